@@ -19,19 +19,22 @@ func syntax(_ name: String) -> Target.Dependency {
 // MARK: - Targets, in the order of their dependencies
 
 var targets: [Target] = [
+    // The one form of errors: code, sentence, place.
+    .target(name: "CodedErrors"),
     // Atomic writing of files, for all targets that write files.
     .target(name: "AtomicFiles"),
     // Property lists with UIDs and keyed archives, as plain values: no class is ever instantiated.
-    .target(name: "KeyedArchives"),
+    .target(name: "KeyedArchives", dependencies: ["CodedErrors"]),
     // The predicate language: tree, parser, printer, evaluator.
     .target(name: "PredicateLanguage"),
     // DEFLATE, for the copy of the model in a store.
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     // Models as plain values, in every form that Apple's tools write. A separate target, because the build plugin reads
     // models and must not link SQLite.
-    .target(name: "ModelFiles", dependencies: ["AtomicFiles", "KeyedArchives", "PredicateLanguage", "CZlib"]),
+    .target(
+        name: "ModelFiles", dependencies: ["AtomicFiles", "CodedErrors", "KeyedArchives", "PredicateLanguage", "CZlib"]),
     // Graph records and the documents that contain them, without managed objects.
-    .target(name: "GraphDocuments", dependencies: ["AtomicFiles", "KeyedArchives"]),
+    .target(name: "GraphDocuments", dependencies: ["AtomicFiles", "CodedErrors", "KeyedArchives"]),
     // The entity classes of a model, as Swift text.
     .target(name: "ModelCodeGeneration", dependencies: ["ModelFiles"]),
     // The tool of the build plugin: compiles a model and writes its classes, without stores.
@@ -88,7 +91,9 @@ targets += [
     // The toolkit, on Core Data's public API.
     .target(
         name: "Coral",
-        dependencies: coreData + engine + ["AtomicFiles", "GraphDocuments", "KeyedArchives", "ModelFiles"]),
+        dependencies: coreData + engine + [
+            "AtomicFiles", "CodedErrors", "GraphDocuments", "KeyedArchives", "ModelFiles",
+        ]),
     // Random graphs of any model, and checks of their properties, for tests of programs that use the toolkit.
     .target(name: "CoralTesting", dependencies: ["Coral"]),
     // The command `coral`. Its target's name differs from the library's by more than case, because file names on macOS

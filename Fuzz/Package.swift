@@ -25,13 +25,14 @@ let package = Package(
     ],
     targets: [
         .target(name: "AtomicFiles"),
-        .target(name: "KeyedArchives"),
+        .target(name: "CodedErrors"),
+        .target(name: "KeyedArchives", dependencies: ["CodedErrors"]),
         .target(name: "PredicateLanguage"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
             name: "ModelFiles",
-            dependencies: ["AtomicFiles", "KeyedArchives", "PredicateLanguage", "CZlib"]),
-        .target(name: "GraphDocuments", dependencies: ["AtomicFiles", "KeyedArchives"]),
+            dependencies: ["AtomicFiles", "CodedErrors", "KeyedArchives", "PredicateLanguage", "CZlib"]),
+        .target(name: "GraphDocuments", dependencies: ["AtomicFiles", "CodedErrors", "KeyedArchives"]),
         .target(
             name: "ManagedObjects",
             dependencies: [

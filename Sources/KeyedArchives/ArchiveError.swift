@@ -1,48 +1,42 @@
-/// An error in a property list or a keyed archive, and its position.
-public struct ArchiveError: Error, Sendable, Hashable {
-    /// The kind of error.
-    public var code: Code
-    /// A description of the error, in one sentence.
-    public var message: String
-    /// The position in the file, as a byte offset from its beginning, if known.
-    public var byteOffset: Int?
-    /// The index of the object in the archive's object table, if the error concerns one object.
-    public var objectNumber: Int?
+@_exported import CodedErrors  // because the errors of this module have its type
 
-    /// Creates an error.
-    public init(_ code: Code, _ message: String, byteOffset: Int? = nil, objectNumber: Int? = nil) {
-        self.code = code
-        self.message = message
-        self.byteOffset = byteOffset
-        self.objectNumber = objectNumber
-    }
-
-    /// The kinds of errors. More may be added, so a switch needs a default.
-    public struct Code: RawRepresentable, Sendable, Hashable {
-        public let rawValue: String
-        public init(rawValue: String) { self.rawValue = rawValue }
-
-        /// The bytes are not in the expected format.
-        public static let unknownFormat = Code(rawValue: "unknownFormat")
-        /// The file is truncated, or an offset points outside it.
-        public static let outOfRange = Code(rawValue: "outOfRange")
-        /// A marker or value that the format does not define.
-        public static let malformed = Code(rawValue: "malformed")
-        /// A container contains itself.
-        public static let cycle = Code(rawValue: "cycle")
-        /// The contents exceed the size or depth limit.
-        public static let tooLarge = Code(rawValue: "tooLarge")
-        /// The property list is not a keyed archive.
-        public static let notAnArchive = Code(rawValue: "notAnArchive")
-        /// A reference to an object that does not exist.
-        public static let danglingReference = Code(rawValue: "danglingReference")
-    }
+/// The domain of ``ArchiveError``.
+public enum ArchiveErrorDomain: ErrorDomain {
+    /// The position in the file, or the object of the archive.
+    public typealias Place = ArchivePlace
 }
 
-extension ArchiveError: CustomStringConvertible {
+/// An error in a property list or a keyed archive, and its position.
+public typealias ArchiveError = CodedError<ArchiveErrorDomain>
+
+extension ArchiveError.Code {
+    /// The bytes are not in the expected format.
+    public static let unknownFormat = Self(rawValue: "unknownFormat")
+    /// The file is truncated, or an offset points outside it.
+    public static let outOfRange = Self(rawValue: "outOfRange")
+    /// A marker or value that the format does not define.
+    public static let malformed = Self(rawValue: "malformed")
+    /// A container contains itself.
+    public static let cycle = Self(rawValue: "cycle")
+    /// The contents exceed the size or depth limit.
+    public static let tooLarge = Self(rawValue: "tooLarge")
+    /// The property list is not a keyed archive.
+    public static let notAnArchive = Self(rawValue: "notAnArchive")
+    /// A reference to an object that does not exist.
+    public static let danglingReference = Self(rawValue: "danglingReference")
+}
+
+/// Where an error in a property list or a keyed archive is.
+public enum ArchivePlace: Sendable, Hashable, CustomStringConvertible {
+    /// A byte, by its offset from the beginning of the file.
+    case byte(Int)
+    /// An object, by its index in the archive's object table.
+    case object(Int)
+
     public var description: String {
-        if let byteOffset { return "\(message) (at byte \(byteOffset))" }
-        if let objectNumber { return "\(message) (object \(objectNumber))" }
-        return message
+        switch self {
+        case .byte(let offset): "at byte \(offset)"
+        case .object(let number): "object \(number)"
+        }
     }
 }

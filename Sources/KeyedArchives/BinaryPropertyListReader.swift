@@ -31,16 +31,16 @@ struct BinaryPropertyListReader {
         let header = BinaryPropertyList.header
         // The two version digits are not compared: the versions 01 and 1x do not differ in anything read here.
         guard bytes.count >= header.count, bytes.prefix(6).elementsEqual(header.prefix(6)) else {
-            throw ArchiveError(.unknownFormat, "The data is not a binary property list.", byteOffset: 0)
+            throw ArchiveError(.unknownFormat, "The data is not a binary property list.", at: .byte(0))
         }
         let trailer = bytes.count - BinaryPropertyList.trailerLength
         guard trailer >= header.count else {
-            throw ArchiveError(.outOfRange, "The property list ends before its trailer.", byteOffset: bytes.count)
+            throw ArchiveError(.outOfRange, "The property list ends before its trailer.", at: .byte(bytes.count))
         }
         offsetSize = Int(bytes[trailer + 6])
         referenceSize = Int(bytes[trailer + 7])
         guard (1...8).contains(offsetSize), (1...8).contains(referenceSize) else {
-            throw ArchiveError(.malformed, "The trailer states impossible sizes.", byteOffset: trailer + 6)
+            throw ArchiveError(.malformed, "The trailer states impossible sizes.", at: .byte(trailer + 6))
         }
         func number(at offset: Int) -> Int? {
             Int(exactly: Self.bigEndian(bytes[offset..<offset + 8]))
@@ -50,7 +50,7 @@ struct BinaryPropertyListReader {
             offsetTable >= header.count, offsetTable <= trailer,
             objectCount <= (trailer - offsetTable) / offsetSize
         else {
-            throw ArchiveError(.outOfRange, "The trailer points outside the file.", byteOffset: trailer + 8)
+            throw ArchiveError(.outOfRange, "The trailer points outside the file.", at: .byte(trailer + 8))
         }
         self.objectCount = objectCount
         self.topObject = topObject
@@ -75,7 +75,7 @@ struct BinaryPropertyListReader {
                     case .read: break
                     case .open:
                         throw ArchiveError(
-                            .cycle, "A container contains itself.", byteOffset: try offset(of: number))
+                            .cycle, "A container contains itself.", at: .byte(try offset(of: number)))
                     }
                 }
             case .open:
@@ -132,7 +132,7 @@ extension BinaryPropertyListReader {
         case BinaryPropertyListMarker.uid:
             let digits = try slice(start + 1, count: low + 1, from: start)
             guard digits.count <= 8, let uid = Int(exactly: Self.bigEndian(digits)) else {
-                throw ArchiveError(.malformed, "A reference is too large.", byteOffset: start)
+                throw ArchiveError(.malformed, "A reference is too large.", at: .byte(start))
             }
             value = .uid(uid)
         case BinaryPropertyListMarker.array, BinaryPropertyListMarker.orderedSet, BinaryPropertyListMarker.set,
@@ -153,7 +153,7 @@ extension BinaryPropertyListReader {
     private mutating func spend(_ count: Int, at start: Int) throws {
         remainingBytes -= count
         guard remainingBytes >= 0 else {
-            throw ArchiveError(.malformed, "Objects overlap.", byteOffset: start)
+            throw ArchiveError(.malformed, "Objects overlap.", at: .byte(start))
         }
     }
 
@@ -167,19 +167,19 @@ extension BinaryPropertyListReader {
         var size = 1
         for child in children {
             guard case .read(let value, let childDepth, let childSize) = states[child] else {
-                throw ArchiveError(.cycle, "A container contains itself.", byteOffset: start)
+                throw ArchiveError(.cycle, "A container contains itself.", at: .byte(start))
             }
             values.append(value)
             depth = max(depth, childDepth)
             size += childSize
             guard size <= limits.valueCount else {
                 throw ArchiveError(
-                    .tooLarge, "The property list represents more than \(limits.valueCount) values.", byteOffset: start)
+                    .tooLarge, "The property list represents more than \(limits.valueCount) values.", at: .byte(start))
             }
         }
         guard depth < limits.depth else {
             throw ArchiveError(
-                .tooLarge, "The property list nests deeper than \(limits.depth) levels.", byteOffset: start)
+                .tooLarge, "The property list nests deeper than \(limits.depth) levels.", at: .byte(start))
         }
         let value: PropertyListValue
         switch bytes[start] >> 4 {
@@ -191,7 +191,7 @@ extension BinaryPropertyListReader {
             let count = values.count / 2
             let keys = try values[..<count].map { key in
                 guard let key = key.string else {
-                    throw ArchiveError(.malformed, "A dictionary key is not a string.", byteOffset: start)
+                    throw ArchiveError(.malformed, "A dictionary key is not a string.", at: .byte(start))
                 }
                 return key
             }
@@ -209,7 +209,7 @@ extension BinaryPropertyListReader {
             let number = Self.bigEndian(references[position..<position + referenceSize])
             guard number < UInt64(objectCount) else {
                 throw ArchiveError(
-                    .outOfRange, "A container refers to an object that does not exist.", byteOffset: position)
+                    .outOfRange, "A container refers to an object that does not exist.", at: .byte(position))
             }
             return Int(number)
         }
@@ -227,7 +227,7 @@ extension BinaryPropertyListReader {
         let position = offsetTable + number * offsetSize
         let offset = Self.bigEndian(bytes[position..<position + offsetSize])
         guard offset >= UInt64(BinaryPropertyList.header.count), offset < UInt64(offsetTable) else {
-            throw ArchiveError(.outOfRange, "An object is outside the file.", byteOffset: position)
+            throw ArchiveError(.outOfRange, "An object is outside the file.", at: .byte(position))
         }
         return Int(offset)
     }
@@ -235,7 +235,7 @@ extension BinaryPropertyListReader {
     /// `count` bytes of the object at `start`.
     private func slice(_ position: Int, count: Int, from start: Int) throws -> Slice<UnsafeRawBufferPointer> {
         guard position <= offsetTable, count >= 0, count <= offsetTable - position else {
-            throw ArchiveError(.outOfRange, "An object is longer than the file.", byteOffset: start)
+            throw ArchiveError(.outOfRange, "An object is longer than the file.", at: .byte(start))
         }
         return bytes[position..<position + count]
     }
@@ -245,12 +245,12 @@ extension BinaryPropertyListReader {
         guard low == 0x0F else { return try slice(start + 1, count: low * unit, from: start) }
         let marker = try slice(start + 1, count: 1, from: start)[start + 1]
         guard marker >> 4 == BinaryPropertyListMarker.integer, marker & 0x0F <= 3 else {
-            throw ArchiveError(.malformed, "The count of an object is not an integer.", byteOffset: start + 1)
+            throw ArchiveError(.malformed, "The count of an object is not an integer.", at: .byte(start + 1))
         }
         let width = 1 << Int(marker & 0x0F)
         let count = Self.bigEndian(try slice(start + 2, count: width, from: start))
         guard count <= UInt64(bytes.count) else {
-            throw ArchiveError(.outOfRange, "An object is longer than the file.", byteOffset: start)
+            throw ArchiveError(.outOfRange, "An object is longer than the file.", at: .byte(start))
         }
         return try slice(start + 2 + width, count: Int(count) * unit, from: start)
     }
@@ -267,7 +267,7 @@ extension BinaryPropertyListReader {
         let lower = Self.bigEndian(digits.suffix(8))
         if upper == 0 { return lower > UInt64(Int64.max) ? .unsignedInteger(lower) : .integer(Int64(lower)) }
         if upper == .max, lower > UInt64(Int64.max) { return .integer(Int64(bitPattern: lower)) }
-        throw ArchiveError(.malformed, "An integer has more than 64 bits.", byteOffset: start)
+        throw ArchiveError(.malformed, "An integer has more than 64 bits.", at: .byte(start))
     }
 
     private func real(at start: Int, exponent: Int) throws -> Double {
@@ -282,6 +282,6 @@ extension BinaryPropertyListReader {
 
     private func unknownMarker(at start: Int) -> ArchiveError {
         ArchiveError(
-            .malformed, "The marker \(String(bytes[start], radix: 16)) is unknown.", byteOffset: start)
+            .malformed, "The marker \(String(bytes[start], radix: 16)) is unknown.", at: .byte(start))
     }
 }

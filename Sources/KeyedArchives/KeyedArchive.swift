@@ -46,7 +46,7 @@ public struct KeyedArchive: Sendable, Hashable {
             return value == .null ? nil : ArchivedObject(archive: self, number: nil, value: value)
         }
         guard objects.indices.contains(number) else {
-            throw ArchiveError(.danglingReference, "A reference is dangling.", objectNumber: number)
+            throw ArchiveError(.danglingReference, "A reference is dangling.", at: .object(number))
         }
         if number == 0 || objects[number] == .string("$null") { return nil }
         return ArchivedObject(archive: self, number: number, value: objects[number])

@@ -14,7 +14,7 @@ extension ReadableValue {
             switch value {
             case .set, .null: throw ArchiveError(.malformed, "An archive has no sets and no nulls of its own.")
             case .uid(let number) where !archive.objects.indices.contains(number):
-                throw ArchiveError(.danglingReference, "A reference is dangling.", objectNumber: number)
+                throw ArchiveError(.danglingReference, "A reference is dangling.", at: .object(number))
             case .array(let elements): pending += elements
             case .dictionary(let members): pending += members.values
             default: break
@@ -46,7 +46,7 @@ extension KeyedArchive {
                 }
                 path.append((number, rest))
                 switch states[next] {
-                case .open: throw ArchiveError(.malformed, "An object contains itself.", objectNumber: next)
+                case .open: throw ArchiveError(.malformed, "An object contains itself.", at: .object(next))
                 case .done: break
                 case .new:
                     states[next] = .open

@@ -101,7 +101,8 @@ private struct ReadableValueReader {
         if let scalar = try Self.scalar(object) { return scalar }
         guard ancestors.count < limits.depth else {
             throw ArchiveError(
-                .tooLarge, "The archive nests deeper than \(limits.depth) levels.", objectNumber: object.number)
+                .tooLarge, "The archive nests deeper than \(limits.depth) levels.",
+                at: object.number.map(ArchivePlace.object))
         }
         ancestors.append(object.number ?? -1)
         defer { ancestors.removeLast() }

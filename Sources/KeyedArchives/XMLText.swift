@@ -11,13 +11,13 @@ public enum XMLText {
         let isWide = data.starts(with: [0xFE, 0xFF]) || data.starts(with: [0xFF, 0xFE])
         guard let text = isWide ? String(data: data, encoding: .utf16) : validatedUTF8(data) else {
             let offset = isWide ? 0 : firstInvalidByte(data)
-            throw ArchiveError(.malformed, "The text is not valid UTF-8.", byteOffset: offset)
+            throw ArchiveError(.malformed, "The text is not valid UTF-8.", at: .byte(offset))
         }
         var utf8 = Array(text.utf8)
         XMLDeclaration.blank(&utf8)
         let data = Data(utf8)
         if let offset = XMLInstructionScan.firstBare(in: data) {
-            throw ArchiveError(.malformed, "A processing instruction has no content.", byteOffset: offset)
+            throw ArchiveError(.malformed, "A processing instruction has no content.", at: .byte(offset))
         }
         return data
     }

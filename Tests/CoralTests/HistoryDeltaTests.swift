@@ -198,7 +198,7 @@ import Testing
         let document = try GraphDelta(delta.data(as: .json))
         #expect(document == delta)
         let error = #expect(throws: DeltaError.self) { try document.apply(to: replica, checking: false) }
-        #expect(error?.code == .unknownKey && error?.subject?.id == "Node/=9" && !replica.hasChanges)
+        #expect(error?.code == .unknownKey && error?.place?.id == "Node/=9" && !replica.hasChanges)
     }
 
     #if !canImport(Darwin) && !CORAL_PUBLIC_API

@@ -151,7 +151,7 @@ private final class Leaf: Node {
             #"{"kName": "X", "favourite": {"kChildName": "y"}, "kChildrenArray": [{"kNumValues": 40000}]}"#.utf8)
         let error = #expect(throws: PlainObjectError.self) { try PlainImporter().fill(parent, from: bad) }
         #expect(error?.code == .wrongType)
-        #expect(error?.pointer == "/kChildrenArray/0/kNumValues")
+        #expect(error?.place == "/kChildrenArray/0/kNumValues")
         #expect(parent.name == "Test name")
         #expect(parent.favourite == nil)
         var options = PlainImportOptions()

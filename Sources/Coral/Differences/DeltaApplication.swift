@@ -79,7 +79,7 @@ private struct DeltaApplication {
             let entity = try targets.entity(record.entity)
             let known = try targets.newObject(record.id, in: record.entity)
             if isChecking, known != nil {
-                throw DeltaError(.exists, "\(change.subject) exists already.", change.subject)
+                throw DeltaError(.exists, "\(change.subject) exists already.", at: change.subject)
             }
             let object =
                 known ?? NSEntityDescription.insertNewObject(forEntityName: entity.name, into: context)
@@ -123,7 +123,7 @@ private struct DeltaApplication {
     }
 
     private func required(_ object: NSManagedObject?, _ subject: RecordSubject) throws -> NSManagedObject? {
-        if object == nil, isChecking { throw DeltaError(.missing, "\(subject) does not exist.", subject) }
+        if object == nil, isChecking { throw DeltaError(.missing, "\(subject) does not exist.", at: subject) }
         return object
     }
 
@@ -140,7 +140,7 @@ private struct DeltaApplication {
                 continue
             }
             guard try values.current(object, attribute) == old else {
-                throw DeltaError(.mismatch, "\(subject).\(change.name) does not have the expected value.", subject)
+                throw DeltaError(.mismatch, "\(subject).\(change.name) does not have the expected value.", at: subject)
             }
         }
         for change in update.relationships {
@@ -159,7 +159,7 @@ private struct DeltaApplication {
             }
             if !isRight {
                 throw DeltaError(
-                    .mismatch, "\(subject).\(change.name) does not refer to the expected objects.", subject)
+                    .mismatch, "\(subject).\(change.name) does not refer to the expected objects.", at: subject)
             }
         }
     }

@@ -1,43 +1,31 @@
-import GraphDocuments
+import CodedErrors
+
+/// The domain of ``PlainObjectError``.
+public enum PlainObjectErrorDomain: ErrorDomain {
+    /// The position, as a JSON pointer such as `/children/3/name`.
+    public typealias Place = String
+}
 
 /// The reason why a plain Swift object cannot be read from a document, or written to one.
-public struct PlainObjectError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kinds of errors. A struct, so that adding one does not break a `switch`.
-    public struct Code: Sendable, Hashable, RawRepresentable {
-        public let rawValue: String
-        public init(rawValue: String) { self.rawValue = rawValue }
+public typealias PlainObjectError = CodedError<PlainObjectErrorDomain>
 
-        /// A value that does not fit the property's type.
-        public static let wrongType = Code(rawValue: "wrongType")
-        /// A key that a `Decodable` type requires is missing in the document.
-        public static let missingKey = Code(rawValue: "missingKey")
-        /// A key without a property.
-        public static let unknownKey = Code(rawValue: "unknownKey")
-        /// A reference to an object that is not in the document, or has another class.
-        public static let unknownReference = Code(rawValue: "unknownReference")
-        /// Objects exceed the depth limit of documents.
-        public static let limit = Code(rawValue: "limit")
-        /// The declaration of a class does not match its instances.
-        public static let misuse = Code(rawValue: "misuse")
-    }
+extension PlainObjectError.Code {
+    /// A value that does not fit the property's type.
+    public static let wrongType = Self(rawValue: "wrongType")
+    /// A key that a `Decodable` type requires is missing in the document.
+    public static let missingKey = Self(rawValue: "missingKey")
+    /// A key without a property.
+    public static let unknownKey = Self(rawValue: "unknownKey")
+    /// A reference to an object that is not in the document, or has another class.
+    public static let unknownReference = Self(rawValue: "unknownReference")
+    /// Objects exceed the depth limit of documents.
+    public static let limit = Self(rawValue: "limit")
+    /// The declaration of a class does not match its instances.
+    public static let misuse = Self(rawValue: "misuse")
+}
 
-    /// The kind of error.
-    public var code: Code
-    /// A description of the error, in one sentence.
-    public var message: String
-    /// The position, as a JSON pointer such as `/children/3/name`; empty for the whole document.
-    public var pointer: String
-
-    /// Creates an error of a kind, with a description, and the position as a JSON pointer.
-    public init(_ code: Code, _ message: String, pointer: String = "") {
-        self.code = code
-        self.message = message
-        self.pointer = pointer
-    }
-
+extension PlainObjectError {
     init(_ code: Code, _ message: String, at path: PlainPath) {
-        self.init(code, message, pointer: path.pointer)
+        self.init(code, message, at: path.pointer.isEmpty ? nil : path.pointer)
     }
-
-    public var description: String { pointer.isEmpty ? message : "\(message) (\(pointer))" }
 }

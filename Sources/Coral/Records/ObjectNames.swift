@@ -19,13 +19,13 @@ final class ObjectNames {
 
 /// An object's ID as the key of a dictionary or a member of a set.
 ///
-/// It is compared by identity first: the equality of `NSObject` costs a cast from `Any`.
+/// Its equality is that of two IDs: a set of the IDs themselves compares them as values of type `Any`, which costs a cast.
 struct ObjectIDKey: Hashable {
     let id: NSManagedObjectID
 
     init(_ id: NSManagedObjectID) { self.id = id }
 
-    static func == (left: ObjectIDKey, right: ObjectIDKey) -> Bool { left.id === right.id || left.id.isEqual(right.id) }
+    static func == (left: ObjectIDKey, right: ObjectIDKey) -> Bool { left.id == right.id }
 
     func hash(into hasher: inout Hasher) { hasher.combine(id.hash) }
 }

@@ -46,24 +46,25 @@ final class ObjectLoader {
     ///
     /// One statement for each entity of objects that are not loaded, and one for each of its to-many relationships.
     func objects(with ids: [NSManagedObjectID]) throws -> [NSManagedObject?] {
-        var loaded: [NSManagedObjectID: NSManagedObject] = [:]
+        var loaded: [ObjectIDKey: NSManagedObject] = [:]
+        loaded.reserveCapacity(ids.count)
         var absent: [NSEntityDescription: [NSManagedObjectID]] = [:]
         for id in ids {
             if let object = context.registeredObject(for: id), !object.isFault {
-                loaded[id] = object
+                loaded[ObjectIDKey(id)] = object
             } else {
                 absent[id.entity, default: []].append(id)
             }
         }
         for (entity, ids) in absent {
-            for object in try fetch(ids, of: entity) { loaded[object.objectID] = object }
+            for object in try fetch(ids, of: entity) { loaded[ObjectIDKey(object.objectID)] = object }
         }
-        return ids.map { id in loaded[id].flatMap { $0.isDeleted ? nil : $0 } }
+        return ids.map { id in loaded[ObjectIDKey(id)].flatMap { $0.isDeleted ? nil : $0 } }
     }
 
     private func fetch(_ ids: [NSManagedObjectID], of entity: NSEntityDescription) throws -> [NSManagedObject] {
         let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
-        request.predicate = NSPredicate(format: "SELF IN %@", ids as NSArray)
+        request.predicate = NSPredicate(format: "SELF IN %@", argumentArray: [ids])
         request.includesSubentities = false
         request.returnsObjectsAsFaults = false
         // IDs do not change, and evaluating the predicate for every unsaved object costs more than the fetch.
@@ -123,7 +124,7 @@ final class ObjectLoader {
             request.resultType = .managedObjectIDResultType
             request.includesSubentities = false
             request.predicate = NSPredicate(
-                format: "SELF IN %@", Array(list[start..<min(start + batchSize, list.count)]) as NSArray)
+                format: "SELF IN %@", argumentArray: [Array(list[start..<min(start + batchSize, list.count)])])
             rest.subtract(try context.fetch(request))
         }
         return rest

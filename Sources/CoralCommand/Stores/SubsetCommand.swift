@@ -162,7 +162,7 @@ private enum RedactOption {
                 let key = attribute.split(separator: ".").last.map(String.init)
             else { return false }
             // The errors of copying name the attribute in their sentence.
-            return keys.contains(key) || (error as? CopyError)?.place.contains(key) == true
+            return keys.contains(key) || (error as? CopyError)?.place?.contains(key) == true
         }
         guard !causes.isEmpty else { return error }
         return CommandError(

@@ -52,7 +52,8 @@ extension RecordUpdate {
         var values = Dictionary(record.attributes.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
         for change in attributes {
             if checking, values[change.name] != change.old {
-                throw DeltaError(.mismatch, "\(subject).\(change.name) does not have the delta's old value.", subject)
+                throw DeltaError(
+                    .mismatch, "\(subject).\(change.name) does not have the delta's old value.", at: subject)
             }
             values[change.name] = change.new
         }
@@ -79,13 +80,14 @@ extension RelationshipChange {
         switch change {
         case .replaced(let old, let new):
             if checking, target != old {
-                throw DeltaError(.mismatch, "\(subject).\(name) does not have the delta's old destination.", subject)
+                throw DeltaError(
+                    .mismatch, "\(subject).\(name) does not have the delta's old destination.", at: subject)
             }
             return new
         case .members(let removed, let added):
             let members = Set(target?.ids ?? [])
             if checking, !members.isSuperset(of: removed) || !members.isDisjoint(with: added) {
-                throw DeltaError(.mismatch, "\(subject).\(name) does not have the delta's old members.", subject)
+                throw DeltaError(.mismatch, "\(subject).\(name) does not have the delta's old members.", at: subject)
             }
             return .toMany(RecordID.sortedSet(members.subtracting(removed).union(added)))
         }

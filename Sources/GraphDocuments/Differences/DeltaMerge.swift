@@ -134,7 +134,7 @@ private struct DeltaMerger {
         default:
             let subject = ours.subject
             throw DeltaError(
-                .unrelated, "The deltas do not have the same old state: they differ in \(subject).", subject)
+                .unrelated, "The deltas do not have the same old state: they differ in \(subject).", at: subject)
         }
     }
 
@@ -193,7 +193,7 @@ private struct DeltaMerger {
         var conflict = DeltaConflict(
             kind: kind, subject: ours.subject, property: property, ours: ours, theirs: theirs, choice: .neither)
         switch policy {
-        case .fail: throw DeltaError(.conflict, "Both sides have changed \(conflict.place).", conflict.subject)
+        case .fail: throw DeltaError(.conflict, "Both sides have changed \(conflict.place).", at: conflict.subject)
         case .ours: conflict.choice = .ours
         case .theirs: conflict.choice = .theirs
         case .neither: conflict.choice = .neither
@@ -219,7 +219,7 @@ private struct DeltaMerger {
                 kind: .linkedAndDeleted, subject: change.subject, property: property, ours: isOurs ? change : gone,
                 theirs: isOurs ? gone : change, choice: isOurs ? .theirs : .ours)
             if case .fail = policy {
-                throw DeltaError(.conflict, "\(conflict)", change.subject)
+                throw DeltaError(.conflict, "\(conflict)", at: change.subject)
             }
             conflicts.append(conflict)
             changes[index] = reduced

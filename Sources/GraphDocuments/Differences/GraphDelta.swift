@@ -96,7 +96,7 @@ public struct GraphDelta: Sendable, Hashable {
             throw DeltaError(
                 .unknownKey,
                 "The key of \(subject) may have changed, and the delta does not contain the former one, by which the "
-                    + "object could be found.", subject)
+                    + "object could be found.", at: subject)
         }
     }
 
@@ -118,16 +118,16 @@ public struct GraphDelta: Sendable, Hashable {
             let subject = change.subject
             switch (change, current[subject]) {
             case (.inserted, _?) where checking:
-                throw DeltaError(.exists, "\(subject) already exists.", subject)
+                throw DeltaError(.exists, "\(subject) already exists.", at: subject)
             case (.inserted(let record), _): current[subject] = record
             case (.updated(let update), let record?):
                 current[subject] = try update.applied(to: record, checking: checksValues)
             case (.deleted(let old), let record?):
                 guard !checksValues || old == record else {
-                    throw DeltaError(.mismatch, "\(subject) does not have the delta's old state.", subject)
+                    throw DeltaError(.mismatch, "\(subject) does not have the delta's old state.", at: subject)
                 }
                 current[subject] = nil
-            case (_, nil) where checking: throw DeltaError(.missing, "\(subject) does not exist.", subject)
+            case (_, nil) where checking: throw DeltaError(.missing, "\(subject) does not exist.", at: subject)
             case (_, nil): break
             }
         }
@@ -200,7 +200,7 @@ public struct GraphDelta: Sendable, Hashable {
 
     private static func unrelated(_ change: RecordChange) -> DeltaError {
         DeltaError(
-            .unrelated, "The deltas do not follow one another: they differ in \(change.subject).", change.subject)
+            .unrelated, "The deltas do not follow one another: they differ in \(change.subject).", at: change.subject)
     }
 }
 
@@ -235,7 +235,7 @@ extension RecordUpdate {
     }
 
     private func disagreement(_ name: String) -> DeltaError {
-        DeltaError(.unrelated, "The deltas do not follow one another: they differ in \(subject).\(name).", subject)
+        DeltaError(.unrelated, "The deltas do not follow one another: they differ in \(subject).\(name).", at: subject)
     }
 }
 

@@ -73,9 +73,10 @@ public struct PropertyListDocumentReader: DocumentReader {
                 return try ReadableValue(
                     propertyList: try BinaryPropertyList.read(data, limits: own), depthLimit: depthLimit)
             } catch let error as ArchiveError {
+                var offset = 0
+                if case .byte(let position) = error.place { offset = position }
                 throw DocumentError(
-                    error.code == .tooLarge ? .limit : .syntax, error.message,
-                    at: DocumentPlace(offset: error.byteOffset ?? 0))
+                    error.code == .tooLarge ? .limit : .syntax, error.message, at: DocumentPlace(offset: offset))
             }
         }
         return try XMLPropertyListReader.tree(data, depthLimit: depthLimit)

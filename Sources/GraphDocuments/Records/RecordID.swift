@@ -106,6 +106,7 @@ public struct RecordID: Sendable, Hashable {
 
     /// The parts of the natural key of an id of the form `Tag/=home` or `Tag/p3=home`.
     public var keyValues: [String]? {
+        if let simpleKey { return [simpleKey] }
         guard var rest = name?.rest else { return nil }
         if rest.first != UInt8(ascii: "=") {
             guard let mark = addedKeyMark else { return nil }
@@ -129,6 +130,18 @@ public struct RecordID: Sendable, Hashable {
             }
         }
         return values
+    }
+
+    /// The natural key of an id of the form `Tag/=home` that has one part and no escapes. It is found in one pass over the
+    /// bytes, because every reference in a document of the plain shape is one.
+    private var simpleKey: String? {
+        var text = text
+        return text.withUTF8 { bytes in
+            guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")), slash > 0, slash + 1 < bytes.count,
+                bytes[slash + 1] == UInt8(ascii: "="), !bytes[(slash + 2)...].contains(where: RecordID.isSpecial)
+            else { return nil }
+            return String(decoding: bytes[(slash + 2)...], as: UTF8.self)
+        }
     }
 
     private static func isSpecial(_ byte: UInt8) -> Bool {

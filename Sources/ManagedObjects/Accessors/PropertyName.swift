@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A property's name as a small number, so that an accessor finds its place without hashing a string.
+/// A property's name as a small number, so that an accessor finds its field without hashing a string.
 ///
 /// Equal names have equal numbers for the life of the process, whatever entity they belong to. Cost of creating one: a
 /// lock and a look-up; accessors create theirs once.

@@ -17,7 +17,7 @@ struct KeyTable {
     @inline(__always)
     func object(store: UInt16, number: Int64) -> NSManagedObject? {
         guard count > 0 else { return nil }
-        var slot = KeyPlace.home(number, mask)
+        var slot = KeyHash.home(number, mask)
         while entries[slot].object != nil {
             if entries[slot].number == number, let object = entries[slot].object,
                 number < 0 || object.key.store == store
@@ -36,7 +36,7 @@ struct KeyTable {
         let limit = looseFaults.next(in: epoch) - 1
         guard count > 0, limit > 0 else { return [] }
         var found: [ObjectKey] = []
-        var slot = KeyPlace.home(key.number, mask)
+        var slot = KeyHash.home(key.number, mask)
         for _ in 0..<min(Self.looseFaultReach, entries.count) where found.count < limit {
             slot = (slot + 1) & mask
             guard let object = entries[slot].object, object.page == nil, object.committed == nil,
@@ -50,7 +50,7 @@ struct KeyTable {
 
     mutating func insert(_ object: NSManagedObject, store: UInt16, number: Int64) {
         reserve(1)
-        var slot = KeyPlace.home(number, mask)
+        var slot = KeyHash.home(number, mask)
         while entries[slot].object != nil {
             if entries[slot].number == number, entries[slot].object === object { return }
             slot = (slot + 1) & mask
@@ -68,7 +68,7 @@ struct KeyTable {
 
     private func slot(store: UInt16, number: Int64) -> Int? {
         guard count > 0 else { return nil }
-        var slot = KeyPlace.home(number, mask)
+        var slot = KeyHash.home(number, mask)
         while entries[slot].object != nil {
             if entries[slot].number == number, number < 0 || entries[slot].object?.key.store == store { return slot }
             slot = (slot + 1) & mask
@@ -165,7 +165,7 @@ struct KeyTable {
         old.withUnsafeMutableBufferPointer { old in
             entries.withUnsafeMutableBufferPointer { entries in
                 for index in old.indices where old[index].object != nil {
-                    var slot = KeyPlace.home(old[index].number, mask)
+                    var slot = KeyHash.home(old[index].number, mask)
                     while entries[slot].object != nil { slot = (slot + 1) & mask }
                     swap(&entries[slot], &old[index])
                 }
@@ -180,7 +180,7 @@ struct KeyTable {
         count -= 1
         var slot = (hole + 1) & mask
         while entries[slot].object != nil {
-            let distance = (slot - KeyPlace.home(entries[slot].number, mask)) & mask
+            let distance = (slot - KeyHash.home(entries[slot].number, mask)) & mask
             if distance >= (slot - hole) & mask {
                 entries.swapAt(hole, slot)
                 hole = slot

@@ -50,8 +50,8 @@ extension NSManagedObjectContext {
     }
 
     private func applyDeleteRules(of object: NSManagedObject) {
-        for (index, place) in object.layout.toMany.enumerated() {
-            applyRule(place.relationship.deleteRule, members: object.members(at: index)) { members in
+        for (index, field) in object.layout.toMany.enumerated() {
+            applyRule(field.relationship.deleteRule, members: object.members(at: index)) { members in
                 for member in members { object.removeMember(member, at: index) }
             }
         }

@@ -295,7 +295,7 @@ extension NSManagedObjectContext {
             }
         }
         // Removing all members cannot fail: only members of a wrong entity are refused.
-        for place in object.layout.toMany.indices { try? object.setMembers([], at: place) }
+        for field in object.layout.toMany.indices { try? object.setMembers([], at: field) }
         post(.NSManagedObjectContextObjectsDidChange, [NSRefreshedObjectsKey: Set([object])])
     }
 

@@ -332,7 +332,7 @@ extension NSManagedObjectContext {
                 var next: [NSManagedObject] = []
                 var seen: Set<ObjectIdentifier> = []
                 for object in reached {
-                    switch object.place(of: step) {
+                    switch object.field(of: step) {
                     case .toMany(let index):
                         next += object.members(at: index).filter { seen.insert(ObjectIdentifier($0)).inserted }
                     case .slot(let slot) where object.layout.slots[slot].kind == .toOne:

@@ -39,11 +39,11 @@
         private func brokenInverses(of object: NSManagedObject) -> [String] {
             guard !object.state.contains(.deleted), !object.isFaultInternally else { return [] }
             var broken: [String] = []
-            for (index, place) in object.layout.toMany.enumerated() where place.relationship.inverseRelationship != nil
+            for (index, field) in object.layout.toMany.enumerated() where field.relationship.inverseRelationship != nil
             {
                 for member in object.members(at: index)
                 where !refers(member, to: object, by: object.layout.links.toMany[index]) {
-                    broken.append("\(place.name) contains \(member.objectID), which does not refer back")
+                    broken.append("\(field.name) contains \(member.objectID), which does not refer back")
                 }
             }
             for (slot, description) in object.layout.slots.enumerated() where description.kind == .toOne {

@@ -90,7 +90,7 @@ private struct RowTable {
     mutating func row(store: UInt16, number: Int64, of pages: [RowPage]) -> (RowPage, Int)? {
         if !waiting.isEmpty { enterWaiting(pages) }
         guard count > 0 else { return nil }
-        var slot = KeyPlace.home(number, mask)
+        var slot = KeyHash.home(number, mask)
         while entries[slot].page >= 0 {
             if entries[slot].number == number {
                 let page = pages[Int(entries[slot].page)]
@@ -113,7 +113,7 @@ private struct RowTable {
     }
 
     private mutating func enter(_ entry: Entry, of pages: [RowPage]) {
-        var slot = KeyPlace.home(entry.number, mask)
+        var slot = KeyHash.home(entry.number, mask)
         while entries[slot].page >= 0 {
             if entries[slot].number == entry.number,
                 pages[Int(entries[slot].page)].store == pages[Int(entry.page)].store
@@ -135,7 +135,7 @@ private struct RowTable {
         entries = ContiguousArray(repeating: Entry(), count: capacity)
         mask = capacity - 1
         for entry in old where entry.page >= 0 {
-            var slot = KeyPlace.home(entry.number, mask)
+            var slot = KeyHash.home(entry.number, mask)
             while entries[slot].page >= 0 { slot = (slot + 1) & mask }
             entries[slot] = entry
         }

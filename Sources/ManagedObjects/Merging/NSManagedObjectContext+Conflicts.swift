@@ -174,8 +174,8 @@ extension NSManagedObjectContext {
                 winner.setSlot(slot, to: object.slotValue(slot))
             }
         }
-        for (index, place) in object.layout.toMany.enumerated()
-        where index < winner.layout.toMany.count && winner.layout.toMany[index].name == place.name {
+        for (index, field) in object.layout.toMany.enumerated()
+        where index < winner.layout.toMany.count && winner.layout.toMany[index].name == field.name {
             for member in object.members(at: index) {
                 object.removeMember(member, at: index)
                 winner.addMember(member, at: index)

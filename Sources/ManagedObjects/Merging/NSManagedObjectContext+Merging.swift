@@ -114,8 +114,8 @@ extension NSManagedObjectContext {
     /// Applies the cascade rule to unsaved members of an object that was deleted elsewhere, which the other context
     /// could not delete.
     private func cascadeToUnsavedMembers(of object: NSManagedObject) {
-        for (state, place) in zip(object.toMany, object.layout.toMany)
-        where place.relationship.deleteRule == .cascadeDeleteRule {
+        for (state, field) in zip(object.toMany, object.layout.toMany)
+        where field.relationship.deleteRule == .cascadeDeleteRule {
             for key in state?.differences().added ?? [] { registeredObject(for: key).map(deleteObject) }
         }
     }

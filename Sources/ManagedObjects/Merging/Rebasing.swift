@@ -98,7 +98,7 @@ struct Rebasing {
                 {
                     deleted.append(owner)
                 }
-                let side = RelationshipEdits.Side(key: object.key, place: slot)
+                let side = RelationshipEdits.Side(key: object.key, field: slot)
                 if restored.contains(object.key) {
                     edits.restore(object, slot: slot, to: now[slot].referenceKey)
                 } else if isChanged, !wins {
@@ -157,13 +157,13 @@ struct Rebasing {
 
     /// For a one-to-one relationship either side can reject the change; for others the side with the reference.
     private func isRejected(_ edit: RelationshipEdits.Reference) -> Bool {
-        if rejected.contains(RelationshipEdits.Side(key: edit.object.key, place: edit.slot)) { return true }
+        if rejected.contains(RelationshipEdits.Side(key: edit.object.key, field: edit.slot)) { return true }
         // The reference was cleared by a deletion that is reverted.
         if edit.now == nil, let before = edit.before, restored.contains(before) { return true }
         guard case .slot(let slot) = edit.object.layout.links.slots[edit.slot].inverse,
             let partner = edit.now ?? edit.before
         else { return false }
-        return rejected.contains(RelationshipEdits.Side(key: partner, place: slot))
+        return rejected.contains(RelationshipEdits.Side(key: partner, field: slot))
     }
 
     // MARK: - The other sides
@@ -268,8 +268,8 @@ struct Rebasing {
             return
         }
         object.toMany = []
-        for (index, place) in object.layout.toMany.enumerated() {
-            let rule = place.relationship.deleteRule
+        for (index, field) in object.layout.toMany.enumerated() {
+            let rule = field.relationship.deleteRule
             guard rule == .nullifyDeleteRule || rule == .cascadeDeleteRule else { continue }
             let members = object.memberKeys(at: index)
             // All at once, so that they are read in batches.

@@ -31,7 +31,7 @@ struct RelationshipEdits {
     struct Side: Hashable {
         let key: ObjectKey
         /// A slot, or the index of a to-many relationship.
-        let place: Int
+        let field: Int
     }
 
     var references: [Reference] = []
@@ -69,10 +69,10 @@ struct RelationshipEdits {
                 let (added, removed) = state.differences()
                 for (members, isAdded) in [(added, true), (removed, false)] {
                     for member in members where isOwn || keys.contains(member) {
-                        let side = Side(key: object.key, place: index)
-                        let other = if case .toMany(let place) = end { place } else { -1 }
-                        guard seenPairs.insert([side, Side(key: member, place: other)]).inserted else { continue }
-                        seenPairs.insert([Side(key: member, place: other), side])
+                        let side = Side(key: object.key, field: index)
+                        let other = if case .toMany(let field) = end { field } else { -1 }
+                        guard seenPairs.insert([side, Side(key: member, field: other)]).inserted else { continue }
+                        seenPairs.insert([Side(key: member, field: other), side])
                         pairs.append(Pair(object: object, index: index, member: member, isAdded: isAdded))
                     }
                 }
@@ -101,7 +101,7 @@ struct RelationshipEdits {
     private mutating func add(_ edit: Reference) {
         var waiting = [edit]
         while let edit = waiting.popLast() {
-            guard seen.insert(Side(key: edit.object.key, place: edit.slot)).inserted else { continue }
+            guard seen.insert(Side(key: edit.object.key, field: edit.slot)).inserted else { continue }
             references.append(edit)
             guard case .slot(let slot) = edit.object.layout.links.slots[edit.slot].inverse else { continue }
             for case let key? in [edit.before, edit.now] {
@@ -115,7 +115,7 @@ struct RelationshipEdits {
 
     /// Adds the reference that an object gets although the store has another.
     mutating func force(_ object: NSManagedObject, slot: Int, from before: ObjectKey?, to now: ObjectKey?) {
-        guard before != now, seen.insert(Side(key: object.key, place: slot)).inserted else { return }
+        guard before != now, seen.insert(Side(key: object.key, field: slot)).inserted else { return }
         // At the beginning, so that a requested change takes precedence if both concern the same object.
         references.insert(Reference(object: object, slot: slot, before: before, now: now), at: 0)
     }
@@ -132,7 +132,7 @@ struct RelationshipEdits {
 
     private mutating func keepOrder(of object: NSManagedObject, at index: Int) {
         guard object.layout.toMany[index].isOrdered, let state = object.toManyState(at: index), state.isLoaded,
-            ordered.insert(Side(key: object.key, place: index)).inserted
+            ordered.insert(Side(key: object.key, field: index)).inserted
         else { return }
         orders.append(Order(object: object, index: index, members: state.members.keys))
     }

@@ -16,21 +16,21 @@ struct MappingValues {
     func set(_ property: NSPropertyMapping) throws {
         guard let expression = property.valueExpression, let name = property.name, let destination else { return }
         do {
-            guard let place = destination.place(of: name) else {
+            guard let field = destination.field(of: name) else {
                 throw CocoaError(
                     .migration, "The entity “\(destination.entity.name ?? "")” has no property “\(name)”.")
             }
-            if try copyStoredValue(of: expression.node, to: name, at: place) { return }
+            if try copyStoredValue(of: expression.node, to: name, at: field) { return }
             let value = try value(of: expression.node, property)
-            try destination.setPublicValue(converted(value, for: place), at: place, primitive: false)
+            try destination.setPublicValue(converted(value, for: field), at: field, primitive: false)
         } catch let error as UnacceptableValue {
-            throw CocoaError(.migration, "\(place(of: property)): \(error)")
+            throw CocoaError(.migration, "\(field(of: property)): \(error)")
         } catch let error as PredicateEvaluationError {
-            throw CocoaError(.migration, "\(place(of: property)): \(error)")
+            throw CocoaError(.migration, "\(field(of: property)): \(error)")
         }
     }
 
-    private func place(of property: NSPropertyMapping) -> String {
+    private func field(of property: NSPropertyMapping) -> String {
         "The value of “\(property.name ?? "")” in the entity mapping “\(mapping.name ?? "")” cannot be computed"
     }
 
@@ -39,10 +39,10 @@ struct MappingValues {
     /// Copies stored values that cannot be read or need not be decoded: references to missing files, and archives of
     /// transformable attributes. Returns false if the expression is not a key of the source, or the value must be read.
     private func copyStoredValue(
-        of node: ExpressionNode, to name: String, at place: EntityLayout.Place
+        of node: ExpressionNode, to name: String, at field: EntityLayout.Field
     ) throws -> Bool {
         guard case .keyPath(base: .variable(NSMigrationSourceObjectKey), let keys) = node, keys.count == 1, let source,
-            let destination, case .slot(let slot) = place, let origin = source.layout.slot(named: keys[0])
+            let destination, case .slot(let slot) = field, let origin = source.layout.slot(named: keys[0])
         else { return false }
         if let file = source.missingFile(forKey: keys[0]) { return destination.setMissingFile(file, forKey: name) }
         guard let attribute = source.layout.slots[origin].attribute,
@@ -109,11 +109,11 @@ struct MappingValues {
         ]
     }
 
-    /// A value as the place takes it: a to-one relationship takes the only element of a collection, a to-many one an object
+    /// A value as the field takes it: a to-one relationship takes the only element of a collection, a to-many one an object
     /// as its only member, a composite attribute its own elements.
-    private func converted(_ value: Any?, for place: EntityLayout.Place) throws -> Any? {
+    private func converted(_ value: Any?, for field: EntityLayout.Field) throws -> Any? {
         guard let destination else { return value }
-        switch place {
+        switch field {
         case .slot(let slot) where destination.layout.slots[slot].kind == .toOne:
             let objects = try Self.objects(in: value)
             guard objects.count < 2 else {

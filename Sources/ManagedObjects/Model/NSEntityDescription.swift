@@ -88,7 +88,13 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
     }
 
     /// The root of the hierarchy: this entity, if it has no superentity.
-    internal final var rootEntity: NSEntityDescription { lineage[0] }
+    internal final var rootEntity: NSEntityDescription { superentity == nil ? self : lineage[0] }
+
+    /// The index of the root of the hierarchy in the frozen model.
+    internal final var rootIndex: Int = 0
+
+    /// The hash value of the root's name in the frozen model. It is the same in all models that have the hierarchy.
+    internal final var rootNameHash: Int = 0
 
     /// The entity and its ancestors, the root first.
     internal final var lineage: [NSEntityDescription] {

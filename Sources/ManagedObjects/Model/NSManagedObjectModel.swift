@@ -187,6 +187,9 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
             orderedEntities = Self.order(ownEntities)
             for (index, entity) in orderedEntities.enumerated() {
                 entity.index = index
+                let root = entity.rootEntity
+                entity.rootIndex = root.index  // known, because a root comes before its descendants
+                entity.rootNameHash = root.name.hashValue
                 entity.subtree = index..<(index + 1)
                 // The ancestors precede the entity: their ranges grow to include it.
                 for ancestor in entity.lineage { ancestor.subtree = ancestor.subtree.lowerBound..<(index + 1) }

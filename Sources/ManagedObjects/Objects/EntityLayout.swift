@@ -3,7 +3,7 @@ import Synchronization
 
 /// The position of each property of an entity in an object's storage.
 ///
-/// Attributes and to-one relationships are *slots* of one array of values; to-many relationships are places of a second
+/// Attributes and to-one relationships are *slots* of one array of values; to-many relationships are fields of a second
 /// array. Inherited properties come first and have the same numbers as in the superentity, so that an accessor with a
 /// fixed slot is also valid for subentities. Hidden slots contain values that only the store needs: an object's
 /// position in an ordered relationship, and the owner of a one-way to-many.
@@ -118,7 +118,7 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
         }
     }
 
-    enum Place {
+    enum Field {
         case slot(Int)
         case toMany(Int)
         /// A composite attribute, with the consecutive slots of its elements.
@@ -135,12 +135,12 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
     let slots: [Slot]
     /// The kinds of the slots, for callers that need nothing else of them.
     let kinds: ContiguousArray<Slot.Kind>
-    /// The table in which typed accessors look up their places.
-    let placeTable: PlaceTable
-    /// The table's current places; valid as long as the layout.
-    let currentPlaces: UnsafeMutablePointer<PlaceTable.Current>
+    /// The table in which typed accessors look up their fields.
+    let fieldTable: FieldTable
+    /// The table's current fields; valid as long as the layout.
+    let currentFields: UnsafeMutablePointer<FieldTable.Current>
     let toMany: [ToMany]
-    let places: [String: Place]
+    let fields: [String: Field]
     /// The values of a new object.
     let initialValues: ContiguousArray<Value>
 
@@ -152,14 +152,14 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
 
     private init(entity: NSEntityDescription, builder: EntityLayoutBuilder) {
         self.entity = entity
-        placeTable = PlaceTable()
-        currentPlaces = placeTable.current
+        fieldTable = FieldTable()
+        currentFields = fieldTable.current
         index = entity.index
         rootIndex = entity.rootEntity.index
         slots = builder.slots
         kinds = ContiguousArray(builder.slots.map(\.kind))
         toMany = builder.toMany
-        places = builder.places
+        fields = builder.fields
         initialValues = ContiguousArray(builder.slots.map(\.initial))
         referenceSlots = builder.slots.indices.filter { builder.slots[$0].kind == .toOne }
         transformableSlots = builder.slots.indices.filter { builder.slots[$0].kind == .transformable }
@@ -188,11 +188,11 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
     /// How the store represents each to-many relationship.
     private(set) lazy var storage = ContiguousArray(toMany.map(\.storage))
 
-    /// The to-many relationships that are stored in a join table, by their places; nil for others.
+    /// The to-many relationships that are stored in a join table, by their fields; nil for others.
     private(set) lazy var pairs = ContiguousArray(
-        zip(toMany, storage).map { place, storage -> Pairs? in
-            guard case .pairs = storage, place.isPersistent else { return nil }
-            return Pairs(place.relationship)
+        zip(toMany, storage).map { field, storage -> Pairs? in
+            guard case .pairs = storage, field.isPersistent else { return nil }
+            return Pairs(field.relationship)
         })
 
     /// The validation rules of each object.
@@ -216,6 +216,6 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
 
     /// The slot of a property, if it has one.
     func slot(named name: String) -> Int? {
-        if case .slot(let slot)? = places[name] { slot } else { nil }
+        if case .slot(let slot)? = fields[name] { slot } else { nil }
     }
 }

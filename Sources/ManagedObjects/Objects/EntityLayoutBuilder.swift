@@ -5,7 +5,7 @@ import Foundation
 struct EntityLayoutBuilder {
     private(set) var slots: [EntityLayout.Slot] = []
     private(set) var toMany: [EntityLayout.ToMany] = []
-    private(set) var places: [String: EntityLayout.Place] = [:]
+    private(set) var fields: [String: EntityLayout.Field] = [:]
     private let oneWayToManys: OneWayToManys
 
     init(_ oneWayToManys: OneWayToManys) { self.oneWayToManys = oneWayToManys }
@@ -27,18 +27,18 @@ struct EntityLayoutBuilder {
             case let composite as NSCompositeAttributeDescription:
                 let first = slots.count
                 addElements(of: composite, path: composite.name)
-                places[composite.name] = .composite(composite, first..<slots.count)
+                fields[composite.name] = .composite(composite, first..<slots.count)
             case let attribute as NSAttributeDescription:
-                places[attribute.name] = .slot(slots.count)
+                fields[attribute.name] = .slot(slots.count)
                 slots.append(Self.slot(for: attribute, name: attribute.name))
             case let fetched as NSFetchedPropertyDescription:
-                places[fetched.name] = .fetched(fetched)
+                fields[fetched.name] = .fetched(fetched)
             default: break
             }
         }
         let relationships = properties.compactMap { $0 as? NSRelationshipDescription }
         for relationship in relationships where !relationship.isToMany {
-            places[relationship.name] = .slot(slots.count)
+            fields[relationship.name] = .slot(slots.count)
             slots.append(
                 EntityLayout.Slot(
                     kind: .toOne, property: relationship, name: relationship.name,
@@ -58,7 +58,7 @@ struct EntityLayoutBuilder {
             if relationship.isOrdered { slots.append(Self.position(of: relationship)) }
         }
         for relationship in relationships where relationship.isToMany {
-            places[relationship.name] = .toMany(toMany.count)
+            fields[relationship.name] = .toMany(toMany.count)
             toMany.append(
                 EntityLayout.ToMany(
                     relationship: relationship, name: relationship.name, isOrdered: relationship.isOrdered,
@@ -73,9 +73,9 @@ struct EntityLayoutBuilder {
             if let nested = element as? NSCompositeAttributeDescription {
                 let first = slots.count
                 addElements(of: nested, path: elementPath)
-                places[elementPath] = .composite(nested, first..<slots.count)
+                fields[elementPath] = .composite(nested, first..<slots.count)
             } else {
-                places[elementPath] = .slot(slots.count)
+                fields[elementPath] = .slot(slots.count)
                 slots.append(Self.slot(for: element, name: elementPath))
             }
         }

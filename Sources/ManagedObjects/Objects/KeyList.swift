@@ -82,7 +82,7 @@ private struct PositionTable {
         while capacity < keys.count * 2 { capacity *= 2 }
         slots = ContiguousArray(repeating: Self.free, count: capacity)
         mask = capacity - 1
-        for position in keys.indices { place(position, of: keys[position]) }
+        for position in keys.indices { field(position, of: keys[position]) }
     }
 
     func position(of key: ObjectKey, in keys: ContiguousArray<ObjectKey>) -> Int? {
@@ -99,7 +99,7 @@ private struct PositionTable {
         if (used + 1) * 2 > slots.count {
             self = PositionTable(keys)
         } else {
-            place(position, of: keys[position])
+            field(position, of: keys[position])
         }
     }
 
@@ -111,7 +111,7 @@ private struct PositionTable {
         if let slot = slot(of: position, key: keys[position]) { slots[slot] = Int32(other) }
     }
 
-    private mutating func place(_ position: Int, of key: ObjectKey) {
+    private mutating func field(_ position: Int, of key: ObjectKey) {
         var slot = key.spread & mask
         while slots[slot] >= 0 { slot = (slot + 1) & mask }
         if slots[slot] == Self.free { used += 1 }

@@ -4,7 +4,7 @@ import Foundation
 
 extension NSManagedObject {
     final func setValueAtEnd(_ value: Any?, ofKeyPath keyPath: String) {
-        if place(of: keyPath) != nil { return setValue(value, forKey: keyPath) }
+        if field(of: keyPath) != nil { return setValue(value, forKey: keyPath) }
         let steps = keyPath.split(separator: ".").map(String.init)
         guard let last = steps.last else { return }
         var owner: NSManagedObject? = self
@@ -13,14 +13,14 @@ extension NSManagedObject {
     }
 
     final func relationshipSet(forKey key: String) -> RelationshipSet {
-        guard case .toMany(let index)? = place(of: key) else {
+        guard case .toMany(let index)? = field(of: key) else {
             preconditionFailure("\(entity.name ?? "") has no to-many relationship \"\(key)\".")
         }
         return RelationshipSet(owner: self, index: index)
     }
 
     final func relationshipOrderedSet(forKey key: String) -> RelationshipOrderedSet {
-        guard case .toMany(let index)? = place(of: key), layout.toMany[index].isOrdered else {
+        guard case .toMany(let index)? = field(of: key), layout.toMany[index].isOrdered else {
             preconditionFailure("\(entity.name ?? "") has no ordered to-many relationship \"\(key)\".")
         }
         return RelationshipOrderedSet(owner: self, index: index)

@@ -3,7 +3,7 @@ import Foundation
 // Key-value coding for the properties of the model. Outside Apple's platforms Foundation has none.
 
 extension NSManagedObject {
-    final func place(of key: String) -> EntityLayout.Place? { layout.places[key] }
+    final func field(of key: String) -> EntityLayout.Field? { layout.fields[key] }
 
     /// The destination of a to-one slot.
     final func relatedObject(slot: Int) -> NSManagedObject? {
@@ -17,9 +17,9 @@ extension NSManagedObject {
         return context?.object(for: target)
     }
 
-    /// The value of a place, as key-value coding returns it.
-    final func publicValue(at place: EntityLayout.Place) -> Any? {
-        switch place {
+    /// The value of a field, as key-value coding returns it.
+    final func publicValue(at field: EntityLayout.Field) -> Any? {
+        switch field {
         case .slot(let slot):
             let kind = layout.slots[slot].kind
             if kind == .toOne { return relatedObject(slot: slot) }
@@ -55,8 +55,8 @@ extension NSManagedObject {
     }
 
     private func compositePath(of composite: NSCompositeAttributeDescription) -> String {
-        for (path, place) in layout.places {
-            if case .composite(let other, _) = place, other === composite { return path }
+        for (path, field) in layout.fields {
+            if case .composite(let other, _) = field, other === composite { return path }
         }
         return composite.name
     }
@@ -72,11 +72,11 @@ extension NSManagedObject {
         }
     }
 
-    /// Sets a place to a value from key-value coding.
+    /// Sets a field to a value from key-value coding.
     ///
     /// - Throws: ``UnacceptableValue`` if the value does not have the property's type.
-    final func setPublicValue(_ value: Any?, at place: EntityLayout.Place, primitive: Bool) throws {
-        switch place {
+    final func setPublicValue(_ value: Any?, at field: EntityLayout.Field, primitive: Bool) throws {
+        switch field {
         case .slot(let slot) where layout.slots[slot].kind == .toOne:
             guard value == nil || value is NSNull || value is NSManagedObject else {
                 throw UnacceptableValue(expected: "NSManagedObject", actual: String(describing: type(of: value)))
@@ -129,10 +129,16 @@ extension NSManagedObject {
     }
 
     private static func objects(_ values: [Any]) throws -> [NSManagedObject] {
-        try values.map { value in
+        var known: Any.Type?
+        return try values.map { value in
+            if let known, type(of: value) == known {
+                // Safe because the type is that of an element that was cast, and a container stores a reference itself.
+                return withUnsafeBytes(of: value) { $0.load(as: NSManagedObject.self) }
+            }
             guard let object = value as? NSManagedObject else {
                 throw UnacceptableValue(expected: "NSManagedObject", actual: String(describing: type(of: value)))
             }
+            known = type(of: value)
             return object
         }
     }

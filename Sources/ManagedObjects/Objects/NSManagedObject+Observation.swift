@@ -18,7 +18,7 @@ extension NSManagedObject {
 
     @inline(never)
     private final func noteObservedReading(_ name: PropertyName) {
-        context?.observationRegistrar.access(self, keyPath: ObservedPlace.keyPath(of: name, in: self))
+        context?.observationRegistrar.access(self, keyPath: ObservedField.keyPath(of: name, in: self))
     }
 
     /// Notifies Observation that the property with a key is read.
@@ -29,18 +29,18 @@ extension NSManagedObject {
     /// Notifies Observation that a property is about to change.
     final func noteWillChange(_ key: String) {
         guard let context, context.isObservable else { return }
-        context.observationRegistrar.willSet(self, keyPath: ObservedPlace.keyPath(of: PropertyName(key), in: self))
+        context.observationRegistrar.willSet(self, keyPath: ObservedField.keyPath(of: PropertyName(key), in: self))
     }
 
     /// Notifies Observation that a property has changed.
     final func noteDidChange(_ key: String) {
         guard let context, context.isObservable else { return }
-        context.observationRegistrar.didSet(self, keyPath: ObservedPlace.keyPath(of: PropertyName(key), in: self))
+        context.observationRegistrar.didSet(self, keyPath: ObservedField.keyPath(of: PropertyName(key), in: self))
     }
 
     /// Notifies Observation that all properties may have changed.
     final func noteRefreshing() {
-        for key in layout.places.keys {
+        for key in layout.fields.keys {
             noteWillChange(key)
             noteDidChange(key)
         }
@@ -52,11 +52,11 @@ extension NSManagedObject {
 /// A registrar for each object would need an allocation for each object. Instead a context has one registrar, and each
 /// property of an object is hashed to one of 4096 key paths. Observers of two properties with the same hash are
 /// notified of both; this causes unnecessary notifications, but never a missing one.
-private enum ObservedPlace {
+private enum ObservedField {
     private static let count = 4096
     // Unsafe because the array is never changed, and key paths with constant subscripts are immutable.
     private nonisolated(unsafe) static let keyPaths: [KeyPath<NSManagedObject, Int>] = (0..<count).map {
-        \NSManagedObject.[observedPlace: $0]
+        \NSManagedObject.[observedField: $0]
     }
 
     static func keyPath(of name: PropertyName, in object: NSManagedObject) -> KeyPath<NSManagedObject, Int> {
@@ -70,5 +70,5 @@ private enum ObservedPlace {
 
 extension NSManagedObject {
     /// Exists only so that there is a key path for each index.
-    fileprivate final subscript(observedPlace place: Int) -> Int { place }
+    fileprivate final subscript(observedField field: Int) -> Int { field }
 }

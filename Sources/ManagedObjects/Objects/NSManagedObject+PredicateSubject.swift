@@ -6,7 +6,7 @@ extension NSManagedObject: PredicateSubject {
     public var predicateIdentity: AnyHashable? { AnyHashable(objectID) }
 
     public func predicateValue(forKey key: String) throws -> Any? {
-        if let place = place(of: key) { return publicValue(at: place) }
+        if let field = field(of: key) { return publicValue(at: field) }
         switch key {
         case "objectID": return objectID
         case "entity": return entity

@@ -68,38 +68,38 @@ extension NSManagedObject {
     ///
     /// - Parameter primitive: Whether the inverse is left to `didChangeValue(forKey:)`; see ``PrimitiveEdits``.
     final func addMember(_ member: NSManagedObject, at index: Int, position: Int? = nil, primitive: Bool = false) {
-        let place = layout.toMany[index]
-        primitive ? notePrimitiveEdit(of: .toMany(index)) : willChangeValue(forKey: place.name)
+        let field = layout.toMany[index]
+        primitive ? notePrimitiveEdit(of: .toMany(index)) : willChangeValue(forKey: field.name)
         let memberKey = adoptedKey(of: member)
-        let state = place.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
+        let state = field.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
         if state.add(memberKey, at: position) {
             self.state.insert(.relationshipChanged)
             if !primitive { member.joinInverse(of: self, by: layout.links.toMany[index]) }
         }
-        if !primitive { didChangeValue(forKey: place.name) }
+        if !primitive { didChangeValue(forKey: field.name) }
     }
 
     final func removeMember(_ member: NSManagedObject, at index: Int, primitive: Bool = false) {
-        let place = layout.toMany[index]
-        primitive ? notePrimitiveEdit(of: .toMany(index)) : willChangeValue(forKey: place.name)
+        let field = layout.toMany[index]
+        primitive ? notePrimitiveEdit(of: .toMany(index)) : willChangeValue(forKey: field.name)
         let link = layout.links.toMany[index]
-        var state = place.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
+        var state = field.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
         // The members are not loaded if the member's own reference shows that it is one.
         if !state.isLoaded, !member.refers(to: key, at: link.inverse) { state = loadedToManyState(at: index) }
-        if state.remove(member.key, keepsOrder: place.isOrdered) {
+        if state.remove(member.key, keepsOrder: field.isOrdered) {
             self.state.insert(.relationshipChanged)
             if !primitive { member.leaveInverse(of: self, by: link) }
         }
-        if !primitive { didChangeValue(forKey: place.name) }
+        if !primitive { didChangeValue(forKey: field.name) }
     }
 
     /// Replaces all members by other objects.
     final func setMembers(_ objects: [NSManagedObject], at index: Int, primitive: Bool = false) throws {
-        let place = layout.toMany[index]
-        for object in objects where !object.layout.isKind(of: place.destination) {
-            throw UnacceptableValue(expected: place.destination.name ?? "", actual: object.entity.name ?? "")
+        let field = layout.toMany[index]
+        for object in objects where !object.layout.isKind(of: field.destination) {
+            throw UnacceptableValue(expected: field.destination.name ?? "", actual: object.entity.name ?? "")
         }
-        primitive ? notePrimitiveEdit(of: .toMany(index)) : willChangeValue(forKey: place.name)
+        primitive ? notePrimitiveEdit(of: .toMany(index)) : willChangeValue(forKey: field.name)
         let state = loadedToManyState(at: index)
         var wanted = KeyList()
         wanted.reserveCapacity(objects.count)
@@ -113,7 +113,7 @@ extension NSManagedObject {
         } else {
             changeMembers(objects, wanted, at: index, state: state, primitive: primitive)
         }
-        if !primitive { didChangeValue(forKey: place.name) }
+        if !primitive { didChangeValue(forKey: field.name) }
     }
 
     private func setFirstMembers(
@@ -130,17 +130,17 @@ extension NSManagedObject {
     private func changeMembers(
         _ objects: [NSManagedObject], _ keys: KeyList, at index: Int, state: ToManyState, primitive: Bool
     ) {
-        let place = layout.toMany[index]
+        let field = layout.toMany[index]
         var wanted = keys
         var (seen, added): (Set<ObjectKey>, [NSManagedObject]) = ([], [])
         for object in objects where !state.contains(object.key) && seen.insert(object.key).inserted {
             added.append(object)
         }
         let removed = state.members.keys.filter { !wanted.contains($0) }
-        if !(place.isOrdered ? state.members.keys == wanted.keys : removed.isEmpty && added.isEmpty) {
+        if !(field.isOrdered ? state.members.keys == wanted.keys : removed.isEmpty && added.isEmpty) {
             // An unordered relationship keeps the old order of the remaining members, so that equal sets stay equal
             // lists.
-            if place.isOrdered {
+            if field.isOrdered {
                 state.replaceMembers(wanted)
             } else {
                 for removedKey in removed { state.remove(removedKey, keepsOrder: false) }
@@ -211,9 +211,9 @@ extension NSManagedObject {
             }
             changeOneSide(named: layout.slots[slot].name) { setPrimitiveSlot(slot, to: .reference(other.key)) }
         case .toMany(let index):
-            let place = layout.toMany[index]
-            let state = place.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
-            changeOneSide(named: place.name) { _ = state.add(other.key) }
+            let field = layout.toMany[index]
+            let state = field.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
+            changeOneSide(named: field.name) { _ = state.add(other.key) }
             self.state.insert(.relationshipChanged)
         }
     }
@@ -250,14 +250,14 @@ extension NSManagedObject {
     }
 
     private func dropMember(_ member: ObjectKey, at index: Int) {
-        let place = layout.toMany[index]
-        var state = place.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
-        if state.isLoaded, place.isPersistent, !self.state.contains(.inserted), !state.contains(member) {
+        let field = layout.toMany[index]
+        var state = field.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
+        if state.isLoaded, field.isPersistent, !self.state.contains(.inserted), !state.contains(member) {
             // The same for members: they are loaded again, without this one.
             state.unload()
-            if place.isOrdered { state = loadedToManyState(at: index) }
+            if field.isOrdered { state = loadedToManyState(at: index) }
         }
-        changeOneSide(named: place.name) { _ = state.remove(member, keepsOrder: place.isOrdered) }
+        changeOneSide(named: field.name) { _ = state.remove(member, keepsOrder: field.isOrdered) }
         self.state.insert(.relationshipChanged)
     }
 
@@ -274,7 +274,7 @@ extension NSManagedObject {
 
 /// The two ends of each relationship of an entity: on its objects, and on their destinations.
 ///
-/// Inherited properties have the same places in subentities, so that the ends of the declared destination are valid for
+/// Inherited properties have the same fields in subentities, so that the ends of the declared destination are valid for
 /// objects of its subentities. A class, because every edit passes it on.
 final class RelationshipLinks {
     enum End: Equatable {
@@ -305,8 +305,8 @@ final class RelationshipLinks {
                     inverse: slot.isHidden ? Self.end(of: slot.property) : Self.inverse(of: slot.property))
             })
         toMany = ContiguousArray(
-            layout.toMany.enumerated().map { index, place in
-                Link(own: .toMany(index), inverse: Self.inverse(of: place.relationship))
+            layout.toMany.enumerated().map { index, field in
+                Link(own: .toMany(index), inverse: Self.inverse(of: field.relationship))
             })
     }
 

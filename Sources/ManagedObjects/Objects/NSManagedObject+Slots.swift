@@ -132,16 +132,16 @@ extension NSManagedObject {
     }
 
     final func hasChangedToMany(persistent: Bool) -> Bool {
-        zip(toMany, layout.toMany).contains { state, place in
-            state?.isChanged == true && (!persistent || place.isPersistent)
+        zip(toMany, layout.toMany).contains { state, field in
+            state?.isChanged == true && (!persistent || field.isPersistent)
         }
     }
 
-    /// The places in the layout of the to-many relationships that have changed.
+    /// The fields in the layout of the to-many relationships that have changed.
     final var changedToManyPlaces: [Int] {
-        var places: [Int] = []
-        for (place, state) in toMany.enumerated() where state?.isChanged == true { places.append(place) }
-        return places
+        var fields: [Int] = []
+        for (field, state) in toMany.enumerated() where state?.isChanged == true { fields.append(field) }
+        return fields
     }
 }
 

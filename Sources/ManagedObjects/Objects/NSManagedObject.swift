@@ -215,9 +215,9 @@ open class NSManagedObject: NSObject {
     /// `NSSet` or `NSOrderedSet` for a to-many. Realises a fault: at most one statement, often none.
     open func value(forKey key: String) -> Any? {
         context?.checkQueue()
-        guard let place = place(of: key) else { return value(forUndefinedKey: key) }
+        guard let field = field(of: key) else { return value(forUndefinedKey: key) }
         noteReading(ofKey: key)
-        return publicValue(at: place)
+        return publicValue(at: field)
     }
 
     /// Sets a property, and the inverse of a relationship.
@@ -226,9 +226,9 @@ open class NSManagedObject: NSObject {
     /// check external data with ``validateValue(_:forKey:)``.
     open func setValue(_ value: Any?, forKey key: String) {
         context?.checkQueue()
-        guard let place = place(of: key) else { return setValue(value, forUndefinedKey: key) }
+        guard let field = field(of: key) else { return setValue(value, forUndefinedKey: key) }
         do {
-            try setPublicValue(value, at: place, primitive: false)
+            try setPublicValue(value, at: field, primitive: false)
         } catch let error as UnacceptableValue {
             preconditionFailure(
                 "Unacceptable type of value for \(entity.name ?? "").\(key): \(error.expected) was expected, "
@@ -281,9 +281,9 @@ open class NSManagedObject: NSObject {
     /// ordered set: changes to it change the relationship as ``setPrimitiveValue(_:forKey:)`` does.
     open func primitiveValue(forKey key: String) -> Any? {
         context?.checkQueue()
-        guard let place = place(of: key) else { return value(forUndefinedKey: key) }
+        guard let field = field(of: key) else { return value(forUndefinedKey: key) }
         noteReading(ofKey: key)
-        guard case .toMany(let index) = place else { return publicValue(at: place) }
+        guard case .toMany(let index) = field else { return publicValue(at: field) }
         realise()
         return layout.toMany[index].isOrdered
             ? RelationshipOrderedSet(owner: self, index: index, isPrimitive: true)
@@ -295,9 +295,9 @@ open class NSManagedObject: NSObject {
     /// latter changes the inverse of a relationship.
     open func setPrimitiveValue(_ value: Any?, forKey key: String) {
         context?.checkQueue()
-        guard let place = place(of: key) else { return setValue(value, forUndefinedKey: key) }
+        guard let field = field(of: key) else { return setValue(value, forUndefinedKey: key) }
         do {
-            try setPublicValue(value, at: place, primitive: true)
+            try setPublicValue(value, at: field, primitive: true)
         } catch {
             preconditionFailure("Unacceptable type of value for \(entity.name ?? "").\(key): \(error)")
         }
@@ -306,7 +306,7 @@ open class NSManagedObject: NSObject {
     /// True while the members, or the destination of a to-one, have not been read.
     open func hasFault(forRelationshipNamed key: String) -> Bool {
         context?.checkQueue()
-        return switch place(of: key) {
+        return switch field(of: key) {
         case .toMany(let index): isFault || toManyState(at: index)?.isLoaded != true
         case .slot(let slot): isFault || relatedObject(slot: slot)?.isFault == true
         default: false
@@ -317,7 +317,7 @@ open class NSManagedObject: NSObject {
     open func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
         context?.checkQueue()
         guard let context else { return [] }
-        switch place(of: key) {
+        switch field(of: key) {
         case .toMany(let index):
             realise()
             return memberIDs(at: index)
@@ -370,8 +370,8 @@ open class NSManagedObject: NSObject {
         noticeInPlaceChanges()
         var result: [String: Any] = [:]
         guard !state.contains(.inserted) else { return result }
-        for name in keys ?? layout.places.keys.sorted() {
-            switch place(of: name) {
+        for name in keys ?? layout.fields.keys.sorted() {
+            switch field(of: name) {
             case .slot(let slot):
                 let value = committedValue(slot)
                 if case .reference(let target) = value {
@@ -443,7 +443,7 @@ open class NSManagedObject: NSObject {
         if isFault {
             content = "<fault>"
         } else {
-            content = layout.places.keys.sorted().map { name in
+            content = layout.fields.keys.sorted().map { name in
                 "    \(name) = \(describedValue(forKey: name));"
             }.joined(separator: "\n")
         }
@@ -451,7 +451,7 @@ open class NSManagedObject: NSObject {
     }
 
     private func describedValue(forKey name: String) -> String {
-        switch layout.places[name] {
+        switch layout.fields[name] {
         case .toMany(let index) where toManyState(at: index)?.isLoaded != true: "\"<relationship fault>\""
         case .fetched: "\"<fetched property>\""
         case .toMany(let index):

@@ -68,30 +68,37 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
 
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = Self.id(object) else { return false }
+        return isSameObject(as: other)
+    }
+
+    /// As ``isEqual(_:)``, without a cast from `Any`.
+    public static func == (left: NSManagedObjectID, right: NSManagedObjectID) -> Bool {
+        type(of: left) == NSManagedObjectID.self ? left.isSameObject(as: right) : left.isEqual(right)
+    }
+
+    private func isSameObject(as other: NSManagedObjectID) -> Bool {
         if self === other { return true }
         // Compared first, because it differs for most IDs that are compared within a set.
         guard key.number == other.key.number else { return false }
         if key.isTemporary { return true }
-        // IDs of one coordinator are equal when their keys are.
-        if let coordinator, coordinator === other.coordinator, key == other.key { return true }
+        if let coordinator, coordinator === other.coordinator {
+            // The coordinator has one model and numbers its stores.
+            return key.store == other.key.store && ownEntity.rootIndex == other.ownEntity.rootIndex
+        }
         return storeIdentifier == other.storeIdentifier
             && ownEntity.rootEntity.name == other.ownEntity.rootEntity.name
     }
 
-    /// `object as? NSManagedObjectID`. A set compares IDs as values of type `Any`, and the cast costs ten times as much as
-    /// the comparison.
-    private static func id(_ object: Any?) -> NSManagedObjectID? {
+    /// `object as? NSManagedObjectID`, for many IDs: a set compares its elements as values of type `Any`.
+    static func id(_ object: Any?) -> NSManagedObjectID? {
         guard let object else { return nil }
-        guard type(of: object) == NSManagedObjectID.self else { return object as? NSManagedObjectID }
-        // Safe because the value of a class in an existential container is the reference, stored in its first word.
-        return withUnsafeBytes(of: object) { bytes in
-            bytes.load(as: Unmanaged<NSManagedObjectID>.self).takeUnretainedValue()
-        }
+        return exactValue(object, as: NSManagedObjectID.self) ?? object as? NSManagedObjectID
     }
 
     open override var hash: Int {
-        // A set's own hasher mixes the bits.
-        Int(truncatingIfNeeded: key.number)
+        // A set's own hasher mixes the bits. Objects of different hierarchies have the same primary keys. An entity whose
+        // model is not frozen has only temporary IDs, whose numbers are unique.
+        Int(truncatingIfNeeded: key.number) ^ (key.isTemporary ? 0 : ownEntity.rootNameHash)
     }
 
     open override var description: String {

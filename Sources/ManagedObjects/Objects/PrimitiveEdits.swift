@@ -42,7 +42,7 @@ extension NSManagedObject {
     final func updateInverse(ofPrimitivelySet key: String) {
         guard let context else { return }
         let end: RelationshipLinks.End =
-            switch place(of: key) {
+            switch field(of: key) {
             case .slot(let slot): .slot(slot)
             case .toMany(let index): .toMany(index)
             default: .none

@@ -88,7 +88,7 @@ extension NSManagedObject {
     /// The stored bytes of a transformable attribute whose value reads as nil because its transformer is missing or
     /// cannot decode them; nil otherwise. Realises a fault.
     public func unreadableBytes(forKey key: String) -> Data? {
-        guard case .slot(let slot)? = place(of: key), case .object(let box) = slotValue(slot) else { return nil }
+        guard case .slot(let slot)? = field(of: key), case .object(let box) = slotValue(slot) else { return nil }
         return (box.value as? UndecodableValue)?.data
     }
 }

@@ -51,7 +51,15 @@ extension Value {
     ///
     /// - Throws: ``UnacceptableValue`` if Core Data raises "Unacceptable type of value for attribute".
     init(_ value: Any?, kind: EntityLayout.Slot.Kind) throws {
-        guard let value, !(value is NSNull) else {
+        guard let value else {
+            self = .null
+            return
+        }
+        if let usual = Value(usual: value, kind: kind) {
+            self = usual
+            return
+        }
+        guard !(value is NSNull) else {
             self = .null
             return
         }
@@ -102,6 +110,37 @@ extension Value {
             self = .object(ObjectValue(value))
         case .toOne:
             throw Self.unacceptable(value, kind)
+        }
+    }
+
+    /// Converts a value of the type that key-value coding returns for the attribute; nil for other types.
+    private init?(usual value: Any, kind: EntityLayout.Slot.Kind) {
+        switch kind {
+        case .integer16, .integer32, .integer64, .position:
+            guard let number = exactValue(value, as: NSNumber.self) else { return nil }
+            self = .integer(number.int64Value)
+        case .double:
+            guard let number = exactValue(value, as: NSNumber.self) else { return nil }
+            self = .real(number.doubleValue)
+        case .float:
+            guard let number = exactValue(value, as: NSNumber.self) else { return nil }
+            self = .real(Double(Float(number.doubleValue)))
+        case .date:
+            guard let date = exactValue(value, as: Date.self) else { return nil }
+            self = .real(date.timeIntervalSinceReferenceDate)
+        case .decimal:
+            guard let number = exactValue(value, as: NSDecimalNumber.self) else { return nil }
+            self = .decimal(number.decimalValue)
+        case .string:
+            guard let string = exactValue(value, as: String.self) else { return nil }
+            self = .string(string)
+        case .data:
+            guard let data = exactValue(value, as: Data.self) else { return nil }
+            self = .data(data)
+        case .uuid:
+            guard let uuid = exactValue(value, as: UUID.self) else { return nil }
+            self = .uuid(uuid)
+        case .boolean, .uri, .transformable, .undefined, .toOne: return nil
         }
     }
 

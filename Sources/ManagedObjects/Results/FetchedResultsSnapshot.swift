@@ -77,16 +77,16 @@ public struct FetchedResultsSnapshot: Sendable, Equatable {
     func difference(
         from old: [NSManagedObjectID], reloading changed: Set<NSManagedObjectID>
     ) -> CollectionDifference<NSManagedObjectID> {
-        var places = Dictionary(uniqueKeysWithValues: old.enumerated().map { ($1, $0) })
-        let olds = itemIdentifiers.map { places.removeValue(forKey: $0) }
+        var oldPositions = Dictionary(uniqueKeysWithValues: old.enumerated().map { ($1, $0) })
+        let olds = itemIdentifiers.map { oldPositions.removeValue(forKey: $0) }
         let candidates = olds.indices.filter { olds[$0] != nil }
         let stayed = Set(candidates.lazy.map { olds[$0] ?? 0 }.longestAscent().map { candidates[$0] })
-        var steps = places.map { CollectionDifference.Change.remove(offset: $1, element: $0, associatedWith: nil) }
+        var steps = oldPositions.map { CollectionDifference.Change.remove(offset: $1, element: $0, associatedWith: nil) }
         for (position, item) in itemIdentifiers.enumerated() {
             if stayed.contains(position), !changed.contains(item) { continue }
             steps.append(.insert(offset: position, element: item, associatedWith: olds[position]))
-            if let place = olds[position] {
-                steps.append(.remove(offset: place, element: item, associatedWith: position))
+            if let oldPosition = olds[position] {
+                steps.append(.remove(offset: oldPosition, element: item, associatedWith: position))
             }
         }
         // Each position is in one step of a kind, and associations are mutual, so the difference exists.

@@ -65,23 +65,23 @@ struct ResultsChange {
             // The usual case. The exception is that all objects of two sections have been exchanged.
             return ([], [])
         }
-        let places = Dictionary(uniqueKeysWithValues: new.sections.enumerated().map { ($1.name, $0) })
-        func staysFor(_ place: Int) -> Bool { new.sections[place].range.count > arrivals[place] }
-        let found = old.sections.map { places[$0.name] }
+        let newIndexes = Dictionary(uniqueKeysWithValues: new.sections.enumerated().map { ($1.name, $0) })
+        func staysFor(_ newIndex: Int) -> Bool { new.sections[newIndex].range.count > arrivals[newIndex] }
+        let found = old.sections.map { newIndexes[$0.name] }
         // For each section, the position of the next section that must stay.
         var limits = [Int](repeating: new.sections.count, count: found.count)
         var limit = new.sections.count
         for index in found.indices.reversed() {
             limits[index] = limit
-            if let place = found[index], staysFor(place) { limit = place }
+            if let newIndex = found[index], staysFor(newIndex) { limit = newIndex }
         }
         var kept = Set<Int>()
         var deleted: [Int] = []
         var last = -1
-        for (index, place) in found.enumerated() {
-            if let place, place > last, staysFor(place) || place < limits[index] {
-                kept.insert(place)
-                last = place
+        for (index, newIndex) in found.enumerated() {
+            if let newIndex, newIndex > last, staysFor(newIndex) || newIndex < limits[index] {
+                kept.insert(newIndex)
+                last = newIndex
             } else {
                 deleted.append(index)
             }

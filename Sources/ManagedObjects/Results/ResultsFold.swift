@@ -139,11 +139,11 @@ struct ResultsFold {
     func changeByFetching(of list: ResultsList, touched: [NSManagedObject]) throws -> ResultsChange? {
         let objects = try context.fetchResults(request.specification).compactMap { $0 as? NSManagedObject }
         let new = try ResultsList(objects, named: request.naming)
-        var places: [ObjectIdentifier: Int] = [:]
-        for (position, object) in list.objects.enumerated() { places[ObjectIdentifier(object)] = position }
+        var positions: [ObjectIdentifier: Int] = [:]
+        for (position, object) in list.objects.enumerated() { positions[ObjectIdentifier(object)] = position }
         let sectionNames = list.sections.flatMap { section in section.range.map { _ in section.name } }
-        let olds = new.objects.map { places.removeValue(forKey: ObjectIdentifier($0)) }
-        let deletions = places.values.sorted()
+        let olds = new.objects.map { positions.removeValue(forKey: ObjectIdentifier($0)) }
+        let deletions = positions.values.sorted()
         var candidates: [Int] = []
         for section in new.sections {
             for position in section.range {

@@ -19,7 +19,7 @@ struct SavePlan {
         /// Slots whose columns are written; empty if only to-many relationships have changed: the version is still
         /// incremented.
         var slots: [Int]
-        /// The places in the layout of the to-many relationships that have changed: for the history.
+        /// The fields in the layout of the to-many relationships that have changed: for the history.
         var toMany: [Int] = []
         /// False if the merge policy requires the row to be written whatever its version is.
         var checksVersion = true

@@ -87,8 +87,8 @@ struct SavePlanBuilder {
     private static func numberMembers(of object: NSManagedObject, in context: NSManagedObjectContext) {
         for (index, state) in object.toMany.enumerated() {
             guard let state, state.isChanged else { continue }
-            let place = object.layout.toMany[index]
-            guard place.isOrdered, place.isPersistent else { continue }
+            let field = object.layout.toMany[index]
+            guard field.isOrdered, field.isPersistent else { continue }
             switch object.layout.storage[index] {
             case .memberSlot(_, let slot?): numberBySlot(slot, members: state.members.keys, in: context)
             case .pairs: numberPairs(of: state)
@@ -181,7 +181,7 @@ struct SavePlanBuilder {
 
     private func isChanged(_ key: ObjectKey, _ relationship: NSRelationshipDescription) -> Bool {
         guard let object = context.registeredObject(for: key),
-            case .toMany(let index)? = object.layout.places[relationship.name]
+            case .toMany(let index)? = object.layout.fields[relationship.name]
         else { return false }
         return object.toManyState(at: index)?.isChanged == true
     }
@@ -190,7 +190,7 @@ struct SavePlanBuilder {
         of object: NSManagedObject, in key: ObjectKey, by inverse: NSRelationshipDescription
     ) -> Int64? {
         guard let member = context.registeredObject(for: key),
-            case .toMany(let index)? = member.layout.places[inverse.name]
+            case .toMany(let index)? = member.layout.fields[inverse.name]
         else { return nil }
         return member.toManyState(at: index)?.newPosition(of: object.key)
     }

@@ -22,15 +22,15 @@ struct Validation {
 
     /// Relationships of a deleted object with the rule *deny* that still have members.
     mutating func checkDeletion(of object: NSManagedObject) {
-        for (index, place) in object.layout.toMany.enumerated()
-        where place.relationship.deleteRule == .denyDeleteRule {
+        for (index, field) in object.layout.toMany.enumerated()
+        where field.relationship.deleteRule == .denyDeleteRule {
             let inverse = object.layout.links.toMany[index].inverse
             let remaining = object.members(at: index).filter { member in
                 !member.isDeleted && Self.isMember(member, of: object, at: inverse)
             }
             if !remaining.isEmpty {
                 add(
-                    NSValidationRelationshipDeniedDeleteError, object, place.name,
+                    NSValidationRelationshipDeniedDeleteError, object, field.name,
                     "still has \(remaining.count) objects")
             }
         }
@@ -104,8 +104,8 @@ struct Validation {
         }
     }
 
-    private mutating func check(toMany place: EntityLayout.ToMany, at index: Int, of object: NSManagedObject) {
-        let relationship = place.relationship
+    private mutating func check(toMany field: EntityLayout.ToMany, at index: Int, of object: NSManagedObject) {
+        let relationship = field.relationship
         let minimum = relationship.minCount
         let maximum = relationship.maxCount
         // A required relationship without a minimum may be empty: the Photos library of macOS has many such objects.
@@ -116,15 +116,15 @@ struct Validation {
         let count = object.memberKeys(at: index).count
         if count == 0 {
             if isRequired {
-                add(NSValidationMissingMandatoryPropertyError, object, place.name, "is required and is empty")
+                add(NSValidationMissingMandatoryPropertyError, object, field.name, "is required and is empty")
             }
         } else if count < minimum {
             add(
-                NSValidationRelationshipLacksMinimumCountError, object, place.name,
+                NSValidationRelationshipLacksMinimumCountError, object, field.name,
                 "has \(count) objects and needs at least \(minimum)")
         } else if maximum > 0, count > maximum {
             add(
-                NSValidationRelationshipExceedsMaximumCountError, object, place.name,
+                NSValidationRelationshipExceedsMaximumCountError, object, field.name,
                 "has \(count) objects and may have at most \(maximum)")
         }
     }
@@ -180,7 +180,7 @@ extension NSManagedObject {
     /// Validates one value for a property.
     final func validate(_ value: Any?, forKey key: String) throws {
         context?.checkQueue()
-        guard case .slot(let index)? = place(of: key), layout.slots[index].kind != .toOne else { return }
+        guard case .slot(let index)? = field(of: key), layout.slots[index].kind != .toOne else { return }
         let slot = layout.slots[index]
         let converted: Value
         do {

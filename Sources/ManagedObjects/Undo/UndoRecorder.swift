@@ -237,7 +237,7 @@ extension NSManagedObjectContext {
 
     private func undoMembers(_ change: UndoRecorder.MemberChange, of object: NSManagedObject) {
         guard object.context === self, !object.state.contains(.inaccessible) else { return }
-        let place = object.layout.toMany[change.index]
+        let field = object.layout.toMany[change.index]
         if case .slot = object.layout.links.toMany[change.index].inverse {
             // The members' references were changed before.
         } else {
@@ -248,11 +248,11 @@ extension NSManagedObjectContext {
                 object.addMember(member, at: change.index)
             }
         }
-        guard place.isOrdered, let order = change.order else { return }
-        object.willChangeValue(forKey: place.name)
+        guard field.isOrdered, let order = change.order else { return }
+        object.willChangeValue(forKey: field.name)
         _ = object.loadedToManyState(at: change.index).takeOrder(ContiguousArray(order.map(current)))
         object.state.insert(.relationshipChanged)
-        object.didChangeValue(forKey: place.name)
+        object.didChangeValue(forKey: field.name)
     }
 
     /// The object with a key of a step, unless it no longer exists.
@@ -274,8 +274,8 @@ extension NSManagedObjectContext {
         guard object.state.contains(.updated), object.state.isDisjoint(with: [.inserted, .deleted, .gone]) else {
             return
         }
-        for (state, place) in zip(object.toMany, object.layout.toMany) {
-            state?.forgetChangesThatAreNone(isOrdered: place.isOrdered)
+        for (state, field) in zip(object.toMany, object.layout.toMany) {
+            state?.forgetChangesThatAreNone(isOrdered: field.isOrdered)
         }
         guard object.changedSlots().isEmpty, !object.hasChangedToMany(persistent: false) else { return }
         object.state.subtract([.updated, .relationshipChanged])

@@ -24,8 +24,8 @@ final class AtomicRowGraph: WholeRowGraph {
         subject.content = try store.row(subject.key).map { .values($0.values) } ?? .missing
     }
 
-    func members(place: Int, of subject: RowSubject) throws -> [RowSubject] {
-        let toMany = subject.layout.toMany[place]
+    func members(field: Int, of subject: RowSubject) throws -> [RowSubject] {
+        let toMany = subject.layout.toMany[field]
         guard toMany.isPersistent else { return [] }
         return store.memberKeys(of: toMany, owner: subject.key.number).map(self.subject)
     }

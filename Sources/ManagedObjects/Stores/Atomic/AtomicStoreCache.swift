@@ -21,30 +21,30 @@ struct AtomicStoreCache {
     func entry(of key: Int64, root: Int) -> Entry? { tables[root]?.entries[key] }
 
     /// The key of a node's object and the index of its root entity in the model.
-    private static func place(of node: NSAtomicStoreCacheNode) -> (root: Int, key: Int64) {
+    private static func address(of node: NSAtomicStoreCacheNode) -> (root: Int, key: Int64) {
         (node.objectID.entity.rootEntity.index, node.objectID.key.number)
     }
 
     /// Whether a node is the current node of its object.
     func contains(_ node: NSAtomicStoreCacheNode) -> Bool {
-        let (root, key) = Self.place(of: node)
+        let (root, key) = Self.address(of: node)
         return entry(of: key, root: root)?.node === node
     }
 
     mutating func add(_ node: NSAtomicStoreCacheNode, version: Int64 = 1) {
-        let (root, key) = Self.place(of: node)
+        let (root, key) = Self.address(of: node)
         if tables[root, default: Table()].entries.updateValue(Entry(node: node, version: version), forKey: key) == nil {
             tables[root]?.keys = nil
         }
     }
 
     mutating func remove(_ node: NSAtomicStoreCacheNode) {
-        let (root, key) = Self.place(of: node)
+        let (root, key) = Self.address(of: node)
         if tables[root]?.entries.removeValue(forKey: key) != nil { tables[root]?.keys = nil }
     }
 
     mutating func setVersion(_ version: Int64, of node: NSAtomicStoreCacheNode) {
-        let (root, key) = Self.place(of: node)
+        let (root, key) = Self.address(of: node)
         tables[root]?.entries[key]?.version = version
     }
 

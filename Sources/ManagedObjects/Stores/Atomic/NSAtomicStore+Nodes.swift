@@ -7,7 +7,7 @@ extension NSAtomicStore {
 
     final func setAttributes(of node: NSAtomicStoreCacheNode, from object: NSManagedObject) {
         for (name, attribute) in object.entity.attributesByName where !attribute.isTransient {
-            guard let place = object.layout.places[name] else { continue }
+            guard let place = object.layout.fields[name] else { continue }
             if case .slot(let slot) = place, object.layout.slots[slot].kind == .transformable {
                 setTransformable(attribute, slot, of: node, from: object)
             } else {

@@ -20,16 +20,16 @@ final class MemberIndex: Sendable {
     /// Cost: one pass over the members' rows.
     fileprivate init(of toMany: EntityLayout.ToMany, slot: Int, position: Int?, in content: MemoryContent) {
         changeCount = content.changeCount(of: toMany)
-        var found: [Int64: [(place: Int64, key: Int64)]] = [:]
+        var found: [Int64: [(rank: Int64, key: Int64)]] = [:]
         for (key, row) in content.keys(of: toMany.destination, includingSubentities: true) {
             guard case .reference(let owner) = row.values[slot] else { continue }
-            var place = Int64.max
-            if let position, case .integer(let number) = row.values[position] { place = number }
-            found[owner.number, default: []].append((place, key))
+            var rank = Int64.max
+            if let position, case .integer(let number) = row.values[position] { rank = number }
+            found[owner.number, default: []].append((rank, key))
         }
         // Rows are in the order of their keys; members without a position follow those that have one.
         keys = found.mapValues { members in
-            (position == nil ? members : members.sorted { ($0.place, $0.key) < ($1.place, $1.key) }).map(\.key)
+            (position == nil ? members : members.sorted { ($0.rank, $0.key) < ($1.rank, $1.key) }).map(\.key)
         }
     }
 

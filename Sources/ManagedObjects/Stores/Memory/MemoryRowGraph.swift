@@ -36,8 +36,8 @@ final class MemoryRowGraph: WholeRowGraph {
     /// Does nothing: subjects are created with their rows.
     func read(_ subject: RowSubject) throws {}
 
-    func members(place: Int, of subject: RowSubject) throws -> [RowSubject] {
-        let toMany = subject.layout.toMany[place]
+    func members(field: Int, of subject: RowSubject) throws -> [RowSubject] {
+        let toMany = subject.layout.toMany[field]
         let root = toMany.destination.rootEntity.index
         return memberKeys(of: toMany, owner: subject.key.number).compactMap { key in
             content.row(root: root, key: key).map { self.subject(key: key, row: $0) }

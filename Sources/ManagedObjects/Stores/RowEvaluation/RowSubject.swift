@@ -46,7 +46,7 @@ final class RowSubject {
     }
 
     /// The members of a to-many relationship, by its index in the layout.
-    func members(place: Int) throws -> [RowSubject] { try graph?.members(place: place, of: self) ?? [] }
+    func members(field: Int) throws -> [RowSubject] { try graph?.members(field: field, of: self) ?? [] }
 
     /// The row that a to-one relationship refers to.
     func destination(slot: Int) throws -> RowSubject? {
@@ -63,11 +63,11 @@ final class RowSubject {
 
 extension RowSubject: PredicateSubject {
     func predicateValue(forKey key: String) throws -> Any? {
-        switch layout.places[key] {
+        switch layout.fields[key] {
         case .slot(let slot): return try predicateValue(slot: slot)
-        case .toMany(let place):
+        case .toMany(let field):
             return PredicateValue.collection(
-                try members(place: place).map(PredicateValue.object), ordered: layout.toMany[place].isOrdered)
+                try members(field: field).map(PredicateValue.object), ordered: layout.toMany[field].isOrdered)
         case .composite(let composite, _): return try elements(of: composite, path: key)
         case .fetched, nil:
             switch key {
@@ -118,7 +118,7 @@ protocol RowGraph: AnyObject {
     /// Reads the content of a row.
     func read(_ subject: RowSubject) throws
     /// The members of a to-many relationship of a row, by its index in the layout, in order.
-    func members(place: Int, of subject: RowSubject) throws -> [RowSubject]
+    func members(field: Int, of subject: RowSubject) throws -> [RowSubject]
     /// The ID of a row's object.
     func objectID(for key: ObjectKey) -> NSManagedObjectID
 }

@@ -16,7 +16,7 @@ final class StoreRowGraph: RowGraph {
 
     private struct MemberKey: Hashable {
         let entity: UInt16
-        let place: Int
+        let field: Int
     }
 
     init(store: any RowStore, coordinator: NSPersistentStoreCoordinator, generation: (any StoreGeneration)?) {
@@ -67,11 +67,11 @@ final class StoreRowGraph: RowGraph {
         if case .unread = subject.content { subject.content = .missing }
     }
 
-    func members(place: Int, of subject: RowSubject) throws -> [RowSubject] {
-        let memberKey = MemberKey(entity: subject.key.entity, place: place)
+    func members(field: Int, of subject: RowSubject) throws -> [RowSubject] {
+        let memberKey = MemberKey(entity: subject.key.entity, field: field)
         if let known = members[memberKey]?[subject.key] { return known }
-        let relationship = subject.layout.toMany[place].relationship
-        guard subject.layout.toMany[place].isPersistent else { return [] }
+        let relationship = subject.layout.toMany[field].relationship
+        guard subject.layout.toMany[field].isPersistent else { return [] }
         var owners = subjects.values.filter {
             $0.key.entity == subject.key.entity && members[memberKey]?[$0.key] == nil
         }

@@ -145,7 +145,7 @@ struct PredicateShape {
                 key += "o"
                 return
             }
-            key += "k\(SQLConversion.entity(of: value)?.rootEntity.index ?? -1);"
+            key += "k\(SQLConversion.entity(of: value)?.rootIndex ?? -1);"
         }
     }
 }

@@ -65,7 +65,7 @@ enum SQLConversion {
     static func key(of constant: PredicateValue) -> ObjectKey? {
         switch constant {
         case .object(let object as NSManagedObject): object.key
-        case .other(let id as NSManagedObjectID): id.key
+        case .other(let other): NSManagedObjectID.id(other)?.key
         case .object(let id as NSManagedObjectID): id.key
         default: nil
         }
@@ -75,7 +75,7 @@ enum SQLConversion {
     static func entity(of constant: PredicateValue) -> NSEntityDescription? {
         switch constant {
         case .object(let object as NSManagedObject): object.entity
-        case .other(let id as NSManagedObjectID): id.entity
+        case .other(let other): NSManagedObjectID.id(other)?.entity
         case .object(let id as NSManagedObjectID): id.entity
         default: nil
         }

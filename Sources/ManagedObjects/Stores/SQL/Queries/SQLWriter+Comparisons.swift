@@ -137,7 +137,7 @@ extension SQLWriter {
         switch value.kind {
         case .key(let root):
             guard let key = SQLConversion.key(of: constant), !key.isTemporary, key.number != 0, key.store == store,
-                SQLConversion.entity(of: constant)?.rootEntity.index == root
+                SQLConversion.entity(of: constant)?.rootIndex == root
             else { return [] }
             return [argument(constant, position, .key)]
         case .entity:

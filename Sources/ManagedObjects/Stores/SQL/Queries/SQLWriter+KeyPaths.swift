@@ -26,7 +26,7 @@ struct SQLMembers {
 extension SQLWriter {
     func operand(_ keys: [String], of base: ExpressionNode, place: ExpressionNode) throws -> Operand {
         if case .evaluatedObject = base, keys.count == 1, let column = columns[keys[0]],
-            subject.entity.layout.places[keys[0]] == nil
+            subject.entity.layout.fields[keys[0]] == nil
         {
             return try operand(column)
         }
@@ -74,15 +74,15 @@ extension SQLWriter {
         }
         while let key = keys.popFirst() {
             if key == "self" || key == "SELF" { continue }
-            if source.entity.layout.places[key] == nil {
+            if source.entity.layout.fields[key] == nil {
                 if let special = try special(key, followedBy: keys, of: source, place: place) { return result(special) }
             }
             var name = key
-            while case .composite? = source.entity.layout.places[name] {
+            while case .composite? = source.entity.layout.fields[name] {
                 guard let element = keys.popFirst() else { throw PredicateRefusal(.notStored, place) }
                 name += "." + element
             }
-            switch source.entity.layout.places[name] {
+            switch source.entity.layout.fields[name] {
             case .slot(let slot)?:
                 let description = source.entity.layout.slots[slot]
                 guard description.isPersistent, let column = schema.column(of: slot, in: source.entity) else {

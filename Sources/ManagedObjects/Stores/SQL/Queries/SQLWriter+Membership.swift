@@ -15,6 +15,11 @@ extension SQLWriter {
             return SQLCondition("EXISTS (\(members.select("1", where: same.sql)))")
         case .constant(.collection(let elements, _), _):
             isReusable = false
+            if case .value(let value) = element, let keys = keys(in: elements, comparedWith: value),
+                keys.count > Self.listLimit
+            {
+                return list(value, .keys, dialect.value(of: keys))
+            }
             return try membership(of: element, in: elements.map { .constant($0, nil) }, comparison)
         case .list(let elements): return try membership(of: element, in: elements, comparison)
         case .constant(.null, _): return never
@@ -47,6 +52,22 @@ extension SQLWriter {
         return any(others)
     }
 
+    /// The primary keys of a list of object IDs, if the value is a key; nil if the list contains anything else.
+    private func keys(in elements: [PredicateValue], comparedWith value: SQLValue) -> [Int64]? {
+        guard case .key(let root) = value.kind else { return nil }
+        var keys: [Int64] = []
+        keys.reserveCapacity(elements.count)
+        for element in elements {
+            guard case .other(let other) = element, let id = NSManagedObjectID.id(other) else { return nil }
+            // An object that is not in the store, or of another hierarchy, is equal to no row.
+            guard !id.key.isTemporary, id.key.number != 0, id.key.store == store, id.entity.rootIndex == root else {
+                continue
+            }
+            keys.append(id.key.number)
+        }
+        return keys
+    }
+
     private func equalling(_ comparison: ComparisonNode) -> ComparisonNode {
         var equality = comparison
         equality.operation = .equalTo
@@ -68,10 +89,7 @@ extension SQLWriter {
         var arguments = arguments
         if arguments.count > Self.listLimit {
             if let (list, parameter) = list(of: arguments) {
-                // The parameter is written with the list, which is not a fragment.
-                return SQLCondition(
-                    SQLFragment(dialect.isListed(value.sql.text, list), value.sql.arguments + [parameter]),
-                    isNullable: value.isNullable)
+                return self.list(value, list, parameter)
             }
             guard arguments.count <= Self.argumentLimit else { throw refusal(.tooLarge, comparison) }
             var capacity = Self.listLimit
@@ -82,13 +100,21 @@ extension SQLWriter {
         return SQLCondition("\(value.sql) IN (\(marks.joined(separator: ", ")))", isNullable: value.isNullable)
     }
 
+    /// The condition that a value is an element of a list that is one parameter.
+    private func list(_ value: SQLValue, _ list: SQLList, _ parameter: String) -> SQLCondition {
+        // The parameter is written with the list, which is not a fragment.
+        SQLCondition(
+            SQLFragment(dialect.isListed(value.sql.text, list), value.sql.arguments + [.text(parameter)]),
+            isNullable: value.isNullable)
+    }
+
     /// The number of constants from which on a list becomes one parameter.
     private static let listLimit = 32
     /// Half of the number of parameters that SQLite allows by default.
     private static let argumentLimit = 16_384
 
     /// Integers or texts as one parameter; nil for other values, which a list does not represent exactly.
-    private func list(of arguments: [SQLArgument]) -> (SQLList, SQLArgument)? {
+    private func list(of arguments: [SQLArgument]) -> (SQLList, String)? {
         var (numbers, texts): ([Int64], [String]) = ([], [])
         for case .fixed(let value) in arguments {
             switch value.storage {
@@ -98,7 +124,7 @@ extension SQLWriter {
             default: return nil
             }
         }
-        if numbers.count == arguments.count { return (.keys, .text(dialect.value(of: numbers))) }
-        return texts.count == arguments.count ? (.texts, .text(dialect.value(of: texts))) : nil
+        if numbers.count == arguments.count { return (.keys, dialect.value(of: numbers)) }
+        return texts.count == arguments.count ? (.texts, dialect.value(of: texts)) : nil
     }
 }

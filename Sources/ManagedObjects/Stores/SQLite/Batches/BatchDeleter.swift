@@ -75,7 +75,7 @@ struct BatchDeleter {
         _ relationship: NSRelationshipDescription, of entity: SQLEntity
     ) -> (link: Link, destination: SQLEntity)? {
         guard let destination = relationship.destinationEntity.flatMap(schema.entity) else { return nil }
-        switch entity.entity.layout.places[relationship.name] {
+        switch entity.entity.layout.fields[relationship.name] {
         case .slot(let slot)?: return entity.columns[slot].map { (.own($0), destination) }
         case .toMany(let place)?:
             switch entity.entity.layout.toMany[place].storage {

@@ -36,7 +36,7 @@ struct BatchValues {
         var slots: [Int] = []
         for (key, value) in dictionary.sorted(by: { $0.key < $1.key }) {
             let name = prefix + key
-            switch layout.places[name] {
+            switch layout.fields[name] {
             case .slot(let slot)?:
                 row[slot] = try self.value(value, slot: slot)
                 slots.append(slot)

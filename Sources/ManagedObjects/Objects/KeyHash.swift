@@ -1,6 +1,6 @@
 /// The hash function for keys in tables with open addressing. It spreads consecutive primary keys, and has no random
 /// seed, so that the order of a table is deterministic.
-enum KeyPlace {
+enum KeyHash {
     @inline(__always)
     static func home(_ number: Int64, _ mask: Int) -> Int { spread(UInt64(bitPattern: number)) & mask }
 
@@ -11,5 +11,5 @@ enum KeyPlace {
 extension ObjectKey {
     /// A hash with well distributed low bits.
     @inline(__always)
-    var spread: Int { KeyPlace.spread(UInt64(bitPattern: number) ^ (UInt64(entity) << 48)) }
+    var spread: Int { KeyHash.spread(UInt64(bitPattern: number) ^ (UInt64(entity) << 48)) }
 }

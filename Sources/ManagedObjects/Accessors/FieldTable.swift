@@ -1,11 +1,11 @@
 import Synchronization
 
-/// The places of an entity's properties by the number of their name, for typed accessors.
+/// The fields of an entity's properties by the number of their name, for typed accessors.
 ///
 /// Any thread reads it without a lock: a table is never changed, only replaced by a larger one when a new name is
 /// looked up. Replaced tables are kept until the layout is deallocated, since another thread may be reading them; there
 /// are few.
-final class PlaceTable: @unchecked Sendable {  // because tables are immutable and published atomically
+final class FieldTable: @unchecked Sendable {  // because tables are immutable and published atomically
     /// A slot from 0; to-many relationships from -2 downwards; -1 for other properties.
     typealias Code = Int32
     static let none: Code = -1
@@ -34,15 +34,15 @@ final class PlaceTable: @unchecked Sendable {  // because tables are immutable a
             let names = PropertyName.all
             let table = UnsafeMutablePointer<Code>.allocate(capacity: names.count + 1)
             table[0] = Code(names.count)
-            for (number, string) in names.enumerated() { table[1 + number] = Self.code(of: layout.places[string]) }
+            for (number, string) in names.enumerated() { table[1 + number] = Self.code(of: layout.fields[string]) }
             addresses.append(UInt(bitPattern: table))
             current.pointee.store(table, ordering: .releasing)
             return table[1 + name.number]
         }
     }
 
-    private static func code(of place: EntityLayout.Place?) -> Code {
-        switch place {
+    private static func code(of field: EntityLayout.Field?) -> Code {
+        switch field {
         case .slot(let slot): Code(slot)
         case .toMany(let index): -2 - Code(index)
         default: none
@@ -52,22 +52,22 @@ final class PlaceTable: @unchecked Sendable {  // because tables are immutable a
 
 extension NSManagedObject {
     @inline(__always)
-    private final func placeCode(of name: PropertyName) -> PlaceTable.Code {
-        if let table = layout.currentPlaces.pointee.load(ordering: .acquiring), name.number < Int(table[0]) {
+    private final func fieldCode(of name: PropertyName) -> FieldTable.Code {
+        if let table = layout.currentFields.pointee.load(ordering: .acquiring), name.number < Int(table[0]) {
             return table[1 + name.number]
         }
         return placeCodeInNewTable(of: name)
     }
 
     @inline(never)
-    private final func placeCodeInNewTable(of name: PropertyName) -> PlaceTable.Code {
-        layout.placeTable.codeInNewTable(of: name, in: layout)
+    private final func placeCodeInNewTable(of name: PropertyName) -> FieldTable.Code {
+        layout.fieldTable.codeInNewTable(of: name, in: layout)
     }
 
     /// The slot of an attribute or to-one relationship; nil for any other property.
     @inline(__always)
     final func slot(of name: PropertyName) -> Int? {
-        let code = placeCode(of: name)
+        let code = fieldCode(of: name)
         return code >= 0 ? Int(code) : nil
     }
 
@@ -90,9 +90,9 @@ extension NSManagedObject {
     /// programming error.
     @inline(__always)
     final func toManyIndex(of name: PropertyName) -> Int {
-        let code = placeCode(of: name)
+        let code = fieldCode(of: name)
         precondition(
-            code < PlaceTable.none, "\(entity.name ?? "") has no to-many relationship \"\(name.string)\".")
+            code < FieldTable.none, "\(entity.name ?? "") has no to-many relationship \"\(name.string)\".")
         return -2 - Int(code)
     }
 }

@@ -1,0 +1,41 @@
+import Foundation
+
+/// An error of one of this package's modules: its kind, a sentence, and where it is.
+///
+/// A module declares a domain, its codes, and a name for the type:
+///
+///     public enum CopyErrorDomain: ErrorDomain {}
+///     public typealias CopyError = CodedError<CopyErrorDomain>
+///
+///     extension CopyError.Code {
+///         /// A value that must be unique cannot be made unique.
+///         public static let notUnique = Self(rawValue: "notUnique")
+///     }
+public struct CodedError<Domain: ErrorDomain>: Error, Sendable, Hashable {
+    /// The kinds of errors of the domain. A struct, so that adding one does not break a `switch`.
+    public struct Code: RawRepresentable, Sendable, Hashable {
+        /// The name of the kind.
+        public let rawValue: String
+        /// The kind with a name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+
+    /// The kind of error.
+    public var code: Code
+    /// A description of the error, and of its remedy if there is one, in sentences.
+    public var message: String
+    /// Where the error is; nil if it concerns the whole, or if the message alone says it.
+    public var place: Domain.Place?
+
+    /// Creates an error of a kind, with a sentence and its place.
+    public init(_ code: Code, _ message: String, at place: Domain.Place? = nil) {
+        self.code = code
+        self.message = message
+        self.place = place
+    }
+}
+
+extension CodedError: CustomStringConvertible, LocalizedError {
+    public var description: String { Domain.description(of: message, at: place) }
+    public var errorDescription: String? { description }
+}
