@@ -118,7 +118,8 @@ open class NSManagedObject: NSObject {
         return request
     }
 
-    /// Whether changes of properties that are not in the model leave the object unchanged.
+    /// Whether changes of properties that are not in the model leave the object unchanged: true unless a subclass
+    /// overrides it. If false, announcing the change of any key marks the object as updated.
     open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
 
     /// Registers the names of the class's key paths with ``KeyPathRegistry/register(_:as:)``. The engine calls it
@@ -184,7 +185,7 @@ open class NSManagedObject: NSObject {
     /// Called before a value changes. Override to observe; call super.
     open func willChangeValue(forKey key: String) {
         context?.checkQueue()
-        recordChange()
+        if field(of: key) != nil || !Self.contextShouldIgnoreUnmodeledPropertyChanges { recordChange() }
         noteWillChange(key)
         if state.contains(.observed) { context?.observations.willChange(key, of: self) }
     }
