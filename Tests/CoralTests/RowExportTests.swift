@@ -36,8 +36,8 @@
             do {
                 let result = try exporter.exportStore(of: StoreSnapshot(of: coordinator)) { session in
                     if fromRows {
-                        let isWritten = try session.exportRows(to: sink)
-                        #expect(isWritten)
+                        let path = try session.exportRows(to: sink)
+                        #expect(path == .rows)
                         return session.result
                     }
                     var writer = try session.makeWriter(to: sink)
@@ -112,8 +112,8 @@
                 change(&exporter)
                 try exporter.exportStore(of: StoreSnapshot(of: coordinator)) { session in
                     let sink = MemorySink()
-                    let isWritten = try session.exportRows(to: sink)
-                    #expect(!isWritten)
+                    let path = try session.exportRows(to: sink)
+                    #expect(path.reason != nil)
                     #expect(sink.data.isEmpty)
                 }
             }

@@ -23,7 +23,7 @@ extension GraphCopier {
         context.undoManager = nil
         return try await withTaskCancellationHandler {
             try await context.perform { [self] in
-                if let copies = try copyRows(ids, in: context, progress: progress) { return copies }
+                if case .rows(let copies) = try copyRows(ids, in: context, progress: progress) { return copies }
                 return try inBatches
                     ? copyInBatches(ids, in: context, progress: progress)
                     : copyTogether(ids, in: context, progress: progress)
@@ -33,14 +33,31 @@ extension GraphCopier {
         }
     }
 
-    /// Copies in the store; nil if copying requires objects.
+    /// How `copy(_:in:inBatches:progress:)` would copy objects: in the store, or through managed objects with the first
+    /// reason.
+    ///
+    /// The rules are checked first. If they permit rows, the store makes the copies and rolls them back, because the
+    /// contents of the store may need objects. Cost: that of copying by rows.
+    ///
+    /// Throws as `copy(_:into:store:progress:)` does for rules that do not fit the model.
+    public func explain(
+        _ ids: [NSManagedObjectID], in container: NSPersistentContainer
+    ) async throws -> ExecutionPath {
+        let context = container.newBackgroundContext()
+        return try await context.perform { [self] in
+            try copyRows(ids, in: context, saves: false, progress: nil).path
+        }
+    }
+
+    /// Copies in the store. Returns a reason, without changes, if copying requires objects.
     private func copyRows(
-        _ ids: [NSManagedObjectID], in context: NSManagedObjectContext, progress: Progress
-    ) throws -> [NSManagedObjectID: NSManagedObjectID]? {
-        guard !ids.isEmpty, !validates, let model = context.rootCoordinator?.managedObjectModel else { return nil }
+        _ ids: [NSManagedObjectID], in context: NSManagedObjectContext, saves: Bool = true, progress: Progress?
+    ) throws -> RowCapability<[NSManagedObjectID: NSManagedObjectID]> {
+        if validates { return .objects(because: ObjectsReason(.options, "The copies are validated (validates).")) }
+        guard !ids.isEmpty, let model = context.rootCoordinator?.managedObjectModel else { return .rows([:]) }
         let blueprint = try CopyBlueprint(rules, model: model, targetModel: model)
         try blueprint.prepare(from: ids.map(\.entity))
-        return try blueprint.copyRows(ids, in: context, choice: rowCopying, progress: progress)
+        return try blueprint.copyRows(ids, in: context, choice: rowCopying, saves: saves, progress: progress)
     }
 
     private func copyTogether(

@@ -26,7 +26,7 @@ extension GraphDelta {
         try own.performAndWait {
             var application = DeltaApplication(
                 own, targets: try DeltaTargets(own, identity: identity, storeUUIDs: storeUUIDs),
-                isChecking: checking, values: ObjectValues(folder: folder), progress: progress)
+                isChecking: checking, folder: folder, progress: progress)
             try application.apply(changes)
             if own.hasChanges { try own.save() }
         }
@@ -41,18 +41,18 @@ private struct DeltaApplication {
     let context: NSManagedObjectContext
     var targets: DeltaTargets
     let isChecking: Bool
-    let values: ObjectValues
+    let folder: URL?
     let progress: Progress?
 
     init(
-        _ context: NSManagedObjectContext, targets: DeltaTargets, isChecking: Bool, values: ObjectValues,
+        _ context: NSManagedObjectContext, targets: DeltaTargets, isChecking: Bool, folder: URL?,
         progress: Progress?
     ) {
         self.progress = progress
         self.context = context
         self.targets = targets
         self.isChecking = isChecking
-        self.values = values
+        self.folder = folder
     }
 
     mutating func apply(_ changes: [RecordChange]) throws {
@@ -139,7 +139,7 @@ private struct DeltaApplication {
             guard let attribute = entity.attributes[change.name], !attribute.isDerived, let old = change.old else {
                 continue
             }
-            guard try values.current(object, attribute) == old else {
+            guard try attribute.value(of: object) == old else {
                 throw DeltaError(.mismatch, "\(subject).\(change.name) does not have the expected value.", at: subject)
             }
         }
@@ -192,7 +192,7 @@ private struct DeltaApplication {
                     entity: entity.name, property: name)
             }
             if !attribute.isDerived {
-                object.setValue(try values.object(value, for: attribute), forKey: attribute.name)
+                object.setValue(try attribute.object(for: value, folder: folder), forKey: attribute.name)
             }
         }
     }

@@ -8,7 +8,6 @@ struct IdentityLookup {
     let batchSize: Int
     /// Cancelling it ends the look-up before the next fetch.
     private let progress: Progress?
-    private let values = ObjectValues(folder: nil)
 
     init(context: NSManagedObjectContext, model: ImportModel, batchSize: Int, progress: Progress? = nil) {
         self.context = context
@@ -84,7 +83,7 @@ struct IdentityLookup {
         switch part {
         case .value(let value):
             guard let attribute = entity.attributes[rulePart.name] else { return nil }
-            return try values.object(value, for: attribute)
+            return try attribute.object(for: value)
         case .object(let id): return id
         case .node: return nil
         }
@@ -97,7 +96,7 @@ struct IdentityLookup {
             switch part {
             case .attribute(let name):
                 guard let attribute = entity.attributes[name] else { return nil }
-                let value = try values.current(object, attribute)
+                let value = try attribute.value(of: object)
                 guard !value.isNull else { return nil }
                 parts.append(.value(value))
             case .relationship(let name):
@@ -136,7 +135,7 @@ struct IdentityLookup {
             let index = ContentIndex(contents, range)
             for object in try fetch(selector, of: entity.name) where object.entity == entity.entity {
                 let matches = try index.contents { name in
-                    try entity.attributes[name].map { try values.current(object, $0) }
+                    try entity.attributes[name].map { try $0.value(of: object) }
                 }
                 for content in matches { found[content].append(object) }
             }
@@ -159,8 +158,8 @@ struct IdentityLookup {
         return NSCompoundPredicate(andPredicateWithSubpredicates: predicates)
     }
 
-    private func isOneOf(_ wanted: Set<GraphValue>, _ attribute: AttributeImport) -> NSPredicate {
-        let objects = wanted.compactMap { try? values.object($0, for: attribute) }
+    private func isOneOf(_ wanted: Set<GraphValue>, _ attribute: AttributePlan) -> NSPredicate {
+        let objects = wanted.compactMap { try? attribute.object(for: $0) }
         let isOneOf = NSPredicate(format: "%K IN %@", argumentArray: [attribute.name, objects])
         guard wanted.contains(.null) else { return isOneOf }
         let isNull = NSPredicate(format: "%K == nil", argumentArray: [attribute.name])

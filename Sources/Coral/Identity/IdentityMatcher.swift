@@ -103,7 +103,7 @@ final class IdentityMatcher {
                 switch part {
                 case .attribute(let name):
                     guard let attribute = node.entity.attributes[name], let value = node.value(of: name),
-                        let converted = conversion.convert(value, to: attribute.type), !converted.isNull
+                        let converted = conversion.convert(value, to: attribute), !converted.isNull
                     else { return nil }
                     parts.append(.value(converted))
                 case .relationship(let name):
@@ -303,7 +303,7 @@ final class IdentityMatcher {
             let contents = group.map { node in
                 entity.attributes.values.reduce(into: [String: GraphValue]()) { content, attribute in
                     guard let value = node.value(of: attribute.name) else { return }
-                    content[attribute.name] = conversion.convert(value, to: attribute.type)
+                    content[attribute.name] = conversion.convert(value, to: attribute)
                 }
             }
             var taken: Set<NSManagedObjectID> = []

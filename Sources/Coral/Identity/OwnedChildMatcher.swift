@@ -7,7 +7,6 @@ import GraphDocuments
 /// An object owns the destinations of its cascading relationships, unless a policy is declared for the relationship.
 struct OwnedChildMatcher {
     let conversion: ValueConversion
-    private let values = ObjectValues(folder: nil)
 
     init(_ options: ImportOptions) { conversion = ValueConversion(options) }
 
@@ -61,20 +60,20 @@ struct OwnedChildMatcher {
 
     /// The places of the objects of an entity by their values of some attributes, from the last to the first.
     private func places(
-        of members: [NSManagedObject], _ attributes: [AttributeImport], _ entity: NSEntityDescription
+        of members: [NSManagedObject], _ attributes: [AttributePlan], _ entity: NSEntityDescription
     ) throws -> [[GraphValue]: [Int]] {
         var places: [[GraphValue]: [Int]] = [:]
         for (place, member) in members.enumerated().reversed() where member.entity.isKindOf(entity: entity) {
-            places[try attributes.map { try values.current(member, $0) }, default: []].append(place)
+            places[try attributes.map { try $0.value(of: member) }, default: []].append(place)
         }
         return places
     }
 
     /// The values that a record states for its attributes.
-    private func content(of node: ImportNode) -> [(AttributeImport, GraphValue)] {
+    private func content(of node: ImportNode) -> [(AttributePlan, GraphValue)] {
         Set(node.entity.attributes.values.map(\.name)).sorted().compactMap { name in
             guard let attribute = node.entity.attributes[name], !attribute.isDerived, let given = node.value(of: name),
-                let value = conversion.convert(given, to: attribute.type)
+                let value = conversion.convert(given, to: attribute)
             else { return nil }
             return (attribute, value)
         }

@@ -40,7 +40,7 @@ public struct BatchImporter {
     }
 
     /// The counts and first entries of an import.
-    public struct Result {
+    public struct Result: Sendable {
         /// The number of records read.
         public internal(set) var recordCount = 0
         /// The number of objects inserted.
@@ -65,6 +65,8 @@ public struct BatchImporter {
         public internal(set) var errorCount = 0
         /// The number of batches saved, those of deferred relationships included; 1 for an import by rows.
         public internal(set) var savedBatchCount = 0
+        /// Whether the document was imported by rows, or why it was not.
+        public internal(set) var path = ExecutionPath.rows
     }
 
     /// Imports a document. `progress` counts bytes, twice if relationships are deferred.
@@ -80,12 +82,41 @@ public struct BatchImporter {
     ) throws -> Result {
         let model = try ImportModel(coordinator.managedObjectModel, options: options)
         try refuseWhatNeedsAll()
-        if let result = try importRows(source, entity: entity, model: model, progress: progress) { return result }
+        let reason: ObjectsReason
+        switch try importRows(source, entity: entity, model: model, progress: progress) {
+        case .rows(let result): return result
+        case .objects(let because): reason = because
+        }
         let run = BatchRun(self, model: model, entity: entity, progress: progress)
         try run.importBatches(of: source)
         try run.setDeferredLinks(of: source)
         try run.checkRequirements()
-        return run.result
+        var result = run.result
+        result.path = .objects(because: reason)
+        return result
+    }
+
+    /// How a document would be imported: by rows, or through objects with the first reason.
+    ///
+    /// Options, model and store are checked first. If they permit rows, the import is executed by rows and rolled back,
+    /// because a single record may need objects. Cost: that of an import by rows.
+    ///
+    /// Throws as `importDocument` does.
+    public func explain(
+        _ source: ImportSource, entity: String? = nil, progress: Progress? = nil
+    ) throws -> ExecutionPath {
+        let model = try ImportModel(coordinator.managedObjectModel, options: options)
+        try refuseWhatNeedsAll()
+        return try importRows(source, entity: entity, model: model, saves: false, progress: progress).path
+    }
+
+    func importRows(
+        _ source: ImportSource, entity: String?, model: ImportModel, saves: Bool = true, progress: Progress?
+    ) throws -> RowCapability<Result> {
+        switch try rowCapability(source, entity: entity, model: model) {
+        case .rows(let rows): try importRows(source, of: rows, model: model, saves: saves, progress: progress)
+        case .objects(let reason): .objects(because: reason)
+        }
     }
 
     /// The options for reading documents.
@@ -114,8 +145,8 @@ private final class BatchRun {
     private let context: NSManagedObjectContext
     private(set) var result = BatchImporter.Result()
     private var ids: [RecordID: NSManagedObjectID] = [:]
-    /// The records with deferred relationships.
-    private var deferred: Set<RecordID> = []
+    /// The deferred relationships, by the id of their record.
+    private var deferred: [RecordID: DeferredLinks] = [:]
     /// The relationships that objects lack, and that may be set later.
     private var requirements: Set<ImportRequirement> = []
     /// Whether the context saves objects that lack required relationships.
@@ -168,7 +199,7 @@ private final class BatchRun {
         progress?.totalUnitCount = Int64(bytesBefore + (reader.byteCount ?? 0))
         var batch: [PlacedRecord] = []
         while let record = try reader.nextPlaced() {
-            guard deferred.contains(record.record.id) else { continue }
+            guard deferred[record.record.id] != nil else { continue }
             batch.append(record)
             guard batch.count >= importer.batchSize else { continue }
             try perform(.deferredLinks, batch, header: reader.header, bytes: reader.bytesRead)
@@ -195,6 +226,7 @@ private final class BatchRun {
                 defersRequirements: defersRequirements)
             session.payload.objectOutside = { [unowned self] id in ids[id].map { context.object(with: $0) } }
             if part == .batch { session.payload.isKnownOutside = { [unowned self] id in ids[id] != nil } }
+            if part == .deferredLinks { session.deferred = deferred }
             session.payload.begin(header)
             for record in batch { session.payload.add(record) }
             try loadTogether(batch)
@@ -277,7 +309,7 @@ private final class BatchRun {
             let node = node.resolved
             // A deleted object cannot be referred to.
             if let object = node.object, !node.isTombstone { ids[id] = object.objectID }
-            if session.deferred.contains(node.number) { deferred.insert(id) }
         }
+        for (id, links) in session.deferred { deferred[id, default: DeferredLinks()].formUnion(links) }
     }
 }

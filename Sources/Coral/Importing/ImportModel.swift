@@ -121,7 +121,7 @@ extension ImportModel {
 final class EntityImport {
     let entity: NSEntityDescription
     let name: String
-    let attributes: [String: AttributeImport]
+    let attributes: [String: AttributePlan]
     let relationships: [String: RelationshipImport]
     /// Rules that identify its objects, in order of preference; the first rule for which a record has all values is
     /// used.
@@ -138,9 +138,9 @@ final class EntityImport {
         self.rules = rules
         newerAttribute = newer
         let properties = entity.propertiesByName
-        var attributes: [String: AttributeImport] = [:]
+        var attributes: [String: AttributePlan] = [:]
         for (name, attribute) in entity.attributesByName {
-            let known = AttributeImport(attribute)
+            let known = AttributePlan(attribute)
             attributes[name] = known
             if let earlier = attribute.renamingIdentifier, properties[earlier] == nil { attributes[earlier] = known }
         }
@@ -170,27 +170,6 @@ final class EntityImport {
     }
 
     func isKind(of other: EntityImport) -> Bool { entity.isKindOf(entity: other.entity) }
-}
-
-/// An attribute in the form that an import needs.
-struct AttributeImport {
-    let name: String
-    let type: GraphSchema.Attribute
-    /// Whether the store computes the value.
-    let isDerived: Bool
-    /// Whether large values are stored in external files.
-    let mayHaveFile: Bool
-    /// Reads and creates the values of a transformable attribute.
-    let transformable: (reader: TransformableReader, writer: TransformableWriter)?
-
-    init(_ attribute: NSAttributeDescription) {
-        name = attribute.name
-        type = GraphSchema.Attribute(attribute)
-        isDerived = attribute is NSDerivedAttributeDescription
-        mayHaveFile = attribute.allowsExternalBinaryDataStorage
-        transformable =
-            type.type == .transformable ? (TransformableReader(attribute), TransformableWriter(attribute)) : nil
-    }
 }
 
 /// A relationship in the form that an import needs.

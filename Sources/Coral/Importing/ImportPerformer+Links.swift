@@ -7,12 +7,14 @@ extension ImportPerformer {
     mutating func setLinks(of node: ImportNode) {
         guard let object = node.object else { return }
         for (record, targets) in zip(node.records, node.targets) where !record.record.isDeleted {
-            for (given, targets) in zip(record.record.relationships, targets) {
+            for (position, (given, targets)) in zip(record.record.relationships, targets).enumerated() {
                 guard let relationship = node.entity.relationships[given.name] else { continue }
                 if session.part == .batch, targets.contains(where: isUnread) {
                     deferred.insert(node.number)
+                    deferredLinks[record.record.id, default: DeferredLinks()].insert(position)
                     continue
                 }
+                if session.part == .deferredLinks, !session.isDeferred(position, of: record.record.id) { continue }
                 // Called only for errors: building a place's text is expensive.
                 func place() -> DocumentPlace { record.place(of: given.name) }
                 switch given.target {
@@ -123,32 +125,24 @@ extension ImportPerformer {
         _ relationship: RelationshipImport, of object: NSManagedObject, _ node: ImportNode, to ids: [RecordID],
         _ targets: [ImportNode], deletesOrphans: Bool, at place: () -> DocumentPlace
     ) {
-        var wanted: [(node: ImportNode, object: NSManagedObject)] = []
-        var met: Set<ObjectIdentifier> = []
+        var listed: [(node: ImportNode, object: NSManagedObject)] = []
         for (id, target) in zip(ids, targets) {
             guard let (target, targetNode) = self.target(target, id, of: relationship, node, at: place)
             else { continue }
             if let inverse = relationship.inverse, !inverse.isToMany {
                 claim(inverse.name, of: targetNode, for: node)
             }
-            if met.insert(ObjectIdentifier(target)).inserted { wanted.append((targetNode, target)) }
+            listed.append((targetNode, target))
         }
-        if isHooked(relationship, of: object, node, wanted.map(\.object)) { return }
         let old = object.members(of: relationship)
-        let present = Set(old.map(ObjectIdentifier.init))
-        let added = wanted.filter { !present.contains(ObjectIdentifier($0.object)) }
-        if relationship.policy == .union {
-            guard !added.isEmpty else { return }
-            set(relationship, of: object, to: old + added.map(\.object))
-            note(node, relationship.name, added: added.map(\.node), removed: [])
-            return
-        }
-        let removed = old.filter { !met.contains(ObjectIdentifier($0)) }
-        let isMoved =
-            relationship.isOrdered && added.isEmpty && removed.isEmpty
-            && !zip(old, wanted).allSatisfy { $0 === $1.object }
-        guard !added.isEmpty || !removed.isEmpty || isMoved else { return }
-        set(relationship, of: object, to: wanted.map(\.object))
+        let difference = MemberDifference(
+            from: old.map(ObjectIdentifier.init), to: listed.map { ObjectIdentifier($0.object) },
+            policy: relationship.policy, isOrdered: relationship.isOrdered)
+        let members = difference.listed.map { listed[$0].object }
+        if isHooked(relationship, of: object, node, members) || difference.isEmpty { return }
+        let added = difference.added.map { listed[$0] }
+        let removed = difference.removed.map { old[$0] }
+        set(relationship, of: object, to: relationship.policy == .union ? old + added.map(\.object) : members)
         note(node, relationship.name, added: added.map(\.node), removed: removed)
         // A list of keys changes membership; it does not make the removed objects orphans.
         if deletesOrphans, replacesMembers(of: relationship, node) { orphans += removed.map { ($0, relationship) } }
@@ -175,25 +169,22 @@ extension ImportPerformer {
             relationship.isToMany
             ? object.members(of: relationship)
             : (object.value(forKey: relationship.name) as? NSManagedObject).map { [$0] } ?? []
-        let isSame =
-            relationship.isOrdered
-            ? old.elementsEqual(chosen, by: ===)
-            : Set(old.map(ObjectIdentifier.init)) == Set(chosen.map(ObjectIdentifier.init))
-        guard !isSame else { return true }
+        let difference = MemberDifference(
+            from: old.map(ObjectIdentifier.init), to: chosen.map(ObjectIdentifier.init), policy: .set,
+            isOrdered: relationship.isOrdered)
+        guard !difference.isEmpty else { return true }
         if relationship.isToMany {
             set(relationship, of: object, to: chosen)
         } else {
             object.setValue(chosen.first, forKey: relationship.name)
         }
-        let added = chosen.filter { new in !old.contains { $0 === new } }
         changes.links.add(
             ImportLink(
                 subject: node.subject, relationship: relationship.name,
-                added: added.map {
+                added: difference.added.map { chosen[$0] }.map {
                     nodesByObject[ObjectIdentifier($0)]?.label ?? $0.objectID.uriRepresentation().absoluteString
                 },
-                removed: old.filter { lost in !chosen.contains { $0 === lost } }
-                    .map { $0.objectID.uriRepresentation().absoluteString }.sorted()))
+                removed: difference.removed.map { old[$0].objectID.uriRepresentation().absoluteString }.sorted()))
         return true
     }
 
@@ -226,20 +217,16 @@ extension ImportPerformer {
         let message = "\(node.entity.name).\(relationship.name) refers to \(id), which does not exist."
         // A target that was refused or that this document deletes is not a dangling reference.
         let isKnown = excluded.contains(target.number) || target.isTombstone || refused.contains(target.number)
-        switch options.danglingReferences {
-        case .fail, .stub:
-            if isKnown {
-                changes.conflicts.add(
-                    ImportConflict(
-                        subject: node.subject, property: relationship.name,
-                        message: "\(node.entity.name).\(relationship.name) refers to \(id), which is not imported."))
-            } else {
-                refuse(node, .danglingReference, message, at: place(), property: relationship.name)
-            }
-        case .record:
+        switch options.danglingReferences.outcome(isKnown: isKnown) {
+        case .error: refuse(node, .danglingReference, message, at: place(), property: relationship.name)
+        case .conflict:
+            let name = "\(node.entity.name).\(relationship.name)"
+            let isError = options.danglingReferences.outcome(isKnown: false) == .error
             changes.conflicts.add(
-                ImportConflict(subject: node.subject, property: relationship.name, message: message))
-        case .skip: break
+                ImportConflict(
+                    subject: node.subject, property: relationship.name,
+                    message: isError ? "\(name) refers to \(id), which is not imported." : message))
+        case .omission: break
         }
         return nil
     }
@@ -252,8 +239,8 @@ extension ImportPerformer {
         var set: [GraphAttribute] = []
         for (name, given) in node.referencedValues.sorted(by: { $0.key < $1.key }) {
             guard let attribute = node.entity.attributes[name],
-                let value = conversion.convert(given, to: attribute.type),
-                let plain = try? values.object(value, for: attribute)
+                let value = conversion.convert(given, to: attribute),
+                let plain = try? attribute.object(for: value, folder: options.folder)
             else { continue }
             object.setValue(plain, forKey: name)
             set.append(GraphAttribute(name: name, value: value))

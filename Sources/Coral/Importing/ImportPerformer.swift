@@ -12,11 +12,13 @@ struct ImportPerformer {
     /// Nodes that an earlier pass has refused; they are omitted.
     let excluded: Set<Int>
     let conversion: ValueConversion
-    let values: ObjectValues
+    let equality: ValueEquality
     /// The nodes by their objects, for messages of validation errors.
     var nodesByObject: [ObjectIdentifier: ImportNode] = [:]
     /// Nodes with relationships to records that were not read yet.
     var deferred: Set<Int> = []
+    /// These relationships, by the id of the record.
+    var deferredLinks: [RecordID: DeferredLinks] = [:]
     /// The relationships that objects lack and that records of later batches may still set.
     var requirements: Set<ImportRequirement> = []
     /// Matched nodes whose records change nothing: excluded by the options, or not newer.
@@ -26,7 +28,6 @@ struct ImportPerformer {
     /// Objects removed from a relationship with the policy `replace`.
     var orphans: [(object: NSManagedObject, relationship: RelationshipImport)] = []
     var explicitDeletions: Set<NSManagedObjectID> = []
-    let dateTolerance: Double
     let unknownKeys: UnknownKeyPolicy
     let keepsLeftovers: Bool
 
@@ -41,11 +42,12 @@ struct ImportPerformer {
         context = session.context
         options = session.options
         conversion = ValueConversion(session.options)
-        values = ObjectValues(folder: session.options.folder)
         changes = ImportChanges(limit: session.options.entryLimit)
         unknownKeys = session.unknownKeys
         keepsLeftovers = session.options.otherModel == .keep && !session.modelDifferences.isEmpty
-        dateTolerance = session.options.dateTolerance ?? (session.payload.header == nil ? 0.0005 : 0)
+        equality = ValueEquality(
+            session.options, hasHeader: session.payload.header != nil,
+            coordinator: ImportSession.coordinator(of: session.context))
     }
 
     /// Throws errors of fetching; errors of records are recorded instead.
@@ -191,11 +193,11 @@ struct ImportPerformer {
     /// Whether the record's value of the newer attribute is not greater than the object's.
     private func isOlder(_ node: ImportNode, than object: NSManagedObject) -> Bool {
         guard let name = node.entity.newerAttribute, let attribute = node.entity.attributes[name],
-            let given = node.value(of: name).flatMap({ conversion.convert($0, to: attribute.type) }),
-            let current = try? values.current(object, attribute), !current.isNull
+            let given = node.value(of: name).flatMap({ conversion.convert($0, to: attribute) }),
+            let current = try? attribute.value(of: object), !current.isNull
         else { return false }
         switch (given, current) {
-        case (.date(let a), .date(let b)): return a <= b + dateTolerance
+        case (.date(let a), .date(let b)): return a <= b + equality.dateTolerance
         case (.integer(let a), .integer(let b)): return a <= b
         case (.double(let a), .double(let b)): return a <= b
         case (.float(let a), .float(let b)): return a <= b
@@ -231,14 +233,14 @@ struct ImportPerformer {
     }
 
     private mutating func setValue(
-        _ given: GraphValue, of attribute: AttributeImport, of object: NSManagedObject, _ node: ImportNode,
+        _ given: GraphValue, of attribute: AttributePlan, of object: NSManagedObject, _ node: ImportNode,
         _ record: PlacedRecord, _ inserted: inout [GraphAttribute], _ updated: inout [ImportUpdate.Change]
     ) {
         guard !attribute.isDerived else { return }
         if case .file(let file) = given, file.isMissing {
             return settleMissingFile(file.path, of: attribute, of: object, node, record)
         }
-        guard var value = conversion.convert(given, to: attribute.type) else {
+        guard var value = conversion.convert(given, to: attribute) else {
             return settleMismatch(given, of: attribute, node, at: record.place(of: attribute.name))
         }
         if let hook = hook(options.hooks.value, node.entity, attribute.name) {
@@ -246,16 +248,16 @@ struct ImportPerformer {
             value = replaced
         }
         do {
-            let old = try values.current(object, attribute)
+            let old = try attribute.value(of: object)
             if node.matchedID == nil {
                 if !value.isNull, changes.inserts.keepsNext {
                     inserted.append(GraphAttribute(name: attribute.name, value: value))
                 }
                 if old != value {
-                    object.setValue(try values.object(value, for: attribute), forKey: attribute.name)
+                    object.setValue(try attribute.object(for: value, folder: options.folder), forKey: attribute.name)
                 }
-            } else if !isSame(old, value) {
-                object.setValue(try values.object(value, for: attribute), forKey: attribute.name)
+            } else if !attribute.codec.isSame(old, value, by: equality) {
+                object.setValue(try attribute.object(for: value, folder: options.folder), forKey: attribute.name)
                 updated.append(.init(attribute: attribute.name, old: old, new: value))
             }
         } catch {
@@ -268,7 +270,7 @@ struct ImportPerformer {
 
     /// Applies the policy to a value that cannot be converted to its declared type.
     private mutating func settleMismatch(
-        _ value: GraphValue, of attribute: AttributeImport, _ node: ImportNode, at place: DocumentPlace
+        _ value: GraphValue, of attribute: AttributePlan, _ node: ImportNode, at place: DocumentPlace
     ) {
         let message =
             "\(ValueText.text(value)) cannot become \(node.entity.name).\(attribute.name), "
@@ -284,7 +286,7 @@ struct ImportPerformer {
     /// Applies the missing-file policy to a value whose file did not exist. An object's existing value is never
     /// cleared.
     private mutating func settleMissingFile(
-        _ name: String, of attribute: AttributeImport, of object: NSManagedObject, _ node: ImportNode,
+        _ name: String, of attribute: AttributePlan, of object: NSManagedObject, _ node: ImportNode,
         _ record: PlacedRecord
     ) {
         guard options.missingFiles != .refuse else {
@@ -294,7 +296,7 @@ struct ImportPerformer {
                 at: record.place(of: attribute.name), property: attribute.name)
         }
         if options.missingFiles == .keep, options.restoresMissingFiles,
-            (try? values.current(object, attribute))?.isNull == true
+            (try? attribute.value(of: object))?.isNull == true
         {
             _ = MissingFileReference.set(name, of: object, attribute.name)
         }
@@ -302,9 +304,9 @@ struct ImportPerformer {
     }
 
     /// The values that records and references state for a node: the last of each attribute, in the order of first mention.
-    private func givenValues(of node: ImportNode) -> [(AttributeImport, GraphValue, PlacedRecord)] {
+    private func givenValues(of node: ImportNode) -> [(AttributePlan, GraphValue, PlacedRecord)] {
         var positions: [String: Int] = [:]
-        var found: [(AttributeImport, GraphValue, PlacedRecord)] = []
+        var found: [(AttributePlan, GraphValue, PlacedRecord)] = []
         for record in node.records where !record.record.isDeleted {
             for given in record.record.attributes {
                 guard let attribute = node.entity.attributes[given.name] else { continue }
@@ -327,11 +329,6 @@ struct ImportPerformer {
             }
         }
         return found
-    }
-
-    private func isSame(_ old: GraphValue, _ new: GraphValue) -> Bool {
-        if case .date(let a) = old, case .date(let b) = new, abs(a - b) <= dateTolerance { return true }
-        return old == new
     }
 
     // MARK: - Hooks

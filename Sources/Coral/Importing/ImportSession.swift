@@ -13,8 +13,9 @@ final class ImportSession {
     let progress: Progress?
     /// The part of the work that is done: all of it, or a step of an import in batches.
     let part: Part
-    /// The nodes with relationships to records that were not read yet.
-    private(set) var deferred: Set<Int> = []
+    /// The relationships to records that were not read yet, by the id of the record: those that a batch defers, or
+    /// those that a later pass sets.
+    var deferred: [RecordID: DeferredLinks] = [:]
     /// The relationships that objects of this batch require and that records of later batches may still set.
     private(set) var requirements: Set<ImportRequirement> = []
     /// The nodes that are omitted because they have no key: see `ImportOptions.mustHaveKeys`.
@@ -123,7 +124,7 @@ final class ImportSession {
             performer.changes.take(matcher.conflicts, matcher.errors + leftOut)
             try performer.perform()
             changes = performer.changes
-            deferred = performer.deferred
+            if part == .batch { deferred = performer.deferredLinks }
             requirements = performer.requirements
             let refused = performer.refused.subtracting(excluded)
             guard options.skipsInvalid, !refused.isEmpty else { return }
@@ -135,9 +136,23 @@ final class ImportSession {
         }
     }
 
+    /// Whether the relationship at a position in a record was deferred.
+    func isDeferred(_ position: Int, of record: RecordID) -> Bool { deferred[record]?.contains(position) ?? false }
+
     func checkCancelled() throws {
         if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
     }
+}
+
+/// The deferred relationships of a record, by their positions in it. The last position stands for all after it too.
+struct DeferredLinks {
+    private var bits: UInt64 = 0
+
+    mutating func insert(_ position: Int) { bits |= 1 << UInt64(min(position, 63)) }
+
+    mutating func formUnion(_ other: DeferredLinks) { bits |= other.bits }
+
+    func contains(_ position: Int) -> Bool { bits >> UInt64(min(position, 63)) & 1 == 1 }
 }
 
 /// The changes of an import.

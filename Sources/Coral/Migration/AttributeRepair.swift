@@ -76,7 +76,7 @@ final class AttributeRepair: NSObject {
     func value(for object: NSManagedObject) throws -> Any? {
         switch outcome(for: object) {
         case .kept(let value), .changed(let value):
-            return try ObjectValues(folder: nil).object(value, declaredAs: after)
+            return try after.codec.object(for: value, folder: DocumentFolder(nil))
         case .refused:
             throw MigrationError(
                 .wrongValue,

@@ -33,16 +33,7 @@ final class ObjectRecorder {
     }
 
     private func attributes(of object: NSManagedObject, by entity: EntityPlan) throws -> [GraphAttribute] {
-        try entity.attributes.map { attribute in
-            let value = object.value(forKey: attribute.name)
-            if value == nil, attribute.mayHaveFile,
-                let name = MissingFileReference.name(of: object, attribute.name)
-            {
-                return GraphAttribute(name: attribute.name, value: .file(ExternalFile(missing: name)))
-            }
-            let plain = try attribute.transformable?.value(value) ?? GraphValue(value, declaredAs: attribute.type)
-            return GraphAttribute(name: attribute.name, value: plain)
-        }
+        try entity.attributes.map { GraphAttribute(name: $0.name, value: try $0.value(of: object)) }
     }
 
     /// The destinations of a relationship, without those whose entity the shape excludes. An unordered relationship is

@@ -1,10 +1,6 @@
 import CoreData
 import GraphDocuments
 
-#if !canImport(Darwin) && !CORAL_PUBLIC_API
-    @_spi(Stores) import ManagedObjects
-#endif
-
 /// One run of an exporter: walks the graph, creates records, and writes them.
 final class ExportSession {
     let context: NSManagedObjectContext
@@ -13,11 +9,11 @@ final class ExportSession {
     let layout: DocumentShape
     /// How documents of a foreign design are written.
     let mapping: MappingPlan?
-    private let plainLayout: PlainLayout?
-    private let exporter: GraphExporter
-    private let store: NSPersistentStore?
-    private let model: NSManagedObjectModel
-    private(set) var result = ExportResult()
+    let plainLayout: PlainLayout?
+    let exporter: GraphExporter
+    let store: NSPersistentStore?
+    let model: NSManagedObjectModel
+    var result = ExportResult()
     private var progress: Progress?
 
     init(_ exporter: GraphExporter, context: NSManagedObjectContext, store: NSPersistentStore?) throws {
@@ -123,38 +119,9 @@ final class ExportSession {
     /// Writes the whole store to a sink; a document in a file may have external files.
     func exportStore(to sink: any ByteSink, document: URL? = nil, progress: Progress?) throws -> ExportResult {
         self.progress = progress
-        if try exportRows(to: sink) { return result }
+        if case .rows = try exportRows(to: sink) { return result }
         var writer = try makeWriter(to: sink, document: document)
         return try exportStore(to: &writer, progress: progress)
-    }
-
-    /// Lets the store write its rows directly; returns false, with nothing written, if objects are needed.
-    func exportRows(to sink: any ByteSink) throws -> Bool {
-        #if !canImport(Darwin) && !CORAL_PUBLIC_API
-            guard exporter.format == .json, let plainLayout, let keys = recorder.names.keys, let store,
-                let coordinator = context.persistentStoreCoordinator, coordinator.persistentStores.count == 1
-            else { return false }
-            do {
-                let export = try context.withRows(of: store) { rows in
-                    var export = RowExport(self, layout: plainLayout, keys: keys, rows: rows)
-                    return try export.write(to: sink) ? export : nil
-                }
-                guard let export = export ?? nil else { return false }
-                for reference in export.dangling {
-                    result.note(
-                        DanglingReference(
-                            id: recorder.names.name(of: reference.owner), relationship: reference.relationship,
-                            target: recorder.names.name(of: reference.target)))
-                }
-                result.danglingCount = export.danglingCount
-                return true
-            } catch let error as RowExport.UnnamedTarget {
-                throw DocumentError.unnamed(
-                    recorder.names.name(of: error.id).description, error.id.entity.name ?? "")
-            }
-        #else
-            return false
-        #endif
     }
 
     /// Writes the whole store, from its rows where possible; the result is the same as with objects.
@@ -171,7 +138,7 @@ final class ExportSession {
         let entities = storedEntities
         progress?.begin(try entities.reduce(0) { try $0 + count(of: $1) })
         for entity in layout == .nested ? try ownersFirst(entities) : entities {
-            if fromRows, layout != .nested, try writeRows(of: entity, to: &writer) { continue }
+            if fromRows, case .rows = try writeRows(of: entity, to: &writer) { continue }
             let ids = try loader.ids(of: entity)
             if layout == .nested {
                 if nested == nil { nested = NestedExport(self, loader: loader) }
@@ -186,34 +153,8 @@ final class ExportSession {
 
     private var nested: NestedExport?
 
-    /// Writes the records of an entity from the store's rows; returns false, with nothing written, if objects are
-    /// needed.
-    private func writeRows(of entity: NSEntityDescription, to writer: inout any GraphWriter) throws -> Bool {
-        #if !canImport(Darwin) && !CORAL_PUBLIC_API
-            guard recorder.names.keys == nil, let store, let coordinator = context.persistentStoreCoordinator,
-                coordinator.persistentStores.count == 1
-            else { return false }
-            let isWritten = try context.withRows(of: store) { rows in
-                guard let rowRecorder = try RowRecorder(entity, session: self, rows: rows) else { return false }
-                let described = plan.schema.entity(entity.name ?? "")
-                var written = 0
-                try rowRecorder.forEachRecord { record in
-                    try writer.write(record, of: described)
-                    written += 1
-                    // Progress is updated once for 256 rows: an update costs more than a row.
-                    if written % 256 == 0 { try didWrite(256, of: record.entity) }
-                }
-                try didWrite(written % 256, of: entity.name ?? "")
-                return true
-            }
-            return isWritten ?? false
-        #else
-            return false
-        #endif
-    }
-
     /// The entities that have rows of their own, sorted by name.
-    private var storedEntities: [NSEntityDescription] {
+    var storedEntities: [NSEntityDescription] {
         model.entities.filter { !$0.isAbstract && plan.includes($0) }
             .sorted { comesBefore($0.name ?? "", $1.name ?? "") }
     }

@@ -208,6 +208,16 @@ public struct GraphExporter: Sendable {
         try exportStore(of: snapshot) { try $0.exportStore(to: sink, progress: progress) }
     }
 
+    /// How the objects of each entity would be exported by `exportStore`: from the store's rows, or through managed
+    /// objects with the first reason. A document in the plain shape is exported as a whole in one of both ways.
+    ///
+    /// Cost: for the plain shape a statement for each key without a uniqueness constraint; nothing is written.
+    ///
+    /// Throws as `exportStore` does for an exporter that does not fit the model.
+    public func explainStore(of coordinator: NSPersistentStoreCoordinator) throws -> [String: ExecutionPath] {
+        try exportStore(of: StoreSnapshot(of: coordinator)) { try $0.explainStore() }
+    }
+
     /// Runs an export of whole stores in a context of its own.
     func exportStore<Result>(
         of snapshot: StoreSnapshot, _ body: (ExportSession) throws -> Result

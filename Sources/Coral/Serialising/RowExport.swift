@@ -8,8 +8,8 @@
     /// as the export of objects.
     ///
     /// Columns are determined once for each entity; the loop over rows only reads and writes them. Models that this
-    /// path does not support (values in files, references to an entity hierarchy, keys that are not unique, …) fall
-    /// back to the export of objects.
+    /// path does not support (values in files, references to an entity hierarchy, keys that are not unique, …) are exported
+    /// through objects.
     struct RowExport {
         private let session: ExportSession
         private let layout: PlainLayout
@@ -32,28 +32,28 @@
         }
 
         /// The columns and members of one entity's rows.
-        private struct Table {
+        struct Table {
             var entity: NSEntityDescription
             var columns: [StoreRows.Column] = []
-            var members: [Member] = []
+            fileprivate var members: [Member] = []
 
             /// Adds columns, and returns the index of the first.
-            mutating func add(_ added: [StoreRows.Column]) -> Int32 {
+            fileprivate mutating func add(_ added: [StoreRows.Column]) -> Int32 {
                 columns += added
                 return Int32(columns.count - added.count + 1)
             }
         }
 
-        private struct Member {
+        fileprivate struct Member {
             var key: JSONWriter.Key
             var content: Content
         }
 
-        private enum Content {
-            case value(RowValue, column: Int32)
+        fileprivate enum Content {
+            case value(any RowCodec, column: Int32)
             /// The columns with the stored key, the key of the existing destination, and the values of its natural key.
-            case toOne(NSRelationshipDescription, held: Int32, found: Int32, parts: [RowValue], first: Int32)
-            case toMany(NSRelationshipDescription, columns: [StoreRows.Column], parts: [RowValue])
+            case toOne(NSRelationshipDescription, held: Int32, found: Int32, parts: [any RowCodec], first: Int32)
+            case toMany(NSRelationshipDescription, columns: [StoreRows.Column], parts: [any RowCodec])
         }
 
         init(_ session: ExportSession, layout: PlainLayout, keys: KeyNames, rows: StoreRows) {
@@ -63,15 +63,18 @@
             self.rows = rows
         }
 
-        /// Writes the document; returns false, with nothing written, if objects are needed.
-        mutating func write(to sink: any ByteSink) throws -> Bool {
-            var tables: [Table] = []
-            for entity in layout.entities {
-                guard let described = session.plan.model.entitiesByName[entity.name] else { return false }
-                if described.isAbstract { continue }
-                guard let table = try table(of: described, members: entity.members) else { return false }
-                tables.append(table)
+        /// The columns of all entities. Throws `ObjectsReason` if objects are needed.
+        func tables() throws -> [Table] {
+            try layout.entities.compactMap { entity in
+                guard let described = session.plan.model.entitiesByName[entity.name] else {
+                    throw ObjectsReason(.model, "The model has no entity \(entity.name).", entity: entity.name)
+                }
+                return described.isAbstract ? nil : try table(of: described, members: entity.members)
             }
+        }
+
+        /// Writes the document.
+        mutating func write(_ tables: [Table], to sink: any ByteSink) throws {
             session.begin(total: try tables.reduce(0) { try $0 + rows.count(of: $1.entity) })
             var writer = JSONWriter(to: ByteOutput(to: sink))
             try writer.beginObject()
@@ -85,28 +88,43 @@
             try writer.endObject()
             try writer.endLine()
             try writer.output.finish()
-            return true
         }
 
         // MARK: - Columns
 
-        private func table(of entity: NSEntityDescription, members: [String]?) throws -> Table? {
-            guard let members else { return nil }
+        private func table(of entity: NSEntityDescription, members: [String]?) throws -> Table {
+            func reason(_ property: String, _ why: String) -> ObjectsReason {
+                let name = entity.name ?? ""
+                return ObjectsReason(.model, "\(name).\(property) \(why).", entity: name, property: property)
+            }
+            guard let members else {
+                throw ObjectsReason(
+                    .options, "The layout does not list the members of its entities.", entity: entity.name)
+            }
             var table = Table(entity: entity)
             for name in members {
                 let content: Content
                 if let attribute = entity.attributesByName[name] {
-                    guard let value = RowValue(attribute, layout: layout) else { return nil }
+                    guard let value = attribute.rowCodec(dates: layout.dates, decimals: layout.decimals) else {
+                        throw reason(name, "is not a column of rows")
+                    }
                     content = .value(value, column: table.add([.attribute([name])]))
                 } else if let relationship = entity.relationshipsByName[name] {
-                    guard let found = try reference(to: relationship, in: &table) else { return nil }
+                    guard let found = try reference(to: relationship, in: &table) else {
+                        throw reason(
+                            name, "refers to objects of several entities, or without a key that is unique in their rows"
+                        )
+                    }
                     content = found
                 } else {
-                    return nil
+                    throw reason(name, "is not a property")
                 }
                 table.members.append(Member(key: try JSONWriter.Key(name), content: content))
             }
-            guard try rows.cursor(over: entity, columns: table.columns) != nil else { return nil }
+            guard try rows.cursor(over: entity, columns: table.columns) != nil else {
+                let name = entity.name ?? ""
+                throw ObjectsReason(.model, "Some values of \(name) are not columns of its rows.", entity: name)
+            }
             return table
         }
 
@@ -114,9 +132,9 @@
             guard let destination = relationship.destinationEntity, destination.subentities.isEmpty,
                 let paths = key(of: destination, generation: 0), try isUnique(destination, paths)
             else { return nil }
-            var parts: [RowValue] = []
+            var parts: [any RowCodec] = []
             for path in paths {
-                guard let part = RowValue(path.attribute, inKeyOf: layout) else { return nil }
+                guard let part = path.attribute.rowCodec(), part.canIdentify else { return nil }
                 parts.append(part)
             }
             if relationship.isToMany {
@@ -184,7 +202,8 @@
                     try writer.key(member.key)
                     switch member.content {
                     case .value(let value, let column):
-                        try value.write(column, of: cursor, to: &writer)
+                        cursor.isNull(column)
+                            ? try writer.null() : try value.write(column, of: cursor, to: &writer)
                     case .toOne(let relationship, let held, let found, let parts, let first):
                         if cursor.isNull(held) {
                             try writer.null()
@@ -210,7 +229,7 @@
         }
 
         private mutating func write(
-            _ relationship: NSRelationshipDescription, _ members: inout MemberCursor, _ parts: [RowValue],
+            _ relationship: NSRelationshipDescription, _ members: inout MemberCursor, _ parts: [any RowCodec],
             of table: Table, _ key: Int64, to writer: inout JSONWriter
         ) throws {
             try writer.beginArray()
@@ -232,16 +251,19 @@
 
         /// Writes the natural key of an object. Throws if a value is missing, as the export of objects does.
         private func write(
-            _ parts: [RowValue], from first: Int32, of cursor: RowCursor, to writer: inout JSONWriter,
+            _ parts: [any RowCodec], from first: Int32, of cursor: RowCursor, to writer: inout JSONWriter,
             target: (entity: NSEntityDescription?, key: Int64)
         ) throws {
             if parts.count > 1 { try writer.beginArray() }
             for (offset, part) in parts.enumerated() {
                 let column = first + Int32(offset)
-                if cursor.isNull(column), let id = target.entity.flatMap({ rows.objectID(of: $0, key: target.key) }) {
+                if !cursor.isNull(column) {
+                    try part.write(column, of: cursor, to: &writer)
+                } else if let id = target.entity.flatMap({ rows.objectID(of: $0, key: target.key) }) {
                     throw UnnamedTarget(id: id)
+                } else {
+                    try writer.null()
                 }
-                try part.write(column, of: cursor, to: &writer)
             }
             if parts.count > 1 { try writer.endArray() }
         }

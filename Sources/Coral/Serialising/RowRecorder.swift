@@ -8,7 +8,7 @@
     /// `ObjectRecorder`, several times faster.
     ///
     /// Entities with values that rows do not contain (transformable values, values in files, transient attributes, …)
-    /// fall back to objects.
+    /// are recorded through objects.
     struct RowRecorder {
         private let session: ExportSession
         private let rows: StoreRows
@@ -20,7 +20,7 @@
 
         private struct Attribute {
             var name: String
-            var value: RowValue
+            var value: any RowCodec
             var column: Int32
         }
 
@@ -43,27 +43,29 @@
             case several(column: Int32)
         }
 
-        /// A recorder of an entity's rows; nil if objects are needed.
-        init?(_ entity: NSEntityDescription, session: ExportSession, rows: StoreRows) throws {
+        /// A recorder of an entity's rows. Throws `ObjectsReason` if objects are needed.
+        init(_ entity: NSEntityDescription, session: ExportSession, rows: StoreRows) throws {
             self.session = session
             self.rows = rows
             self.entity = entity
             name = entity.name ?? ""
             let plan = try session.plan.plan(for: entity)
             for attribute in plan.attributes {
-                guard let described = entity.attributesByName[attribute.name], let value = RowValue(described)
-                else { return nil }
+                guard let described = entity.attributesByName[attribute.name], let value = described.rowCodec()
+                else { throw reason(attribute.name, "is not a column of rows") }
                 attributes.append(
                     Attribute(name: attribute.name, value: value, column: add(.attribute([attribute.name]))))
             }
             for relationship in plan.relationships {
                 guard let described = entity.relationshipsByName[relationship.name],
                     let destination = described.destinationEntity
-                else { return nil }
+                else { throw reason(relationship.name, "has no destination") }
                 let content: Content
                 if relationship.isToMany {
                     content = .toMany(target(destination) { 3 })
-                    guard try cursor(overMembersOf: described) != nil else { return nil }
+                    guard try cursor(overMembersOf: described) != nil else {
+                        throw reason(relationship.name, "is its own inverse, or not stored")
+                    }
                 } else {
                     content = .toOne(
                         held: add(.reference(described.name)), found: add(.object([described.name])),
@@ -71,7 +73,13 @@
                 }
                 relationships.append(Relationship(description: described, name: relationship.name, content: content))
             }
-            guard try rows.cursor(over: entity, columns: columns) != nil else { return nil }
+            guard try rows.cursor(over: entity, columns: columns) != nil else {
+                throw ObjectsReason(.model, "Some values of \(name) are not columns of its rows.", entity: name)
+            }
+        }
+
+        private func reason(_ property: String, _ why: String) -> ObjectsReason {
+            ObjectsReason(.model, "\(name).\(property) \(why).", entity: name, property: property)
         }
 
         /// Adds a column, and returns its index.
@@ -109,7 +117,9 @@
                 for attribute in attributes {
                     record.attributes.append(
                         GraphAttribute(
-                            name: attribute.name, value: attribute.value.value(attribute.column, of: cursor)))
+                            name: attribute.name,
+                            value: cursor.isNull(attribute.column)
+                                ? .null : attribute.value.read(attribute.column, of: cursor)))
                 }
                 record.relationships.reserveCapacity(relationships.count)
                 var toMany = 0

@@ -64,15 +64,10 @@ final class ShapePlan {
     }
 
     private func makePlan(for entity: NSEntityDescription, named name: String) throws -> EntityPlan {
-        let described = schema.entity(name)
-        var attributes: [EntityPlan.Attribute] = []
-        for (key, attribute) in entity.attributesByName.sorted(by: { $0.key < $1.key }) {
-            guard isIncluded(attribute, of: entity), let type = described?.attribute(key) else { continue }
-            let reader = type.type == .transformable ? TransformableReader(attribute) : nil
-            attributes.append(
-                EntityPlan.Attribute(
-                    name: key, type: type, transformable: reader,
-                    mayHaveFile: attribute.allowsExternalBinaryDataStorage))
+        var attributes: [AttributePlan] = []
+        for (_, attribute) in entity.attributesByName.sorted(by: { $0.key < $1.key }) {
+            guard isIncluded(attribute, of: entity) else { continue }
+            attributes.append(AttributePlan(attribute))
         }
         var relationships: [EntityPlan.Relationship] = []
         for (key, relationship) in entity.relationshipsByName.sorted(by: { $0.key < $1.key }) {
@@ -131,15 +126,6 @@ final class ShapePlan {
 
 /// The properties to read of the objects of one entity.
 struct EntityPlan {
-    struct Attribute {
-        var name: String
-        var type: GraphSchema.Attribute
-        /// Reads the value of a transformable attribute.
-        var transformable: TransformableReader?
-        /// Whether large values are kept in files beside the store.
-        var mayHaveFile = false
-    }
-
     struct Relationship {
         var name: String
         var description: NSRelationshipDescription
@@ -150,7 +136,7 @@ struct EntityPlan {
 
     var entity: NSEntityDescription
     var name: String
-    var attributes: [Attribute]
+    var attributes: [AttributePlan]
     var relationships: [Relationship]
     /// Whether relationships of the document may refer to objects of the entity, by the ids of their records.
     var isReferred = true

@@ -6,7 +6,10 @@
 package struct PlainFieldReader {
     /// The document contains something irregular or invalid.
     package struct Irregular: Error {
-        package init() {}
+        /// What is irregular, in one sentence.
+        package let reason: String
+
+        package init(_ reason: String) { self.reason = reason }
     }
 
     /// The next part of the document.
@@ -73,24 +76,30 @@ package struct PlainFieldReader {
                 let value = try next()
                 let place = member - members.attributes.count
                 if place >= 0 { return .relationship(place) }
-                if value == .beginObject || value == .beginArray { throw Irregular() }
+                if value == .beginObject || value == .beginArray {
+                    throw Irregular("A record contains an object, or an array where it has an attribute.")
+                }
                 return .attribute(member)
             case .group(let entity):
                 switch try next() {
                 case .beginObject:
-                    guard recordCount < options.limits.recordCount else { throw Irregular() }
+                    guard recordCount < options.limits.recordCount else {
+                        throw Irregular("The document has more records than its limit.")
+                    }
                     recordCount += 1
                     state = .record(entity: entity, members: members[entity], previous: -1)
                     return .record(entity: entity)
                 case .endArray: state = .document
-                default: throw Irregular()
+                default: throw Irregular("An array of records contains something else.")
                 }
             case .start:
-                guard try next() == .beginObject else { throw Irregular() }
+                guard try next() == .beginObject else { throw Irregular("The document is not an object of arrays.") }
                 state = .document
             case .document:
                 guard try next() == .key else {
-                    guard token == .endObject, try next() == .end else { throw Irregular() }
+                    guard token == .endObject, try next() == .end else {
+                        throw Irregular("Something follows the document.")
+                    }
                     return .end
                 }
                 try openGroup()
@@ -101,16 +110,22 @@ package struct PlainFieldReader {
     private mutating func openGroup() throws {
         let name = json.tokenText()
         if let entity = numbers[name] {
-            guard try next() == .beginArray else { throw Irregular() }
+            guard try next() == .beginArray else {
+                throw Irregular("The member of an entity is not an array of records.")
+            }
             state = .group(entity: entity)
         } else {
-            guard options.unknownEntities == .skip, !name.hasPrefix("$") else { throw Irregular() }
+            guard options.unknownEntities == .skip, !name.hasPrefix("$") else {
+                throw Irregular("The document has a member that is no entity.")
+            }
             try json.skipValue(after: next())
         }
     }
 
     private mutating func skipUnknownMember() throws {
-        if !skipsUnknownMembers || json.text.first == UInt8(ascii: "$") { throw Irregular() }
+        if !skipsUnknownMembers || json.text.first == UInt8(ascii: "$") {
+            throw Irregular("A record has a member that is no property.")
+        }
         try json.skipValue(after: next())
     }
 

@@ -4,7 +4,7 @@
 /// `Tag/=home` (entity and natural key; parts of a compound key are separated by commas), `#12` (the number in the
 /// walk). Instead of the first form, dictionaries have the URI of the object. A reference to an object outside the
 /// document has both the primary key and the natural key: `Tag/p3=home`. Other documents may use any text that does not
-/// begin with `$`.
+/// begin with `$`. Two ids are equal if their UTF-8 is: canonically equivalent texts are different ids.
 public struct RecordID: Sendable, Hashable {
     /// The text of the id in the document.
     public let text: String
@@ -12,6 +12,10 @@ public struct RecordID: Sendable, Hashable {
     /// Creates an id of any form.
     public init(_ text: String) {
         self.text = text
+    }
+
+    public static func == (left: RecordID, right: RecordID) -> Bool {
+        left.text == right.text && left.text.utf8.elementsEqual(right.text.utf8)
     }
 
     /// The id of a stored object: `Note/p12`.

@@ -111,6 +111,7 @@ public final class RowBatch {
 
     public func kind(_ row: Int, _ slot: Int) -> Kind { self[row, slot].kind }
     public func integer(_ row: Int, _ slot: Int) -> Int64 { Int64(bitPattern: self[row, slot].bits) }
+    public func double(_ row: Int, _ slot: Int) -> Double { Double(bitPattern: self[row, slot].bits) }
     /// For a reference, the index of its entity in the model.
     public func entity(_ row: Int, _ slot: Int) -> Int { Int(self[row, slot].entity) }
     /// The bytes of a text or of data, valid until the batch changes.

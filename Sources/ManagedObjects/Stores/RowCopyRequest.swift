@@ -51,10 +51,21 @@ public struct RowCopyRequest {
     /// Called between statements; throws to cancel.
     public var willContinue: () throws -> Void
 
+    /// Whether the copy is rolled back; its result is then empty.
+    public var isDryRun = false
+
     public init(rules: [Rules], willContinue: @escaping () throws -> Void) {
         self.rules = rules
         self.willContinue = willContinue
     }
+}
+
+/// Whether rows were copied.
+@_spi(Stores)
+public enum RowCopyOutcome {
+    case copied(RowCopyResult)
+    /// Nothing was changed: only objects can make the copy, for the reason in the sentence.
+    case needsObjects(because: String)
 }
 
 /// The result of copying rows.
@@ -83,18 +94,21 @@ extension NSManagedObjectContext {
     ///
     /// Cost: a few statements for each entity and relationship, regardless of the number of rows.
     ///
-    /// - Returns: Nil, without changes, if the copy can only be made with objects: the store is not an SQLite store, a
-    ///   root does not exist, a copy would lack a required object or violate a constraint, or a relationship is stored
-    ///   in a way that set operations cannot copy.
+    /// Only objects can make the copy if the store is not an SQLite store, a root does not exist, a copy would lack a
+    /// required object or violate a constraint, or a relationship is stored in a way that set operations cannot copy.
+    ///
     /// - Throws: The error of `willContinue`, and errors of the store.
-    public func copyRows(_ ids: [NSManagedObjectID], by request: RowCopyRequest) throws -> RowCopyResult? {
+    public func copyRows(_ ids: [NSManagedObjectID], by request: RowCopyRequest) throws -> RowCopyOutcome {
         guard let coordinator, let store = ids.first?.persistentStore as? SQLiteStore, !store.isReadOnly,
             store.persistentStoreCoordinator === coordinator,
             ids.allSatisfy({ $0.persistentStore === store && !$0.isTemporaryID })
-        else { return nil }
-        let result = try store.copyRows(ids.map(\.key), by: request, coordinator: coordinator, context: self)
-        if let result { tell(result) }
-        return result
+        else {
+            return .needsObjects(
+                because: "The objects are not all in one writable SQLite store of this package's engine.")
+        }
+        let outcome = try store.copyRows(ids.map(\.key), by: request, coordinator: coordinator, context: self)
+        if case .copied(let result) = outcome, !request.isDryRun { tell(result) }
+        return outcome
     }
 
     /// Notifies contexts that merge automatically, as after a save, but by IDs, because there are no objects.

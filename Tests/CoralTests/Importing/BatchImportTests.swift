@@ -34,6 +34,16 @@ import Testing
         for remark in try shop.objects("Remark", sortedBy: "text") { #expect(remark.value(forKey: "order") != nil) }
     }
 
+    @Test func `a conflict of a record with deferred relationships is reported once`() throws {
+        let shop = try Shop()
+        let json =
+            #"{"Remark": [{"$id": "r", "text": "a"}], "Order": [{"number": 1, "remarks": ["r"], "labels": ["l"]}, "#
+            + #"{"number": 2, "remarks": ["r"], "labels": ["l"]}], "Label": [{"$id": "l", "word": "x"}]}"#
+        let result = try importing(json, into: shop, batchSize: 3)
+        #expect(result.conflicts.map(\.message) == ["Two objects are stated for Remark.order; the last is used."])
+        #expect((result.conflictCount, result.linkCount, result.savedBatchCount) == (1, 4, 3))
+    }
+
     @Test(arguments: [1, 5000]) func `an id belongs to the later record, not to the stored object that has it`(
         batchSize: Int
     ) throws {

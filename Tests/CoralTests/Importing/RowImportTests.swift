@@ -77,8 +77,10 @@
             ) throws -> BatchImporter.Result? {
                 let importer = BatchImporter(into: try coordinator(), options: RowImportTests.options(change))
                 let model = try ImportModel(try coordinator().managedObjectModel, options: importer.options)
-                return try importer.importRows(
+                let result = try importer.importRows(
                     .data(Data(json.utf8)), entity: nil, model: model, progress: progress)
+                guard case .rows(let result) = result else { return nil }
+                return result
             }
 
             /// Imports by objects, with one save.
@@ -200,6 +202,12 @@
                 #"{"Card": [{"number": 2, "person": "Ann"}]}"#,
                 #"{"Card": [{"number": 3, "person": "Bob"}, {"number": 2, "person": null}]}"#,
                 #"{"Person": [{"name": "Ann", "card": [3]}]}"#)
+        }
+
+        @Test func `objects of a one-to-one relationship change places`() throws {
+            try requireSame(
+                #"{"Person": [{"name": "Ann"}, {"name": "Bob"}], "Card": [{"number": 1, "person": "Ann"}, {"number": 2, "person": "Bob"}]}"#,
+                #"{"Card": [{"number": 1, "person": "Bob"}, {"number": 2, "person": "Ann"}]}"#)
         }
 
         @Test func `many-to-many relationships, replaced, from either side and forward`() throws {

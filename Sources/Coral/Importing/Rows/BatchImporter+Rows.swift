@@ -6,50 +6,107 @@ import GraphDocuments
     @_spi(Stores) import ManagedObjects
 
     extension BatchImporter {
-        /// Imports a document by rows; returns nil, with nothing changed, if the object importer is needed.
+        /// A document and a store for an import by rows.
+        struct RowSource {
+            let store: NSPersistentStore
+            let bytes: any ByteSource
+        }
+
+        /// Whether the importer, the model, the store and the kind of document permit an import by rows. Reads the
+        /// document's beginning.
+        func rowCapability(
+            _ source: ImportSource, entity: String?, model: ImportModel
+        ) throws -> RowCapability<RowSource> {
+            try RowCapability {
+                if rowImporting == .never { throw ObjectsReason(.options, "The importer's rowImporting is never.") }
+                if entity != nil { throw ObjectsReason(.options, "An entity of the records at the top is given.") }
+                try options.requireRows()
+                if rowImporting == .automatic, let entity = coordinator.managedObjectModel.firstEntityWithClass {
+                    throw ObjectsReason(.classes, "\(entity) has a class of its own.", entity: entity)
+                }
+                guard coordinator.persistentStores.count == 1, let store = coordinator.persistentStores.first else {
+                    throw ObjectsReason(.store, "The coordinator does not have exactly one store.")
+                }
+                guard store.type == NSSQLiteStoreType, !store.isReadOnly else {
+                    throw ObjectsReason(.store, "The store is not a writable SQLite store.")
+                }
+                guard let bytes = try source.plainJSON() else {
+                    throw ObjectsReason(.document, "The document is not JSON.")
+                }
+                return RowSource(store: store, bytes: bytes)
+            }
+        }
+
+        /// Imports a document by rows, in one transaction. Returns a reason, with nothing changed, if a part of the
+        /// model, of the document or of the store needs objects.
+        ///
+        /// - Parameter saves: Whether the transaction is committed.
         func importRows(
-            _ source: ImportSource, entity: String?, model: ImportModel, progress: Progress?
-        ) throws -> Result? {
-            guard entity == nil, options.areForRows, rowImporting != .never, model.mapping == nil,
-                rowImporting == .always || coordinator.managedObjectModel.entities.allSatisfy(\.hasPlainClass),
-                coordinator.persistentStores.count == 1, let store = coordinator.persistentStores.first,
-                let bytes = try source.plainJSON()
-            else { return nil }
+            _ source: ImportSource, of rows: RowSource, model: ImportModel, saves: Bool = true, progress: Progress?
+        ) throws -> RowCapability<Result> {
             let reading = reading(model, entity: nil)
             let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
             context.persistentStoreCoordinator = coordinator
             do {
-                return try context.performAndWait {
-                    try context.writeRows(in: store) { writer in
+                let result = try context.performAndWait {
+                    try context.writeRows(in: rows.store) { writer in
                         var run = RowImport(
-                            bytes, writer: writer, model: model, options: options, reading: reading, progress: progress
-                        )
-                        return try run.run()
+                            rows.bytes, writer: writer, coordinator: coordinator, model: model, options: options,
+                            reading: reading, progress: progress)
+                        let result = try run.run()
+                        if !saves { throw DryRun(result: result) }
+                        return result
                     }
                 }
-            } catch is RowRefusal {
-                return nil
-            } catch is PlainFieldReader.Irregular {
+                guard let result else {
+                    return .objects(because: ObjectsReason(.store, "The store is not one of this package's engine."))
+                }
+                return .rows(result)
+            } catch let dryRun as DryRun {
+                return .rows(dryRun.result)
+            } catch let reason as ObjectsReason {
+                return .objects(because: reason)
+            } catch let refusal as RowRefusal {
+                return .objects(because: ObjectsReason(.contents, refusal.reason))
+            } catch let irregular as PlainFieldReader.Irregular {
                 // Reads the document again with the record reader, which reports syntax errors; nothing has been
                 // written.
                 var reader = try source.reader(schema: model.schema, options: reading)
                 while try reader.nextPlaced() != nil {
                     if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
                 }
-                return nil
+                return .objects(because: ObjectsReason(.document, irregular.reason))
             } catch let mistakes as RowImportMistakes {
                 throw try mistakes.explanation(of: source, importer: self, model: model, reading: reading)
             }
         }
+
+        /// Rolls back an import that is made only to determine its path.
+        private struct DryRun: Error {
+            let result: Result
+        }
     }
 
     extension ImportOptions {
-        /// Whether the options need no objects.
-        fileprivate var areForRows: Bool {
-            reading.shape == .plain && reading.layout == nil && reading.rootEntity == nil && mapping == nil
-                && owner == nil && mismatchedValues == .fail
-                && operations.isSuperset(of: [.insert, .update]) && !skipsInvalid && !identity.matchesContent
-                && [.fail, .skip].contains(danglingReferences) && hooks.isEmpty && !insertsAbstractEntities
+        /// Throws the first option that needs objects.
+        fileprivate func requireRows() throws {
+            func require(_ condition: Bool, _ message: String) throws {
+                if !condition { throw ObjectsReason(.options, message) }
+            }
+            try require(mapping == nil, "The document has a mapping.")
+            try require(reading.shape == .plain, "The document's layout is not declared as plain.")
+            try require(reading.layout == nil, "The options contain a layout of the document.")
+            try require(reading.rootEntity == nil, "An entity of the records at the top is given.")
+            try require(owner == nil, "The imported objects have an owner.")
+            try require(hooks.isEmpty, "The options contain hooks.")
+            try require(!skipsInvalid, "Records with errors are omitted (skipsInvalid).")
+            try require(mismatchedValues == .fail, "Values of a wrong type are omitted (mismatchedValues).")
+            try require(operations.isSuperset(of: [.insert, .update]), "Insertions or updates are not permitted.")
+            try require(!identity.matchesContent, "Objects are identified by their content.")
+            try require(
+                danglingReferences == .fail || danglingReferences == .skip,
+                "The policy for dangling references is \(danglingReferences.rawValue).")
+            try require(!insertsAbstractEntities, "Objects of abstract entities may be inserted.")
         }
     }
 
@@ -59,13 +116,25 @@ import GraphDocuments
         }
     }
 
+    extension NSManagedObjectModel {
+        /// The name of the first entity whose objects have a class of their own.
+        var firstEntityWithClass: String? {
+            entities.filter { !$0.hasPlainClass }.compactMap(\.name).min()
+        }
+    }
+
 #else
 
     extension BatchImporter {
-        /// Rows cannot be written through Core Data's public API.
+        struct RowSource {}
+
+        func rowCapability(
+            _ source: ImportSource, entity: String?, model: ImportModel
+        ) throws -> RowCapability<RowSource> { .objects(because: .publicAPI) }
+
         func importRows(
-            _ source: ImportSource, entity: String?, model: ImportModel, progress: Progress?
-        ) throws -> Result? { nil }
+            _ source: ImportSource, of rows: RowSource, model: ImportModel, saves: Bool = true, progress: Progress?
+        ) throws -> RowCapability<Result> { .objects(because: .publicAPI) }
     }
 
 #endif

@@ -12,10 +12,12 @@
             /// A row, by its primary key and its entity's index in the model. `isRecord` is true if a record of the
             /// document matches it.
             ///
-            /// - Throws: `RowRefusal` for a key or an entity that does not fit into the bits for it: only stores whose
-            ///   keys another program has assigned have such keys.
+            /// - Throws: `ObjectsReason` for a key or an entity that does not fit into the bits for it: only stores
+            ///   whose keys another program has assigned have such keys.
             init(key: Int64, entity: Int, isRecord: Bool) throws {
-                guard key > 0, key <= Owner.keyMask, entity <= Owner.entityMask else { throw RowRefusal() }
+                guard key > 0, key <= Owner.keyMask, entity <= Owner.entityMask else {
+                    throw ObjectsReason(.contents, "A primary key has more than 48 bits.")
+                }
                 bits = UInt64(bitPattern: key) & Owner.keyMask | UInt64(entity) << 48 | (isRecord ? Owner.record : 0)
             }
 

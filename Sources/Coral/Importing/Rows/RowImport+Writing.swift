@@ -60,7 +60,11 @@
                     })
                 let ready = blocked.isEmpty ? open : open.filter { !blocked.contains($0) }
                 // A key that refers to a later record needs the whole document; the object importer handles it.
-                if ready.isEmpty { throw RowRefusal() }
+                if ready.isEmpty {
+                    throw ObjectsReason(
+                        .document, "A key of \(batch.entity.entity.name) refers to a record that follows.",
+                        entity: batch.entity.entity.name)
+                }
                 try identify(ready, of: batch, by: key)
                 open.removeAll { !blocked.contains($0) }
                 if !open.isEmpty { resolve(batch) }
@@ -79,7 +83,12 @@
                 guard let digest else { continue }
                 // Several records of one object are merged by the object importer.
                 if let owner = identities[digest] {
-                    if owner.isRecord || owner.isWaiting || key.ambiguous.contains(digest) { throw RowRefusal() }
+                    if key.ambiguous.contains(digest) { throw key.ambiguity }
+                    if owner.isRecord || owner.isWaiting {
+                        throw ObjectsReason(
+                            .document, "Several records of \(batch.entity.entity.name) have the same key.",
+                            entity: batch.entity.entity.name)
+                    }
                     if key.isLoaded, let found = owner.key { known[found] = row }
                 }
                 identities.set(digest, IdentityMap.Owner(waiting: row))
@@ -103,7 +112,7 @@
             let found = try batch.entity.table.find(batch.rows, rows: rows, by: key.slots, among: key.table)
             defer { found.finish() }
             while try found.next() {
-                guard let digest = try RowImport.digest(of: found, key), let owner = identities[digest], owner.isWaiting
+                guard let digest = RowImport.digest(of: found, key), let owner = identities[digest], owner.isWaiting
                 else { continue }
                 try take(found, for: owner.place, of: batch)
             }
@@ -123,14 +132,31 @@
         private func take(_ found: FoundRows, for row: Int, of batch: RowImportBatch) throws {
             let entity = batch.entity
             // Several objects with one key, and an object of another entity, are handled by the object importer.
-            guard batch.keys[row] == 0, found.entity == entity.table.index else { throw RowRefusal() }
+            guard batch.keys[row] == 0 else { throw entity.key?.ambiguity ?? entity.ofOtherEntity }
+            guard found.entity == entity.table.index else { throw entity.ofOtherEntity }
             batch.keys[row] = found.key
-            batch.changes[row] = found.differences(
-                row, of: batch.rows, slots: entity.attributeSlots, tolerance: dateTolerance)
+            batch.changes[row] = differences(found, row, of: batch)
             for (place, link) in entity.toOne.enumerated() {
                 guard let slot = link.link.slot, !found.isNull(slot) else { continue }
                 batch.references[row * entity.toOne.count + place] = found.integer(slot)
             }
+        }
+
+        /// The slots of attributes in which a record differs from a stored row, as bits.
+        private func differences(_ found: FoundRows, _ row: Int, of batch: RowImportBatch) -> UInt64 {
+            var differences: UInt64 = 0
+            for attribute in batch.entity.comparedAttributes {
+                let slot = attribute.slot
+                let isSame =
+                    switch batch.rows.kind(row, slot) {
+                    case .absent: true
+                    case .null: found.isNull(slot)
+                    default:
+                        !found.isNull(slot) && attribute.codec.isSame(found, batch.rows, row, slot, by: equality)
+                    }
+                if !isSame { differences |= 1 << UInt64(slot) }
+            }
+            return differences
         }
 
         // MARK: - Rows
@@ -174,7 +200,7 @@
                 guard let slot = link.link.slot, rows.kind(row, slot) != .absent else { continue }
                 // Forward references are resolved at the end.
                 if batch.waiting.contains(where: { $0.row == row && $0.link == place }) { continue }
-                let old = batch.references[row * entity.toOne.count + place]
+                let old = link.link.current(batch.references[row * entity.toOne.count + place], of: key)
                 let isSet = rows.kind(row, slot) == .reference
                 let new = isSet ? rows.integer(row, slot) : 0
                 if isSet, !link.link.destinations.contains(rows.entity(row, slot)) {
@@ -242,17 +268,11 @@
             throws
         {
             wanted.sort()
-            if present.isEmpty {
-                if wanted.isEmpty { return }
-                try link.add(wanted, to: key)
-                result.linkCount += 1
-            } else if present != wanted {
-                let (old, new) = (Set(present), Set(wanted))
-                if old == new { return }
-                try link.remove(present.filter { !new.contains($0) }, from: key)
-                try link.add(wanted.filter { !old.contains($0) }, to: key)
-                result.linkCount += 1
-            }
+            let difference = MemberDifference(from: present, to: wanted, policy: .set, isOrdered: false)
+            if difference.isEmpty { return }
+            if !difference.removed.isEmpty { try link.remove(difference.removed.map { present[$0] }, from: key) }
+            if !difference.added.isEmpty { try link.add(difference.added.map { wanted[$0] }, to: key) }
+            result.linkCount += 1
         }
 
         // MARK: - Forward references
@@ -291,7 +311,9 @@
                     link.link.destinations.contains(owner.entity)
                 {
                     targets.append((key, owner.entity))
-                } else if options.danglingReferences == .fail || identities[reference.digest] != nil {
+                } else if identities[reference.digest] != nil
+                    || options.danglingReferences.outcome(isKnown: false) == .error
+                {
                     note(reference.record, link.name)
                 }
             }

@@ -10,8 +10,8 @@
     /// up with one statement, compared column by column, and written. Each known key is stored as a digest with the
     /// primary key of its row. Forward references are kept until the end.
     ///
-    /// Documents that this path does not support throw `RowRefusal` or `PlainFieldReader.Irregular`; the import then
-    /// falls back to the object importer and starts again.
+    /// What rows do not support throws `ObjectsReason`, `RowRefusal` or `PlainFieldReader.Irregular`: the transaction
+    /// is rolled back, and the object importer reads the document from its beginning.
     struct RowImport {
         private var reader: PlainFieldReader
         private let schema: GraphSchema
@@ -20,8 +20,8 @@
         let plan: RowImportPlan
         let options: ImportOptions
         private let progress: Progress?
-        /// The tolerance for equal dates: plain documents have no header.
-        let dateTolerance: Double
+        /// The values of a document that equal those of a row. Plain documents have no header.
+        let equality: ValueEquality
         private var entities: [RowEntity?]
         var identities = IdentityMap()
         var result = BatchImporter.Result()
@@ -34,8 +34,8 @@
         var mistakes: [RowImportMistakes.Mistake] = []
 
         init(
-            _ source: any ByteSource, writer: RowWriter, model: ImportModel, options: ImportOptions,
-            reading: ReadingOptions, progress: Progress?
+            _ source: any ByteSource, writer: RowWriter, coordinator: NSPersistentStoreCoordinator, model: ImportModel,
+            options: ImportOptions, reading: ReadingOptions, progress: Progress?
         ) {
             self.writer = writer
             self.options = options
@@ -44,13 +44,13 @@
             reader = PlainFieldReader(
                 source, schema: schema, options: reading, skipsUnknownMembers: options.unknownKeys == .ignore)
             conversion = ValueConversion(options)
-            dateTolerance = options.dateTolerance ?? 0.0005
+            equality = ValueEquality(options, hasHeader: false, coordinator: coordinator)
             plan = RowImportPlan(model, writer: writer)
             entities = Array(repeating: nil, count: schema.entities.count)
         }
 
-        /// Imports the document. Throws `DocumentError`, `RowImportMistakes`, `CocoaError.userCancelled`, refusals, and
-        /// errors of the store.
+        /// Imports the document. Throws `DocumentError`, `RowImportMistakes`, `CocoaError.userCancelled`, a reason for
+        /// an import through objects, and errors of the store.
         mutating func run() throws -> BatchImporter.Result {
             progress?.begin(reader.byteCount ?? 0)
             var current = -1
@@ -79,7 +79,7 @@
         }
 
         private mutating func begin(_ number: Int) throws {
-            guard let entity = try entities[number] ?? plan.entity(schema.entities[number]) else { throw RowRefusal() }
+            let entity = try entities[number] ?? plan.entity(schema.entities[number])
             entities[number] = entity
             // The reader has counted the record that begins here.
             if batch?.entity !== entity { batch = RowImportBatch(entity) }
@@ -98,52 +98,29 @@
         // MARK: - Values
 
         private mutating func readAttribute(_ place: Int, _ row: Int) throws {
-            guard let batch, let (attribute, slot) = batch.entity.attributes[place] else { throw RowRefusal() }
-            if !(try readValue(attribute, into: batch.rows, row, slot)) {
-                mistakes.append(.init(record: batch.firstRecord + row, property: attribute.name))
+            guard let batch else { return }
+            guard let attribute = batch.entity.attributes[place] else {
+                throw batch.entity.unsupported(batch.entity.schema.attributes[place].name)
+            }
+            if !(try readValue(attribute, into: batch.rows, row)) {
+                mistakes.append(.init(record: batch.firstRecord + row, property: attribute.plan.name))
             }
         }
 
         /// Reads a value into a cell; false if it cannot be converted to the attribute's type.
-        private mutating func readValue(_ attribute: AttributeImport, into rows: RowBatch, _ row: Int, _ slot: Int)
-            throws
-            -> Bool
-        {
-            let type = attribute.type.type
+        private mutating func readValue(_ attribute: RowAttribute, into rows: RowBatch, _ row: Int) throws -> Bool {
+            let type = attribute.plan.type.type
             // Fast path for text, the most frequent type: the bytes are copied without creating a string.
             if type == .string, reader.token == .string {
-                rows.set(reader.text, isText: true, row, slot)
+                rows.set(reader.text, isText: true, row, attribute.slot)
                 return true
             }
-            guard let value = conversion.convert(try reader.value(as: type), to: attribute.type) else { return false }
-            switch value {
-            case .null: rows.setNull(row, slot)
-            case .bool(let flag): rows.set(Int64(flag ? 1 : 0), row, slot)
-            case .integer(let number): rows.set(number, row, slot)
-            case .double(let number), .date(let number):
-                // SQLite cannot store NaN.
-                if number.isNaN { return false }
-                rows.set(number, row, slot)
-            case .float(let number):
-                if number.isNaN { return false }
-                rows.set(Double(number), row, slot)
-            case .decimal(let number):
-                if number.isNaN { throw RowRefusal() }
-                rows.set(number, row, slot)
-            case .string(let text): RowImport.set(text, into: rows, row, slot)
-            case .uri(let text):
-                guard let url = URL(string: text) else { return false }
-                RowImport.set(url.absoluteString, into: rows, row, slot)
-            case .data(let data): data.withUnsafeBytes { rows.set($0, isText: false, row, slot) }
-            case .uuid(let uuid): withUnsafeBytes(of: uuid.uuid) { rows.set($0, isText: false, row, slot) }
-            case .composite, .transformable, .file: throw RowRefusal()
+            guard let value = conversion.convert(try reader.value(as: type), to: attribute.plan) else { return false }
+            if case .null = value {
+                rows.setNull(row, attribute.slot)
+                return true
             }
-            return true
-        }
-
-        private static func set(_ text: String, into rows: RowBatch, _ row: Int, _ slot: Int) {
-            var text = text
-            text.withUTF8 { rows.set(UnsafeRawBufferPointer($0), isText: true, row, slot) }
+            return attribute.codec.bind(value, to: rows, row, attribute.slot)
         }
 
         // MARK: - References
@@ -153,7 +130,7 @@
             switch batch.entity.relationships[place] {
             case .toOne(let number)?:
                 let link = batch.entity.toOne[number]
-                guard let slot = link.link.slot else { throw RowRefusal() }
+                guard let slot = link.link.slot else { throw batch.entity.unsupported(link.name) }
                 // Discards an earlier value of the relationship, given under its earlier name.
                 batch.waiting.removeAll { $0.row == row && $0.link == number }
                 if reader.token == .null { return batch.rows.setNull(row, slot) }
@@ -168,22 +145,30 @@
                 let link = batch.entity.toMany[number]
                 try batch.beginList(row, link: number)
                 if reader.token == .null { return }
-                guard reader.token == .beginArray else { throw PlainFieldReader.Irregular() }
+                guard reader.token == .beginArray else {
+                    throw PlainFieldReader.Irregular("A to-many relationship is not an array.")
+                }
                 while try reader.next() != .endArray {
                     let (digest, owner) = try readKey(link.key)
                     batch.members.append(.init(digest: digest, owner: owner))
                 }
-            case nil: throw RowRefusal()
+            case nil: throw batch.entity.unsupported(batch.entity.schema.relationships[place].name)
             }
         }
 
         /// Reads a key whose first token has been read. Returns its digest, and the owner of the key if it is known.
         private mutating func readKey(_ key: RowKey) throws -> (KeyDigest, IdentityMap.Owner?) {
             let isArray = reader.token == .beginArray
-            if isArray { try reader.next() } else if key.valueCount != 1 { throw PlainFieldReader.Irregular() }
+            if isArray {
+                try reader.next()
+            } else if key.valueCount != 1 {
+                throw PlainFieldReader.Irregular("A reference does not have all parts of its key.")
+            }
             var isFirst = true
             let found = try readParts(of: key, &isFirst)
-            if isArray, try reader.next() != .endArray { throw PlainFieldReader.Irregular() }
+            if isArray, try reader.next() != .endArray {
+                throw PlainFieldReader.Irregular("A reference has more parts than its key.")
+            }
             return found
         }
 
@@ -194,17 +179,17 @@
             var digest = KeyDigest(kind: key.number)
             for part in key.parts {
                 switch part {
-                case .attribute(let attribute, let slot):
+                case .attribute(let attribute):
                     if !isFirst { try reader.next() }
                     isFirst = false
                     switch reader.token {
                     case .string, .number, .true, .false: break
-                    default: throw PlainFieldReader.Irregular()
+                    default: throw PlainFieldReader.Irregular("A reference is not a key.")
                     }
-                    guard try readValue(attribute, into: key.wanted, row, slot) else {
-                        throw PlainFieldReader.Irregular()
+                    guard try readValue(attribute, into: key.wanted, row) else {
+                        throw PlainFieldReader.Irregular("A reference has a value of another type than its key.")
                     }
-                    digest.add(key.wanted, row, slot)
+                    digest.add(key.wanted, row, attribute.slot)
                 case .reference(let other, let slot):
                     let (part, known) = try readParts(of: other, &isFirst)
                     var owner = known
@@ -213,7 +198,11 @@
                         owner = identities[part]
                     }
                     // A key through an unresolved reference needs the whole document; the object importer handles it.
-                    guard let owner, let found = owner.key else { throw RowRefusal() }
+                    guard let owner, let found = owner.key else {
+                        throw ObjectsReason(
+                            .document, "A key refers to an object that follows in the document or does not exist.",
+                            entity: other.table.entity.name)
+                    }
                     key.wanted.setReference(to: found, entity: owner.entity, row, slot)
                     digest.add(UInt64(bitPattern: found))
                 }
@@ -232,7 +221,7 @@
             let found = try key.table.findAll()
             defer { found.finish() }
             while try found.next() {
-                guard let digest = try RowImport.digest(of: found, key), let entity = found.entity else { continue }
+                guard let digest = RowImport.digest(of: found, key), let entity = found.entity else { continue }
                 if let known = identities[digest] {
                     if known.key != found.key { key.ambiguous.insert(digest) }
                     continue
@@ -251,7 +240,7 @@
                 // Several rows have the key; the object importer handles the ambiguity.
                 for row in 0..<wanted.count {
                     if let digest = RowImport.digest(of: row, in: wanted, key), key.ambiguous.contains(digest) {
-                        throw RowRefusal()
+                        throw key.ambiguity
                     }
                 }
                 return wanted.removeAll()
@@ -259,10 +248,10 @@
             let found = try key.table.find(wanted, rows: 0..<wanted.count, by: key.slots, among: key.table)
             defer { found.finish() }
             while try found.next() {
-                guard let digest = try RowImport.digest(of: found, key), let entity = found.entity else { continue }
+                guard let digest = RowImport.digest(of: found, key), let entity = found.entity else { continue }
                 if let known = identities[digest] {
                     // Several rows have the key; the object importer handles the ambiguity.
-                    if known.key != found.key { throw RowRefusal() }
+                    if known.key != found.key { throw key.ambiguity }
                     continue
                 }
                 try identities.set(digest, IdentityMap.Owner(key: found.key, entity: entity, isRecord: false))
@@ -270,24 +259,15 @@
             wanted.removeAll()
         }
 
-        /// The digest of a stored row's key; nil if a part is NULL.
-        ///
-        /// Throws a refusal for a UUID that is stored as text, as some other programs do.
-        static func digest(of found: FoundRows, _ key: RowKey) throws -> KeyDigest? {
+        /// The digest of a stored row's key; nil if a part is NULL, or no record can have it.
+        static func digest(of found: FoundRows, _ key: RowKey) -> KeyDigest? {
             var digest = KeyDigest(kind: key.number)
             for part in key.parts {
                 if found.isNull(part.slot) { return nil }
                 switch part {
                 case .reference: digest.add(UInt64(bitPattern: found.integer(part.slot)))
-                case .attribute(let attribute, let slot):
-                    switch attribute.type.type {
-                    case .string: digest.add(found.bytes(slot))
-                    case .uuid:
-                        let bytes = found.bytes(slot)
-                        if bytes.count != 16 { throw RowRefusal() }
-                        digest.add(bytes)
-                    default: digest.add(UInt64(bitPattern: found.integer(slot)))
-                    }
+                case .attribute(let attribute):
+                    guard attribute.codec.add(found, attribute.slot, to: &digest) else { return nil }
                 }
             }
             return digest

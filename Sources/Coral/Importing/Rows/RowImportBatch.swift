@@ -56,10 +56,12 @@
 
         func addRow() -> Int { rows.addRow() }
 
-        /// Throws a refusal if the record mentions the relationship twice, once by its earlier name.
+        /// Throws a reason for objects if the record mentions the relationship twice, once by its earlier name.
         func beginList(_ row: Int, link: Int) throws {
             if lists.reversed().prefix(while: { $0.row == row }).contains(where: { $0.link == link }) {
-                throw RowRefusal()
+                throw ObjectsReason(
+                    .document, "A record mentions \(entity.toMany[link].name) twice.", entity: entity.entity.name,
+                    property: entity.toMany[link].name)
             }
             lists.append(List(row: row, link: link, first: members.count))
         }

@@ -4,15 +4,33 @@
     import GraphDocuments
     @_spi(Stores) import ManagedObjects
 
+    /// An attribute whose values are columns.
+    struct RowAttribute {
+        let plan: AttributePlan
+        let codec: any RowCodec
+        let slot: Int
+
+        /// Nil if rows do not support the attribute.
+        init?(_ attribute: AttributePlan, in table: EntityRows) {
+            guard !attribute.isDerived, let slot = table.slot(ofAttribute: attribute.name),
+                let codec = attribute.codec as? any RowCodec
+            else { return nil }
+            plan = attribute
+            self.codec = codec
+            self.slot = slot
+        }
+    }
+
     /// The identity rule of an entity and its subentities in terms of slots, computed once.
     final class RowKey {
         enum Part {
-            case attribute(AttributeImport, slot: Int)
+            case attribute(RowAttribute)
             case reference(RowKey, slot: Int)
 
             var slot: Int {
                 switch self {
-                case .attribute(_, let slot), .reference(_, let slot): slot
+                case .attribute(let attribute): attribute.slot
+                case .reference(_, let slot): slot
                 }
             }
         }
@@ -62,13 +80,14 @@
         let entity: EntityImport
         let table: EntityRows
         let key: RowKey?
+        let schema: GraphSchema.Entity
         /// By the index in the schema's entity; nil for properties that rows do not support.
-        let attributes: [(attribute: AttributeImport, slot: Int)?]
+        let attributes: [RowAttribute?]
         let relationships: [Relationship?]
         let toOne: [Link]
         let toMany: [Link]
-        /// The slots of attributes that records may mention.
-        let attributeSlots: [Int]
+        /// The attributes that records may mention, each once.
+        let comparedAttributes: [RowAttribute]
         /// The indices in `toOne` of required relationships.
         let required: [Int]
 
@@ -79,11 +98,9 @@
             self.entity = entity
             self.table = table
             self.key = key
+            self.schema = schema
             attributes = schema.attributes.map { described in
-                guard let attribute = entity.attributes[described.name], !attribute.isDerived,
-                    let slot = table.slot(ofAttribute: attribute.name)
-                else { return nil }
-                return (attribute, slot)
+                entity.attributes[described.name].flatMap { RowAttribute($0, in: table) }
             }
             var toOne: [Link] = []
             var toMany: [Link] = []
@@ -100,10 +117,34 @@
             }
             self.toOne = toOne
             self.toMany = toMany
-            attributeSlots = Set(attributes.compactMap { $0?.slot }).sorted()
+            var met: Set<Int> = []
+            comparedAttributes = attributes.compactMap { $0 }.filter { met.insert($0.slot).inserted }
             required = toOne.indices.filter { index in
                 toOne[index].link.slot.map(table.requiredReferences.contains) ?? false
             }
+        }
+    }
+
+    extension RowEntity {
+        /// The reason for objects if a record mentions a property that rows do not support.
+        func unsupported(_ property: String) -> ObjectsReason {
+            ObjectsReason(
+                .model, "Rows do not support \(entity.name).\(property).", entity: entity.name, property: property)
+        }
+
+        /// The reason for objects if an object of another entity has a record's key.
+        var ofOtherEntity: ObjectsReason {
+            ObjectsReason(
+                .contents, "An object of another entity has the key of a record of \(entity.name).",
+                entity: entity.name)
+        }
+    }
+
+    extension RowKey {
+        /// The reason for objects if several rows have a key.
+        var ambiguity: ObjectsReason {
+            let name = table.entity.name ?? ""
+            return ObjectsReason(.contents, "Several stored objects of \(name) have the same key.", entity: name)
         }
     }
 
@@ -119,46 +160,58 @@
             self.writer = writer
         }
 
-        /// How an entity's records map to rows; nil if the object importer is needed.
-        func entity(_ schema: GraphSchema.Entity) throws -> RowEntity? {
-            guard let entity = model.entity(schema.name), !entity.entity.isAbstract, entity.rules.count <= 1,
-                entity.newerAttribute == nil, let table = try writer.table(of: entity.entity)
-            else { return nil }
-            var key: RowKey?
-            if let rule = entity.rules.first {
-                key = try self.key(rule)
-                if key == nil { return nil }
+        /// How an entity's records map to rows. Throws `ObjectsReason` if the object importer is needed.
+        func entity(_ schema: GraphSchema.Entity) throws -> RowEntity {
+            func reason(_ message: String) -> ObjectsReason { ObjectsReason(.model, message, entity: schema.name) }
+            guard let entity = model.entity(schema.name) else {
+                throw reason("The model has no entity \(schema.name).")
             }
+            if entity.entity.isAbstract { throw reason("\(schema.name) is abstract.") }
+            if entity.rules.count > 1 { throw reason("\(schema.name) has several identities.") }
+            if entity.newerAttribute != nil {
+                throw reason("An attribute orders the versions of objects of \(schema.name).")
+            }
+            guard let table = try writer.table(of: entity.entity) else {
+                throw reason(
+                    "\(schema.name) has derived attributes, limited relationships, or more than 64 properties.")
+            }
+            let key = try entity.rules.first.map { try self.key($0) }
             let plan = try RowEntity(entity, table: table, key: key, schema: schema) { relationship in
                 guard let destination = model.entity(relationship.destination), destination.rules.count == 1,
-                    let key = try self.key(destination.rules[0]), let link = table.link(named: relationship.name)
+                    case .rows(let key) = try RowCapability({ try self.key(destination.rules[0]) }),
+                    let link = table.link(named: relationship.name)
                 else { return nil }
                 return RowEntity.Link(link: link, key: key, name: relationship.name)
             }
-            // A required relationship may be one that rows do not support.
-            return plan.required.count == table.requiredReferences.count ? plan : nil
+            guard plan.required.count == table.requiredReferences.count else {
+                throw reason("Rows do not support a required relationship of \(schema.name).")
+            }
+            return plan
         }
 
-        private func key(_ rule: IdentityRule, generation: Int = 0) throws -> RowKey? {
+        private func key(_ rule: IdentityRule, generation: Int = 0) throws -> RowKey {
             if let known = keysByRule[rule] { return known }
+            let reason = ObjectsReason(
+                .model,
+                "Rows do not support the identity \(rule.parts.map(\.name).joined(separator: ", ")) of \(rule.entity).",
+                entity: rule.entity)
             // The depth is limited: a deeper key refers to itself in a cycle.
             guard generation < 16, let entity = model.entity(rule.entity),
                 let table = try writer.table(of: entity.entity)
-            else { return nil }
+            else { throw reason }
             var parts: [RowKey.Part] = []
             for part in rule.parts {
                 switch part {
                 case .attribute(let name):
-                    guard let attribute = entity.attributes[name], let slot = table.slot(ofAttribute: attribute.name),
-                        [.integer16, .integer32, .integer64, .boolean, .string, .uuid].contains(attribute.type.type)
-                    else { return nil }
-                    parts.append(.attribute(attribute, slot: slot))
+                    guard let attribute = entity.attributes[name].flatMap({ RowAttribute($0, in: table) }),
+                        attribute.codec.canIdentify
+                    else { throw reason }
+                    parts.append(.attribute(attribute))
                 case .relationship(let name):
                     guard let destination = entity.relationships[name].flatMap({ model.entity($0.destination) }),
-                        destination.rules.count == 1,
-                        let key = try self.key(destination.rules[0], generation: generation + 1),
-                        let slot = table.link(named: name)?.slot
-                    else { return nil }
+                        destination.rules.count == 1, let slot = table.link(named: name)?.slot
+                    else { throw reason }
+                    let key = try self.key(destination.rules[0], generation: generation + 1)
                     parts.append(.reference(key, slot: slot))
                 }
             }

@@ -68,7 +68,9 @@ public final class EntityRows {
     ) throws -> FoundRows {
         var conditions: [SQLRestriction] = []
         for slot in key {
-            guard let column = self.sql.columns[slot] else { throw RowRefusal() }
+            guard let column = self.sql.columns[slot] else {
+                throw RowRefusal("A part of a key is not a column of \(sql.table).")
+            }
             conditions.append(.among(column.name, parameters: Self.lookupCount))
         }
         let statement = try selection(where: conditions, among: eldest)
@@ -134,7 +136,12 @@ public final class EntityRows {
             let cell = batch[row, rule.slot]
             if cell.kind == .absent, !isNew {
                 // A stored value that violates a rule must be validated by an object.
-                if rule.isRequired || rule.hasPredicates { throw RowRefusal() }
+                if rule.isRequired || rule.hasPredicates {
+                    let name = layout.slots[rule.slot].property.name
+                    throw RowRefusal(
+                        "A record changes an object of \(sql.entity.name ?? "") without stating \(name), "
+                            + "whose stored value must be validated.")
+                }
                 continue
             }
             if !rule.hasPredicates, cell.kind == .text || cell.kind == .bytes { continue }
@@ -247,7 +254,9 @@ public final class EntityRows {
             try statement.run()
         } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
             // A unique value may move from one existing row to another; only objects order such changes.
-            guard wasEmpty else { throw RowRefusal() }
+            guard wasEmpty else {
+                throw RowRefusal("Values of \(sql.entity.name ?? "") that must be unique move between objects.")
+            }
             throw CocoaError(
                 .managedObjectConstraintMerge,
                 "An object of “\(sql.entity.name ?? "")” has values that another one has, and that must be unique.")
@@ -280,45 +289,14 @@ public struct FoundRows {
     public func isNull(_ slot: Int) -> Bool { statement.isNull(positions[slot]) }
     public func integer(_ slot: Int) -> Int64 { statement.integer(positions[slot]) }
 
-    /// The bytes of a text or of data, valid until the next row.
+    /// A number, or a date in seconds since 2001; a text is converted to a number.
+    public func double(_ slot: Int) -> Double { statement.double(positions[slot]) }
+
+    /// Data, valid until the next row.
     public func bytes(_ slot: Int) -> UnsafeRawBufferPointer { statement.bytes(positions[slot]) }
 
-    /// The given slots in which a row of a batch has a different value than this row, as bits.
-    public func differences(_ row: Int, of batch: RowBatch, slots: [Int], tolerance: Double) -> UInt64 {
-        var differences: UInt64 = 0
-        for slot in slots where !isSame(row, of: batch, slot, tolerance: tolerance) {
-            differences |= 1 << UInt64(slot)
-        }
-        return differences
-    }
-
-    /// Whether a row of a batch has the same value in a slot as this row. Dates may differ by a tolerance.
-    public func isSame(_ row: Int, of batch: RowBatch, _ slot: Int, tolerance: Double) -> Bool {
-        let cell = batch[row, slot]
-        let column = positions[slot]
-        let type = statement.type(column)
-        switch cell.kind {
-        case .absent: return true
-        case .null: return type == .null
-        case .integer, .reference:
-            guard type == .integer || type == .real else { return false }
-            return statement.integer(column) == Int64(bitPattern: cell.bits)
-        case .real:
-            if type == .null || type == .blob { return false }
-            // A decimal may be text in stores of other programs; SQLite converts it to a number.
-            let (old, new) = (statement.double(column), Double(bitPattern: cell.bits))
-            switch table.layout.kinds[slot] {
-            case .date: return abs(old - new) <= tolerance
-            case .float: return Float(old) == Float(new)
-            default: return old == new
-            }
-        case .text, .bytes:
-            guard type == (cell.kind == .text ? SQLStatement.ColumnType.text : .blob) else { return false }
-            let (old, new) = (bytes(slot), batch.bytes(of: cell))
-            guard old.count == new.count, let one = old.baseAddress, let other = new.baseAddress else {
-                return old.count == new.count
-            }
-            return memcmp(one, other, new.count) == 0
-        }
+    /// A text as UTF-8, valid until the next row.
+    public func text(_ slot: Int) -> UnsafeRawBufferPointer {
+        statement.textBytes(positions[slot]) ?? UnsafeRawBufferPointer(start: nil, count: 0)
     }
 }

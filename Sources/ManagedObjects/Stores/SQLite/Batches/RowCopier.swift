@@ -1,8 +1,13 @@
 import Foundation
 import GRDB
 
-/// The copy can only be made with objects.
-struct RowCopyRefusal: Error {}
+/// A copy that rows do not support: the transaction is rolled back, and the caller uses objects.
+struct RowCopyRefusal: Error {
+    /// Why objects are needed, in one sentence.
+    let reason: String
+
+    init(_ reason: String) { self.reason = reason }
+}
 
 /// Copies rows with set operations: finds them with one recursive statement, assigns a new key to each, and inserts the
 /// copies with one statement for each entity and each join table.
@@ -52,7 +57,9 @@ struct RowCopier {
         let steps = places.steps.map { " UNION SELECT \($0)" }.joined()
         let groups = Dictionary(grouping: roots) { Int($0.entity) }
         for (index, keys) in groups.sorted(by: { $0.key < $1.key }) {
-            guard let place = places.place(entityIndex: index) else { throw RowCopyRefusal() }
+            guard let place = places.place(entityIndex: index) else {
+                throw RowCopyRefusal("An object to copy is of an entity without rules.")
+            }
             let rows = SQLSelect(
                 ["\(place.root)", "Z_PK", "Z_ENT"], from: place.sql.table,
                 where: .all([.entities([place.sql.number]), .keys]))
@@ -60,7 +67,9 @@ struct RowCopier {
                 into: RowCopyTables.roots, ["r", "k", "e"], selection: SQLiteDialect().text(of: rows),
                 duplicates: .areIgnored)
             let found = try batch.run(SQLQuery(insertion, list: keys.map(\.number)))
-            guard found == Set(keys.map(\.number)).count else { throw RowCopyRefusal() }
+            guard found == Set(keys.map(\.number)).count else {
+                throw RowCopyRefusal("An object of \(place.sql.entity.name ?? "") to copy does not exist.")
+            }
         }
         try request.willContinue()
         // The first term of a step is the row that was found. `CROSS JOIN` fixes the order of the loops.
@@ -162,7 +171,9 @@ struct RowCopier {
             "SELECT 1 FROM \(RowCopyTables.rows(of: place, "new")) "
                 + "WHERE m.ent = \(place.sql.number) AND o.\(column) IS NULL LIMIT 1", in: database)
         defer { statement.finish() }
-        if try statement.step() { throw RowCopyRefusal() }
+        if try statement.step() {
+            throw RowCopyRefusal("A copy of \(place.sql.entity.name ?? "") would lack a required object.")
+        }
     }
 
     // MARK: - Files

@@ -41,7 +41,7 @@ struct RowCopyPlaces {
         for rules in request.rules {
             guard let sql = schema.entity(rules.entity), let root = schema.entity(rules.entity.rootEntity),
                 sql.columns.count == rules.entity.layout.slots.count
-            else { throw RowCopyRefusal() }
+            else { throw RowCopyRefusal("The table of \(rules.entity.name ?? "") lacks columns.") }
             entities.append(Place(sql: sql, root: root.number, rules: rules))
             if !roots.contains(where: { $0.number == root.number }) { roots.append(root) }
         }
@@ -86,9 +86,13 @@ struct RowCopyPlaces {
             let reaches = list(relationship, where: \.reachesOthers) != nil
             let inverse = relationship.inverseRelationship
             // A member refers to its single owner, although the model declares no inverse.
-            if reaches, relationship.isToMany, inverse == nil { throw RowCopyRefusal() }
-            if inverse === relationship { throw RowCopyRefusal() }
-            if relationship.isToMany, relationship.minCount > 0 || relationship.maxCount > 0 { throw RowCopyRefusal() }
+            if reaches, relationship.isToMany, inverse == nil {
+                throw RowCopyRefusal("\(relationship.name) is to-many and has no inverse.")
+            }
+            if inverse === relationship { throw RowCopyRefusal("\(relationship.name) is its own inverse.") }
+            if relationship.isToMany, relationship.minCount > 0 || relationship.maxCount > 0 {
+                throw RowCopyRefusal("The number of members of \(relationship.name) is limited.")
+            }
         }
     }
 
@@ -158,7 +162,9 @@ struct RowCopyPlaces {
             switch derivation {
             case .now: return .value(.real(Date().timeIntervalSinceReferenceDate))
             case .copy(let name), .canonical(let name), .uppercase(let name), .lowercase(let name):
-                guard case .original? = place.rules.sources[name] else { throw RowCopyRefusal() }
+                guard case .original? = place.rules.sources[name] else {
+                    throw RowCopyRefusal("\(attribute.name) is derived from \(name), whose value is not copied.")
+                }
                 return .original
             // Computed by triggers.
             case .count, .sum, .related, .relatedText: return .null
@@ -183,7 +189,7 @@ struct RowCopyPlaces {
             let destination = relationship.destinationEntity, let owner = schema.entity(destination),
             let column = schema.column(named: attribute, in: destination), !column.hasStorageByte,
             !inOrder.contains(where: { $0.followsOwners && $0.sql.entity.isKindOf(entity: destination) })
-        else { throw RowCopyRefusal() }
+        else { throw RowCopyRefusal("The value of \(attribute) of the owner is not a column.") }
         return "(SELECT a.\(column.name) FROM \(owner.table) a WHERE a.Z_PK = \(expression))"
     }
 

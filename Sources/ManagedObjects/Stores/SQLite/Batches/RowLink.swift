@@ -80,7 +80,7 @@ public final class RowLink {
     /// Updates the inverse after a row's reference has changed: that of the row's former destination, and the former
     /// reference of the new destination.
     public func didSet(_ key: Int64, from old: Int64?, to new: (key: Int64, entity: Int)?) throws {
-        guard case .column(_, _, let back?) = storage else { return }
+        guard case .column(let slot, _, let back?) = storage else { return }
         guard let destination = relationship.destinationEntity else { return }
         let other = try writer.table(at: destination.index)
         switch back {
@@ -88,8 +88,10 @@ public final class RowLink {
             if let old { writer.touch(old, other.counter) }
             if let new { writer.touch(new.key, other.counter) }
         case .one(let name, let column, let companion):
+            let own = table.sql.columns[slot]?.name
             if let old { try setBack(name, column, companion, of: old, to: nil, other) }
             guard let new else { return }
+            if let own { table.counter.displaced[own]?.remove(key) }
             let former = try reference(of: new.key, column, in: name)
             if let former, former != key { try leave(former, of: destination) }
             if former != key { try setBack(name, column, companion, of: new.key, to: key, other) }
@@ -118,19 +120,29 @@ public final class RowLink {
     private func leave(_ key: Int64, of destination: NSEntityDescription) throws {
         guard case .column(let slot, _, _) = storage, table.sql.columns[slot] != nil,
             relationship.isOptional
-        else { throw RowRefusal() }
-        let clearing = SQLUpdate(
-            table.sql.table, set: table.sql.columnNames(of: [slot]).map { .null($0) }, where: .key)
-        let statement = try SQLStatement(clearing, in: database)
+        else { throw RowRefusal("An object would lose its required object in \(relationship.name).") }
+        let clearing = table.sql.columnNames(of: [slot])
+        let update = SQLUpdate(table.sql.table, set: clearing.map { .null($0) }, where: .key)
+        let statement = try SQLStatement(update, in: database)
         statement.bind(key, at: 1)
         try statement.run()
+        for column in clearing { table.counter.displaced[column, default: []].insert(key) }
         writer.touch(key, table.counter)
+    }
+
+    /// The key that the reference of a row has now; `found` is the key that it had when the row was found. They differ
+    /// if another row has taken its place in a one-to-one relationship since.
+    public func current(_ found: Int64, of key: Int64) -> Int64 {
+        guard case .column(let slot, _, .one?) = storage, let column = table.sql.columns[slot]?.name,
+            table.counter.displaced[column]?.contains(key) == true
+        else { return found }
+        return 0
     }
 
     /// Sets the reference of an existing row. Returns true if it was different.
     public func set(_ key: Int64, to new: (key: Int64, entity: Int)) throws -> Bool {
         guard case .column(let slot, _, _) = storage, let column = table.sql.columns[slot]?.name else {
-            throw RowRefusal()
+            throw RowRefusal("\(relationship.name) is not a column of \(table.sql.table).")
         }
         let old = try reference(of: key, column, in: table.sql.table)
         guard old != new.key else { return false }
@@ -191,7 +203,7 @@ public final class RowLink {
         _ members: some Sequence<Int64>, of key: Int64, with command: (SQLPairs) -> some SQLCommand
     ) throws {
         guard case .pairs(let pairs, let place) = storage, let destination = relationship.destinationEntity else {
-            throw RowRefusal()
+            throw RowRefusal("The members of \(relationship.name) are not in a join table.")
         }
         let other = try writer.table(at: destination.index)
         let statement = try SQLStatement(command(pairs), in: database)

@@ -69,7 +69,9 @@ struct RowLinkNoter {
     func requireNoOrder() throws {
         for relationship in places.relationships where relationship.inverseRelationship?.isOrdered == true {
             guard let numbers = places.list(relationship, where: \.reachesOthers) else { continue }
-            if try !others(relationship, numbers).isEmpty { throw RowCopyRefusal() }
+            if try !others(relationship, numbers).isEmpty {
+                throw RowCopyRefusal("A copy would be added to an ordered relationship of an object outside the copy.")
+            }
         }
     }
 

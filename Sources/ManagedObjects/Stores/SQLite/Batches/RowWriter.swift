@@ -1,10 +1,13 @@
 import Foundation
 import GRDB
 
-/// An operation that rows do not support, at least not in this place; the caller must use objects.
+/// A change that rows do not support: the transaction is rolled back, and the caller uses objects.
 @_spi(Stores)
 public struct RowRefusal: Error {
-    public init() {}
+    /// Why objects are needed, in one sentence.
+    public let reason: String
+
+    init(_ reason: String) { self.reason = reason }
 }
 
 /// Writes rows of one SQLite store in one transaction, without objects. Keys, versions, positions, inverses and history
@@ -30,6 +33,10 @@ public final class RowWriter {
         /// By slot, the owner whose members were ordered last, and the position of the last of them: rows of one owner
         /// are usually adjacent.
         var lastPositions: [Int: (owner: Int64, position: Int64)] = [:]
+
+        /// By column, the rows whose reference was removed because another row took their place in a one-to-one
+        /// relationship.
+        var displaced: [String: Set<Int64>] = [:]
 
         /// The existing rows whose version has been incremented, one bit for each.
         private var raised: [UInt64] = []
@@ -71,7 +78,10 @@ public final class RowWriter {
 
     /// The rows of the entity with an index in the model.
     func table(at index: Int) throws -> EntityRows {
-        guard let table = try table(of: batch.schema.model.orderedEntities[index]) else { throw RowRefusal() }
+        let entity = batch.schema.model.orderedEntities[index]
+        guard let table = try table(of: entity) else {
+            throw RowRefusal("Only objects can write the rows of \(entity.name ?? "").")
+        }
         return table
     }
 

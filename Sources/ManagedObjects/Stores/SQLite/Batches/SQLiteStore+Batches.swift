@@ -98,26 +98,35 @@ extension SQLiteStore: BatchStore {
         return NSBatchDeleteResult(result, type: request.resultType)
     }
 
-    /// Copies rows with set operations; see `RowCopyRequest`. Nil if the copy can only be made with objects.
+    /// Copies rows with set operations; see `RowCopyRequest`.
     func copyRows(
         _ keys: [ObjectKey], by request: RowCopyRequest, coordinator: NSPersistentStoreCoordinator,
         context: NSManagedObjectContext
-    ) throws -> RowCopyResult? {
+    ) throws -> RowCopyOutcome {
         do {
             let (pairs, changed) = try writing(try content(), context) { batch in
                 do {
-                    return try RowCopier(request, batch: batch).copy(keys)
+                    let result = try RowCopier(request, batch: batch).copy(keys)
+                    if request.isDryRun { throw RowCopyDryRun() }
+                    return result
                 } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-                    throw RowCopyRefusal()
+                    throw RowCopyRefusal("A copy would violate a constraint.")
                 }
             }
             let id = coordinator.objectID(for:)
-            return RowCopyResult(
-                originals: pairs.map { id($0.original) }, copies: pairs.map { id($0.copy) }, changed: changed.map(id))
-        } catch is RowCopyRefusal {
-            return nil
+            return .copied(
+                RowCopyResult(
+                    originals: pairs.map { id($0.original) }, copies: pairs.map { id($0.copy) },
+                    changed: changed.map(id)))
+        } catch let refusal as RowCopyRefusal {
+            return .needsObjects(because: refusal.reason)
+        } catch is RowCopyDryRun {
+            return .copied(RowCopyResult(originals: [], copies: [], changed: []))
         }
     }
+
+    /// Rolls back a copy that is made only to determine whether it can be made.
+    private struct RowCopyDryRun: Error {}
 
     /// Calls a closure that writes rows; see `RowWriter`.
     func writeRows<Result>(

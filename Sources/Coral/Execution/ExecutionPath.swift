@@ -1,0 +1,94 @@
+/// How an operation on a document or a store is executed: on the rows of the store, or with managed objects. The result
+/// is the same; rows are several times faster.
+///
+/// `BatchImporter.explain(_:entity:progress:)`, `GraphExporter.explainStore(of:)` and `GraphCopier.explain(_:in:)` return
+/// the path of an operation before it is executed.
+public enum ExecutionPath: Sendable, Hashable, CustomStringConvertible {
+    /// The rows of the store are read or written, without managed objects.
+    case rows
+    /// Managed objects are created.
+    case objects(because: ObjectsReason)
+
+    /// Why managed objects are created; nil if they are not.
+    public var reason: ObjectsReason? {
+        if case .objects(let reason) = self { reason } else { nil }
+    }
+
+    public var description: String {
+        switch self {
+        case .rows: "by rows"
+        case .objects(let reason): "through objects: \(reason)"
+        }
+    }
+}
+
+/// Why an operation creates managed objects instead of working on rows.
+public struct ObjectsReason: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of reason.
+    public var code: Code
+    /// The reason, in one sentence.
+    public var message: String
+    /// The entity that it concerns; nil if it concerns the whole operation.
+    public var entity: String?
+    /// The property that it concerns.
+    public var property: String?
+
+    /// A reason of a kind, with a sentence and its subject.
+    public init(_ code: Code, _ message: String, entity: String? = nil, property: String? = nil) {
+        self.code = code
+        self.message = message
+        self.entity = entity
+        self.property = property
+    }
+
+    public var description: String { message }
+
+    /// The kinds of reasons. A struct, so that adding one does not break a `switch`.
+    public struct Code: Sendable, Hashable, RawRepresentable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// The build uses Core Data's public API only, which has no access to rows.
+        public static let publicAPI = Code(rawValue: "publicAPI")
+        /// An option of the operation: a hook, a mapping, a policy, a format.
+        public static let options = Code(rawValue: "options")
+        /// The store is not an SQLite store of this package's engine, or there are several.
+        public static let store = Code(rawValue: "store")
+        /// An entity has a class of its own, whose methods may do work.
+        public static let classes = Code(rawValue: "classes")
+        /// An entity or a property that rows do not support.
+        public static let model = Code(rawValue: "model")
+        /// Something in the document that only the object importer supports.
+        public static let document = Code(rawValue: "document")
+        /// Something in the store that only objects support, such as two objects with one key.
+        public static let contents = Code(rawValue: "contents")
+    }
+}
+
+/// The result of checking whether an operation can work on rows, with the plan for it.
+enum RowCapability<Plan> {
+    case rows(Plan)
+    case objects(because: ObjectsReason)
+
+    /// Calls a function that returns a plan or throws a reason. Throws its other errors.
+    init(_ plan: () throws -> Plan) throws {
+        do {
+            self = .rows(try plan())
+        } catch let reason as ObjectsReason {
+            self = .objects(because: reason)
+        }
+    }
+
+    var path: ExecutionPath {
+        switch self {
+        case .rows: .rows
+        case .objects(let reason): .objects(because: reason)
+        }
+    }
+}
+
+extension ObjectsReason {
+    /// The reason in a build that uses Core Data's public API only.
+    static let publicAPI = ObjectsReason(
+        .publicAPI, "Core Data's public API, which this build uses, has no access to rows.")
+}

@@ -1,0 +1,44 @@
+/// How the members of a to-many relationship change by a record: the decision of an import, for objects and for rows.
+///
+/// Members are identified by a key, such as a primary key or an `ObjectIdentifier`, and listed by their indexes, so that
+/// a caller finds its own form of each.
+struct MemberDifference {
+    /// The listed members, each once, in order.
+    private(set) var listed: [Int]
+    /// The listed members that are not present.
+    private(set) var added: [Int] = []
+    /// The present members that are removed.
+    private(set) var removed: [Int] = []
+    /// Whether the members are the same, in another order that matters.
+    private(set) var isMoved = false
+
+    /// Whether the relationship stays as it is.
+    var isEmpty: Bool { added.isEmpty && removed.isEmpty && !isMoved }
+
+    /// - Parameters:
+    ///   - present: The keys of the present members, each once.
+    ///   - given: The keys of the members that a record lists.
+    ///   - policy: What happens to present members that are not listed.
+    ///   - isOrdered: Whether the relationship is ordered.
+    init<Key: Hashable>(
+        from present: [Key], to given: [Key], policy: RelationshipImportPolicy, isOrdered: Bool
+    ) {
+        listed = Array(given.indices)
+        // The most frequent cases need no set: nothing changes, or one member or none is added to a new object.
+        if present == given { return }
+        if given.count > 1 {
+            var met = Set<Key>(minimumCapacity: given.count)
+            listed = given.indices.filter { met.insert(given[$0]).inserted }
+        }
+        guard !present.isEmpty else {
+            added = listed
+            return
+        }
+        let old = Set(present)
+        added = listed.filter { !old.contains(given[$0]) }
+        guard policy != .union else { return }
+        let new = Set(given)
+        removed = present.indices.filter { !new.contains(present[$0]) }
+        isMoved = isOrdered && added.isEmpty && removed.isEmpty && !zip(present, listed).allSatisfy { $0 == given[$1] }
+    }
+}

@@ -1,0 +1,120 @@
+import CoreData
+import GraphDocuments
+
+/// The conversions of the values of one attribute type: between the values of key-value coding and those of documents,
+/// from other types of a document, and whether two values are equal. There is one file for each type.
+///
+/// For stores of this package's engine, most codecs also conform to `RowCodec`, which reads and writes columns.
+protocol AttributeCodec {
+    /// The document's value of a value from key-value coding, which is not nil; nil if it does not have the type, as
+    /// a transient property's may not.
+    ///
+    /// Throws `ExportError` for a transformable value that cannot be archived.
+    func value(of object: Any) throws -> GraphValue?
+
+    /// The value for key-value coding of a value of the type.
+    ///
+    /// Throws `ImportError` for an invalid URI, a file that may not be read, or an archive that cannot be decoded.
+    func object(for value: GraphValue, folder: DocumentFolder) throws -> Any?
+
+    /// A value of another type converted without loss; nil if that is not possible.
+    func convert(_ value: GraphValue, by conversion: ValueConversion) -> GraphValue?
+
+    /// Whether a value of a document is the stored one, so that setting it would change nothing.
+    func isSame(_ stored: GraphValue, _ given: GraphValue, by equality: ValueEquality) -> Bool
+}
+
+extension AttributeCodec {
+    func isSame(_ stored: GraphValue, _ given: GraphValue, by equality: ValueEquality) -> Bool { stored == given }
+}
+
+/// When a value of a document is considered equal to a stored one.
+struct ValueEquality {
+    /// The largest difference in seconds of equal dates.
+    var dateTolerance: Double
+    /// Whether numbers are compared as SQLite stores them: decimals as doubles, and without negative zeros.
+    var isOfSQLite: Bool
+}
+
+extension ValueEquality {
+    /// The equality for an import into the stores of a coordinator. Documents with a header state dates exactly.
+    init(_ options: ImportOptions, hasHeader: Bool, coordinator: NSPersistentStoreCoordinator?) {
+        dateTolerance = options.dateTolerance ?? (hasHeader ? 0 : 0.0005)
+        isOfSQLite = coordinator?.persistentStores.allSatisfy { $0.type == NSSQLiteStoreType } ?? false
+    }
+}
+
+extension GraphSchema.Attribute {
+    /// The codec of the declared type. Without the model, a transformable value is one without a declared type.
+    var codec: any AttributeCodec {
+        switch type {
+        case .integer16, .integer32, .integer64: IntegerCodec(type)
+        case .boolean: BooleanCodec()
+        case .double: DoubleCodec()
+        case .float: FloatCodec()
+        case .decimal: DecimalCodec()
+        case .string: TextCodec()
+        case .date: DateCodec()
+        case .binaryData: DataCodec()
+        case .uuid: UUIDCodec()
+        case .uri: URICodec(name: name)
+        case .objectID: ObjectIDCodec()
+        case .composite: CompositeCodec(elements: elements)
+        case .transformable, .undefined: UndeclaredCodec(type: type)
+        }
+    }
+}
+
+#if !canImport(Darwin) && !CORAL_PUBLIC_API
+    @_spi(Stores) import ManagedObjects
+
+    /// The codec of a type whose values are columns of a row.
+    ///
+    /// `RowCursor` reads columns by their number, `FoundRows` by their slot; a `RowBatch` contains the cells of a
+    /// document's records. The column or cell is not NULL where a method reads it.
+    protocol RowCodec: AttributeCodec {
+        /// Whether values of the type may identify objects.
+        var canIdentify: Bool { get }
+
+        /// The value of a column.
+        func read(_ column: Int32, of row: RowCursor) -> GraphValue
+
+        /// Writes a column as JSON.
+        func write(_ column: Int32, of row: RowCursor, to writer: inout JSONWriter) throws
+
+        /// Sets a cell to a value of the type, which is not null; false if columns cannot contain it.
+        func bind(_ value: GraphValue, to rows: RowBatch, _ row: Int, _ slot: Int) -> Bool
+
+        /// Whether a cell has the value of a found row: the same decision as that of
+        /// `isSame(_:_:by:)` for the values of the two.
+        func isSame(
+            _ found: FoundRows, _ given: RowBatch, _ row: Int, _ slot: Int, by equality: ValueEquality
+        ) -> Bool
+
+        /// Adds the value of a found row to the digest of a key; false if no value of a document finds the row.
+        func add(_ found: FoundRows, _ slot: Int, to digest: inout KeyDigest) -> Bool
+    }
+
+    extension RowCodec {
+        var canIdentify: Bool { false }
+
+        func add(_ found: FoundRows, _ slot: Int, to digest: inout KeyDigest) -> Bool {
+            digest.add(UInt64(bitPattern: found.integer(slot)))
+            return true
+        }
+    }
+
+    extension NSAttributeDescription {
+        /// The codec of the attribute's columns; nil if rows do not contain its values.
+        func rowCodec(
+            dates: PlainLayout.DateForm = .exact, decimals: PlainLayout.DecimalForm = .number
+        ) -> (any RowCodec)? {
+            guard !isTransient else { return nil }
+            return switch GraphSchema.Attribute(self).codec {
+            case is DateCodec: DateCodec(form: dates)
+            case is DecimalCodec: DecimalCodec(form: decimals)
+            case let codec: codec as? any RowCodec
+            }
+        }
+    }
+#endif
