@@ -63,8 +63,8 @@ struct SyncDialectTests {
     @Test(arguments: cases)
     func `the listed tests`(test: Case) throws {
         let fixture = try Self.fixture(test.model)
-        // The list lacks their first steps, which create objects without a document, or from one that is not in the corpus: they
-        // are the tests `the order of a list of objects` and `an ordered list is filled and reordered`.
+        // The list lacks steps of the first, which creates objects without a document: `the order of a list of objects`. The key
+        // in the documents of the second does not fit into its attribute: `an ordered list is filled and reordered`.
         if ["test327OrderedToMany", "testUpdateManytoManyRelationship"].contains(test.test) { return }
         #expect(Dialect.sync.mistakes(in: fixture.model).isEmpty)
         for step in test.steps {
@@ -196,16 +196,20 @@ struct SyncDialectTests {
         let fixture = try Self.fixture("ordered-many-to-many-update")
         for id in [1, 3, 2, 5, 4] { _ = fixture.insert("Item", ["id": id]) }
         try fixture.save()
-        func sync(_ text: String) throws -> [Int?] {
+        func sync(_ text: String) throws -> [Int?]? {
             try fixture.take(.data(Data(text.utf8)), as: "List", Dialect.syncOptions("List", in: fixture.model))
             try fixture.save()
-            #expect(try fixture.objects("Item").count == 5 && fixture.objects("List").count == 1)
-            return try #require(try fixture.objects("List").first).many("items").map { $0.int("id") }
+            #expect(try fixture.objects("Item").count == 5)
+            let lists = try fixture.objects("List")
+            #expect(lists.count < 2)
+            return lists.first?.many("items").map { $0.int("id") }
         }
-        #expect(try sync(#"[{"id": 702377}]"#) == [])
+        // The key of Sync's own document does not fit into the attribute of 16 bits; an object without its key is omitted.
+        #expect(try sync(#"[{"id": 702377}]"#) == nil)
+        #expect(try sync(#"[{"id": 7023}]"#) == [])
         let objects = { (ids: [Int]) in ids.map { "{\"id\": \($0)}" }.joined(separator: ", ") }
-        #expect(try sync("[{\"id\": 702377, \"items\": [\(objects([1, 3, 2, 5, 4]))]}]") == [1, 3, 2, 5, 4])
-        #expect(try sync("[{\"id\": 702377, \"items\": [\(objects([4, 1, 2]))]}]") == [4, 1, 2])
+        #expect(try sync("[{\"id\": 7023, \"items\": [\(objects([1, 3, 2, 5, 4]))]}]") == [1, 3, 2, 5, 4])
+        #expect(try sync("[{\"id\": 7023, \"items\": [\(objects([4, 1, 2]))]}]") == [4, 1, 2])
     }
 
     @Test func `items move between ordered lists`() throws {

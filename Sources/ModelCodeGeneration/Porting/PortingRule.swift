@@ -63,6 +63,7 @@ public struct PortingRule: Sendable, Hashable {
         PortingRule("] as NSSet", "Write `NSSet(array: […])`."),
         PortingRule("override init(entity", requiredInitializer),
         PortingRule("override convenience init(context", requiredInitializer),
+        PortingRule("override init(managedObjectModel", requiredInitializer),
         PortingRule(
             "NSPersistentCloudKitContainer",
             "CloudKit is Apple's: use `NSPersistentContainer` behind `#if !canImport(CloudKit)`."),
