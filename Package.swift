@@ -194,7 +194,8 @@ if Context.environment["CORAL_TEST_MACROS"] != nil {
     targets += [
         .testTarget(
             name: "ManagedMacrosTests",
-            dependencies: ["ManagedMacroExpansion"] + ["SwiftSyntax", "SwiftSyntaxMacrosTestSupport"].map(syntax)),
+            dependencies: ["ManagedMacroExpansion"]
+                + ["SwiftIfConfig", "SwiftSyntax", "SwiftSyntaxMacrosTestSupport"].map(syntax)),
         .testTarget(name: "CoralPortTests", dependencies: ["CoralPort", "ModelCodeGeneration"]),
     ]
 }

@@ -4,6 +4,8 @@ import PackagePlugin
 /// Compiles models as Xcode does: each `X.xcdatamodeld` in a target's folder becomes the resource `X.momd` and the
 /// entity classes `X+Classes.swift`, and each mapping model `X.xcmappingmodel` the resource `X.cdm`.
 ///
+/// Outside Apple's platforms it also writes the accessors of `@NSManaged` properties, which there nothing else implements.
+///
 /// Does nothing in Xcode, which compiles models itself.
 @main
 struct CoralModelPlugin: BuildToolPlugin {
@@ -11,23 +13,51 @@ struct CoralModelPlugin: BuildToolPlugin {
         guard let target = target as? any SourceModuleTarget, !isRunByXcode(context) else { return [] }
         let compiler = try context.tool(named: "coral-modelc").url
         let models = models(in: target)
-        return models.map { model in
-            if model.pathExtension == "xcmappingmodel" { return command(for: model, models, compiler, context) }
+        var classes: [URL] = []
+        var commands: [Command] = []
+        for model in models {
+            if model.pathExtension == "xcmappingmodel" {
+                commands.append(command(for: model, models, compiler, context))
+                continue
+            }
             let name = model.deletingPathExtension().lastPathComponent
             let isBundle = model.pathExtension == "xcdatamodeld"
             let output = context.pluginWorkDirectoryURL.appending(path: name)
-            return .buildCommand(
-                displayName: "Compiling \(model.lastPathComponent)", executable: compiler,
-                arguments: [
-                    model.path(percentEncoded: false), "--output", output.path(percentEncoded: false),
-                    "--module", target.moduleName,
-                ],
-                inputFiles: inputs(of: model),
-                outputFiles: [
-                    output.appending(path: name + (isBundle ? ".momd" : ".mom")),
-                    output.appending(path: name + "+Classes.swift"),
-                ])
+            classes.append(output.appending(path: name + "+Classes.swift"))
+            commands.append(
+                .buildCommand(
+                    displayName: "Compiling \(model.lastPathComponent)", executable: compiler,
+                    arguments: [
+                        model.path(percentEncoded: false), "--output", output.path(percentEncoded: false),
+                        "--module", target.moduleName,
+                    ],
+                    inputFiles: inputs(of: model),
+                    outputFiles: [output.appending(path: name + (isBundle ? ".momd" : ".mom"))] + classes.suffix(1)))
         }
+        #if !os(macOS)
+            commands += accessors(in: target, classes, compiler, context)
+        #endif
+        return commands
+    }
+
+    /// Writes the accessors of the target's `@NSManaged` properties, if it has any. They can refer to generated classes.
+    private func accessors(
+        in target: any SourceModuleTarget, _ classes: [URL], _ compiler: URL, _ context: PluginContext
+    ) -> [Command] {
+        let sources = target.sourceFiles(withSuffix: "swift").map(\.url).sorted { $0.path < $1.path }
+        let isManaged = sources.contains { source in
+            (try? Data(contentsOf: source))?.range(of: Data("@NSManaged".utf8)) != nil
+        }
+        guard isManaged else { return [] }
+        let output = context.pluginWorkDirectoryURL.appending(path: "ManagedAccessors.swift")
+        let files = sources + classes
+        return [
+            .buildCommand(
+                displayName: "Writing accessors of @NSManaged", executable: compiler,
+                arguments: ["accessors"] + files.map { $0.path(percentEncoded: false) }
+                    + ["--module", target.moduleName, "--output", output.path(percentEncoded: false)],
+                inputFiles: files, outputFiles: [output])
+        ]
     }
 
     /// Compiles a mapping model. It is compiled again when a model changes, because it contains version hashes.

@@ -55,12 +55,15 @@
 
         /// Rewrites the files. The order matters: what moves a declaration comes before what changes its attributes, and the
         /// imports are last.
-        package mutating func rewrite() {
-            let rewrites: [any Rewrite] = [
-                KeyPathRewrite(), SetLiteralRewrite(), RequestCastRewrite(), SelectorRewrite(),
-                RequiredInitializerRewrite(),
-                OverrideRewrite(), ManagedClassRewrite(), ObjectiveCAttributeRewrite(), ImportRewrite(),
-            ]
+        ///
+        /// - Parameter usesMacro: Whether classes with `@NSManaged` become classes with `@Managed`. Otherwise they stay, and the
+        ///   build plugin writes the accessors.
+        package mutating func rewrite(usesMacro: Bool = false) {
+            let rewrites: [any Rewrite] =
+                [
+                    KeyPathRewrite(), SetLiteralRewrite(), RequestCastRewrite(), SelectorRewrite(),
+                    RequiredInitializerRewrite(), OverrideRewrite(),
+                ] + (usesMacro ? [ManagedClassRewrite()] : []) + [ObjectiveCAttributeRewrite(), ImportRewrite()]
             for rewrite in rewrites {
                 // A replacement may be inside another one, to the depth of the nesting of expressions.
                 for _ in 0..<16 {

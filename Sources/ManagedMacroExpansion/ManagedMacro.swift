@@ -10,10 +10,14 @@
             of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
             providingAttributesFor member: some DeclSyntaxProtocol, in context: some MacroExpansionContext
         ) throws -> [AttributeSyntax] {
-            guard declaration.is(ClassDeclSyntax.self), ManagedVariable(member) != nil,
+            guard declaration.is(ClassDeclSyntax.self), let managed = ManagedVariable(member),
                 let variable = member.as(VariableDeclSyntax.self), ManagedMistake.hasOrdinaryAttributes(variable)
             else { return [] }
-            return ["@ManagedValue"]
+            // Without the attribute `#keyPath`, key-value observation and Interface Builder do not find the property.
+            let needsAttribute =
+                context.hasObjectiveC && managed.isRepresentedInObjectiveC
+                && !variable.attributes.description.contains("@objc")
+            return needsAttribute ? ["@ManagedValue", "@objc"] : ["@ManagedValue"]
         }
 
         static func expansion(
@@ -82,6 +86,17 @@
                     extension \(type.trimmed): Observation.Observable {}
                     """)
             ]
+        }
+    }
+
+    extension MacroExpansionContext {
+        /// Whether the code is compiled for a platform with Objective-C. False where the compiler does not tell: before Swift 6.3.
+        fileprivate var hasObjectiveC: Bool {
+            #if canImport(SwiftSyntax603)
+                (try? buildConfiguration?.isActiveTargetRuntime(name: "_ObjC")) ?? false
+            #else
+                false
+            #endif
         }
     }
 #endif

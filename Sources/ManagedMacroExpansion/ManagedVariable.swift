@@ -58,6 +58,15 @@
             Self.isPlain(wrappedType ?? type.trimmedDescription) ? "newValue" : "_managedPrimitiveValue(newValue)"
         }
 
+        /// Whether a property of the type can have the attribute `@objc`, as far as the name of the type tells: the macro does not
+        /// know whether another name is that of a class.
+        var isRepresentedInObjectiveC: Bool {
+            let text = wrappedType ?? type.trimmedDescription
+            if ["String", "Data", "Date", "UUID", "URL"].contains(text) || text.hasPrefix("NS") { return true }
+            let scalars = ["Bool", "Int", "Int16", "Int32", "Int64", "Double", "Float", "TimeInterval"]
+            return wrappedType == nil && scalars.contains(text)
+        }
+
         /// Whether a type is known not to be an enumeration, whose raw value is stored.
         private static func isPlain(_ type: String) -> Bool {
             missingValue(of: type) != nil || ["UUID", "URL", "Decimal"].contains(type) || type.hasPrefix("NS")

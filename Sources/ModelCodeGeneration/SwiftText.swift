@@ -15,6 +15,11 @@ struct SwiftText {
         text += "import CoreData\nimport Foundation\n\n"
     }
 
+    /// Begins a generated file with its heading and imports.
+    init(heading: String, imports: [String]) {
+        text = heading + "\n" + imports.map { $0 + "\n" }.joined() + "\n"
+    }
+
     /// Writes a line, or an empty one.
     mutating func line(_ line: String = "") {
         if !line.isEmpty { text += String(repeating: "    ", count: depth) + line }

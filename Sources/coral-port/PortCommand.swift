@@ -17,6 +17,9 @@
                 on Apple's platforms. Every Swift file below the folder is read, except Package.swift, folders whose
                 names begin with a dot, and symbolic links.
 
+                Properties with @NSManaged stay as they are: the plugin CoralModelPlugin of this package implements them. With
+                --macro their classes get the macro @Managed instead.
+
                 --fix changes no file that has changes which are not committed to Git; --allow-dirty changes it.
 
                 EXAMPLES:
@@ -42,6 +45,9 @@
 
         @Flag(name: .long, help: "Change files with changes that are not committed.")
         var allowDirty = false
+
+        @Flag(name: .customLong("macro"), help: "Replace @NSManaged by the macro @Managed.")
+        var usesMacro = false
 
         @Flag(name: .long, help: "Print the list of lines as JSON.")
         var json = false
@@ -75,15 +81,9 @@
         private func rewrite(_ folder: URL) throws {
             var package = try PortedPackage(below: folder)
             for omission in package.omissions { FileHandle.standardError.write(Data((omission + "\n").utf8)) }
-            package.rewrite()
+            package.rewrite(usesMacro: usesMacro)
             let files = package.changedFiles
-            if fix, !allowDirty {
-                let changed = WorkingTree.changedFiles(below: folder)
-                if let file = files.first(where: { changed.contains($0.url.resolvingSymlinksInPath().path) }) {
-                    throw PortError(
-                        "\(file.url.path) has changes that are not committed. Commit them, or use --allow-dirty.")
-                }
-            }
+            if fix, !allowDirty { try WorkingTree.requireCommitted(files, below: folder) }
             if fix { try package.write() }
             let start = folder.standardizedFileURL.path + "/"
             for file in files {

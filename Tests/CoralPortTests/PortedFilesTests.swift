@@ -43,6 +43,43 @@
                     == "\u{FEFF}import CoreData\r\n#if canImport(ObjectiveC)\r\n@objc\r\n#endif\r\nclass A {}\r\n")
         }
 
+        private func git(_ arguments: String...) throws {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments =
+                ["git", "-C", folder.path, "-c", "user.name=A", "-c", "user.email=a@example.org"] + arguments
+            process.standardOutput = FileHandle.nullDevice
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0)
+        }
+
+        @Test("A file with changes that are not committed is not changed; one that Git does not know, is")
+        func uncommitted() throws {
+            func require() throws {
+                var package = try PortedPackage(below: folder)
+                package.rewrite()
+                #expect(!package.changedFiles.isEmpty)
+                try WorkingTree.requireCommitted(package.changedFiles, below: folder)
+            }
+            try write("@objc class A {}".utf8, to: "Sources/A b.swift")
+            try write("class C {}".utf8, to: "C.swift")
+            try require()
+            try git("init", "--quiet")
+            try require()
+            try git("add", ".")
+            #expect(throws: PortError.self) { try require() }
+            try git("commit", "--quiet", "-m", "A")
+            try require()
+            // A change in a file that is not rewritten does not count.
+            try write("class C { }".utf8, to: "C.swift")
+            try write("@objc class New {}".utf8, to: "New.swift")
+            try require()
+            try write("@objc class A { }".utf8, to: "Sources/A b.swift")
+            #expect(throws: PortError.self) { try require() }
+        }
+
         @Test("Only files with changes are written, and permissions remain")
         func otherFiles() throws {
             try write("let a = 1".utf8, to: "A.swift")

@@ -12,12 +12,42 @@
                 var package = PortedPackage(
                     texts.enumerated().map { SourceFile(text: $1, url: URL(fileURLWithPath: "/\($0).swift")) })
                 #expect(package.omissions == [])
-                package.rewrite()
+                package.rewrite(usesMacro: true)
                 return package.files.map(\.text)
             }
             let once = rewrite(texts)
             #expect(rewrite(once) == once)
             return once
+        }
+
+        @Test("@NSManaged stays where the plugin implements it; only attributes of Objective-C become conditional")
+        func managedStays() {
+            var package = PortedPackage([
+                SourceFile(
+                    text: """
+                        import CoreData
+                        class Note: NSManagedObject {
+                            @NSManaged var title: String?
+                            @objc(addTagsObject:)
+                            @NSManaged func addToTags(_ value: Tag)
+                        }
+                        """)
+            ])
+            package.rewrite()
+            #expect(package.advice == [])
+            #expect(
+                package.files.map(\.text) == [
+                    """
+                    import CoreData
+                    class Note: NSManagedObject {
+                        @NSManaged var title: String?
+                        #if canImport(ObjectiveC)
+                        @objc(addTagsObject:)
+                        #endif
+                        @NSManaged func addToTags(_ value: Tag)
+                    }
+                    """
+                ])
         }
 
         @Test("Key paths become text, without the type and with names in Objective-C")

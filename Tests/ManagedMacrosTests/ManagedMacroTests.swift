@@ -1,4 +1,5 @@
 #if Macros
+    import SwiftIfConfig
     import SwiftSyntaxMacroExpansion
     import SwiftSyntaxMacros
     import SwiftSyntaxMacrosTestSupport
@@ -53,6 +54,48 @@
                     }
                     """#,
                 macros: macros)
+        }
+
+        func testObjectiveC() {
+            // The attributes only: the expansion of @ManagedValue is that of testProperty.
+            assertMacroExpansion(
+                """
+                @Managed
+                class Note {
+                    var title: String?
+                    var count: Int16
+                    var kind: Kind
+                    @objc(isDone) var done: Bool
+                }
+                """,
+                expandedSource: #"""
+                    class Note {
+                        @ManagedValue @objc
+                        var title: String?
+                        @ManagedValue @objc
+                        var count: Int16
+                        @ManagedValue
+                        var kind: Kind
+                        @objc(isDone)
+                        @ManagedValue var done: Bool
+
+                        #if !canImport(Darwin)
+                        override class func registerKeyPaths() {
+                            super.registerKeyPaths()
+                            func register<Object: Note>(_: Object.Type) {
+                                KeyPathRegistry.register(\Object.title, as: "title")
+                                KeyPathRegistry.register(\Object.count, as: "count")
+                                KeyPathRegistry.register(\Object.kind, as: "kind")
+                                KeyPathRegistry.register(\Object.done, as: "done")
+                            }
+                            register(Self.self)
+                        }
+                        #endif
+                    }
+                    """#,
+                macros: ["Managed": ManagedMacro.self],
+                buildConfiguration: StaticBuildConfiguration(
+                    targetRuntimes: ["_ObjC"], languageVersion: VersionTuple(6), compilerVersion: VersionTuple(6, 3)))
         }
 
         func testClass() {

@@ -93,6 +93,33 @@ import Testing
         #expect(
             found("@objc protocol A { @objc optional func b() }") == ["1:1 @objc", "1:20 @objc", "1:26 optional func"])
         #expect(found("override required init(entity: E) {}") == [])
+        #expect(
+            found("request(of: NSFetchRequestResult.self)") == [
+                "1:13 NSFetchRequestResult.self", "1:13 NSFetchRequestResult",
+            ])
+        #expect(found("String(localized: \"none\")") == ["1:1 String(localized"])
+        #expect(found("let lock = OSAllocatedUnfairLock()") == ["1:12 OSAllocatedUnfairLock"])
+    }
+
+    @Test("@NSManaged is no finding in a package whose manifest names the plugin that implements it")
+    func modelPlugin() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func write(_ text: String, _ name: String) throws {
+            let file = folder.appendingPathComponent(name)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: file)
+        }
+        for (name, plugin) in [("A", "CoralModelPlugin"), ("B", "OtherPlugin")] {
+            try write("let plugins = [\"\(plugin)\"]", "\(name)/Package.swift")
+            try write(
+                "import CoreData\n@objc class Note: NSManagedObject { @NSManaged var a: Int }",
+                "\(name)/Sources/\(name)/Note.swift")
+        }
+        let found = try PortingFinding.findings(below: folder)
+        #expect(found.map(\.code) == ["@objc", "@objc", "@NSManaged"])
+        #expect(found.last?.file.contains("/B/") == true)
     }
 
     @Test("A hostile text takes no more time than its length needs")

@@ -1,6 +1,22 @@
 import CoreData
 import Testing
 
+private final class KeyPathSaga: NSManagedObject {
+    #if canImport(Darwin)
+        @NSManaged var title: String?
+    #else
+        var title: String? { value(forKey: "title") as? String }
+
+        override class func registerKeyPaths() {
+            KeyPathRegistry.register(\KeyPathSaga.title, as: "title")
+        }
+    #endif
+}
+
+extension NSPersistentStoreCoordinator {
+    fileprivate static func made() -> Self { self.init(managedObjectModel: NSManagedObjectModel()) }
+}
+
 /// Behaviour of Core Data that packages of others assert in their own tests on Apple's framework.
 @Suite struct LibraryBehaviourTests {
     /// CoreDataPlus, `test_ChangedAndCommittedValue`: https://github.com/alemar11/CoreDataPlus
@@ -19,6 +35,32 @@ import Testing
             try context.save()
             #expect(note.changedValues().isEmpty)
         }
+    }
+
+    /// QueryKit takes the name of a key path from this property, in `KeyPath.swift`: https://github.com/QueryKit/QueryKit
+    @Test func keyPathsHaveNames() {
+        func name<Root, Value>(_ keyPath: KeyPath<Root, Value>) -> String? { (keyPath as AnyKeyPath)._kvcKeyPathString }
+        #expect(name(\KeyPathSaga.title) == "title")
+        #expect((\KeyPathSaga.title)._kvcKeyPathString == "title")
+        #expect(name(\String.count) == nil)
+    }
+
+    /// Sworm, `testBlobsMigration`, adds a store in a folder that does not exist: https://github.com/prisma-ai/sworm
+    @Test func theFolderOfAStoreIsCreated() throws {
+        let top = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: top) }
+        let container = NSPersistentContainer(name: "Saga", managedObjectModel: DiaryModel.make())
+        let url = top.appendingPathComponent("inner/store.sqlite")
+        container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: url)]
+        var failure: (any Error)?
+        container.loadPersistentStores { failure = $1 }
+        #expect(failure == nil)
+        #expect(FileManager.default.fileExists(atPath: url.path))
+    }
+
+    /// CoreDataPlus, `destroyStore(at:options:)`: https://github.com/alemar11/CoreDataPlus
+    @Test func aClassMethodCreatesACoordinator() {
+        #expect(NSPersistentStoreCoordinator.made().persistentStores.isEmpty)
     }
 
     /// CoreDataPlus, `test_FaultAndMaterialize` refreshes an object that has not been saved. Its values are lost:

@@ -119,6 +119,17 @@ import Testing
             ])
     }
 
+    /// Sworm's mapping models name their policies without a module: https://github.com/prisma-ai/sworm
+    @Test func aPolicyIsFoundByItsBareName() throws {
+        let library = try OldLibrary()
+        let log = NSMutableArray()
+        _ = try migrate(library) { mapping, manager in
+            manager.userInfo = ["log": log]
+            mapping.entityMappingsByName["IEM_Transform_Person"]?.entityMigrationPolicyClassName = "BareNamedPolicy"
+        }
+        #expect(log.contains("begin IEM_Transform_Person"))
+    }
+
     /// "Mapping Model Objects": the variables of value expressions.
     @Test func valueExpressionsReadTheirVariables() throws {
         let library = try OldLibrary()

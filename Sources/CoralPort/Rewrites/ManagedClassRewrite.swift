@@ -1,4 +1,5 @@
 #if Macros
+    import ModelCodeGeneration
     import SwiftSyntax
 
     /// Classes with `@NSManaged` become classes with `@Managed`: their properties lose the attribute, those in extensions move into
@@ -104,7 +105,10 @@
             let properties = package.propertyTypes.filter { $0.key.hasPrefix(prefix) }
             let types = Dictionary(
                 uniqueKeysWithValues: properties.map { (String($0.key.dropFirst(prefix.count)), $0.value) })
-            guard let relationship = RelationshipFunction(function, properties: types) else { return [] }
+            guard
+                let relationship = RelationshipFunction(
+                    function.name.text, function.relationshipParameters, properties: types)
+            else { return [] }
             let range = item.codeRange
             guard file.beginsLine(range.lowerBound) else { return [] }
             let indentation = file.indentation(at: range.lowerBound)
@@ -180,6 +184,16 @@
 
         /// Whether the class can have the macro: its other variables can have a value.
         var canBeManaged: Bool { unmanagedVariables.allSatisfy(\.hasOptionalType) }
+    }
+
+    extension FunctionDeclSyntax {
+        var relationshipParameters: [RelationshipFunction.Parameter] {
+            signature.parameterClause.parameters.map { parameter in
+                RelationshipFunction.Parameter(
+                    label: parameter.firstName.text, name: (parameter.secondName ?? parameter.firstName).text,
+                    type: parameter.type.trimmedDescription)
+            }
+        }
     }
 
     extension VariableDeclSyntax {

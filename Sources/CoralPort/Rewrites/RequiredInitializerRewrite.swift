@@ -1,8 +1,8 @@
 #if Macros
     import SwiftSyntax
 
-    /// `override init(entity:insertInto:)` becomes `override required init(entity:insertInto:)`, and the initialiser with a context
-    /// too: the superclass requires them outside Apple's platforms, and the modifier is allowed there.
+    /// `override init(entity:insertInto:)` becomes `override required init(entity:insertInto:)`, and the initialisers with a context
+    /// and of a coordinator too: the superclass requires them outside Apple's platforms, and the modifier is allowed there.
     struct RequiredInitializerRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
             var edits = PackageEdits()
@@ -16,7 +16,7 @@
 
         private final class Visitor: CompiledCodeVisitor {
             var edits: [SourceEdit] = []
-            private static let labels = [["entity", "insertInto"], ["context"]]
+            private static let labels = [["entity", "insertInto"], ["context"], ["managedObjectModel"]]
 
             override func visit(_ node: InitializerDeclSyntax) -> SyntaxVisitorContinueKind {
                 let labels = node.signature.parameterClause.parameters.map(\.firstName.text)

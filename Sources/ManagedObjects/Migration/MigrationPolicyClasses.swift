@@ -11,6 +11,12 @@ final class MigrationPolicyClasses: Sendable {
         known.withLock { $0[name ?? String(describing: policyClass)] = policyClass }
     }
 
+    /// The one policy class of a name in the program, which may lack its module.
+    private func onlyClass(named name: String) -> NSEntityMigrationPolicy.Type? {
+        let found = ProgramClasses.named(name).compactMap { $0 as? NSEntityMigrationPolicy.Type }
+        return found.count == 1 ? found[0] : nil
+    }
+
     /// The policy of a mapping.
     ///
     /// - Throws: Code 134110 if its class does not exist or is no policy, and if a custom mapping names none.
@@ -23,7 +29,9 @@ final class MigrationPolicyClasses: Sendable {
             return NSEntityMigrationPolicy()
         }
         let registered = known.withLock { $0[name] }
-        guard let found = registered ?? NSClassFromString(name) as? NSEntityMigrationPolicy.Type else {
+        guard
+            let found = registered ?? NSClassFromString(name) as? NSEntityMigrationPolicy.Type ?? onlyClass(named: name)
+        else {
             throw CocoaError(
                 .migration,
                 "There is no migration policy of the class \(name), which the entity mapping “\(mapping.name ?? "")” names. "

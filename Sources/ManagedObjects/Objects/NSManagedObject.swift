@@ -127,6 +127,7 @@ open class NSManagedObject: NSObject {
     /// super.
     open class func registerKeyPaths() {
         (self as? any GeneratedManagedObject.Type)?.registerGeneratedKeyPaths()
+        ManagedKeyPaths.registerAll(of: self)
     }
 
     // MARK: - State

@@ -5,3 +5,6 @@ public func autoreleasepool<Result, Failure: Error>(
 ) throws(Failure) -> Result {
     try body()
 }
+
+/// The number of nanoseconds in a second, which outside Apple's platforms the module Dispatch does not declare.
+public let NSEC_PER_SEC: UInt64 = 1_000_000_000

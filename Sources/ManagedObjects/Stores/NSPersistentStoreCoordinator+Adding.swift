@@ -69,6 +69,7 @@ extension NSPersistentStoreCoordinator {
         nonisolated(unsafe) let block = block
         let add = { @Sendable [self] in
             do {
+                Self.createFolder(for: description)
                 try addPersistentStore(
                     ofType: description.type, configurationName: description.configuration, at: description.url,
                     options: description.options)
@@ -78,6 +79,16 @@ extension NSPersistentStoreCoordinator {
             }
         }
         if storeDescription.shouldAddStoreAsynchronously { DispatchQueue.global().async(execute: add) } else { add() }
+    }
+
+    /// Creates the folder of a store's file if it does not exist, as Apple's framework does for a description. An error is that
+    /// of adding the store.
+    private static func createFolder(for description: NSPersistentStoreDescription) {
+        guard let url = description.url, url.isFileURL, !description.isReadOnly,
+            description.type != NSInMemoryStoreType
+        else { return }
+        try? FileManager.default.createDirectory(
+            at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
     }
 
     /// Removes a store and closes its files.

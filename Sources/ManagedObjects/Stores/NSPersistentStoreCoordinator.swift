@@ -35,7 +35,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
     /// Creates a coordinator without stores. The model can no longer be changed.
     ///
     /// Cost: for the first coordinator of a model, one layout and one SHA-256 for each entity.
-    public init(managedObjectModel model: NSManagedObjectModel) {
+    public required init(managedObjectModel model: NSManagedObjectModel) {
         self.model = model
         entities = Self.preparing.withLock { _ in
             model.freeze()

@@ -18,12 +18,15 @@ public struct PortingFinding: Sendable, Hashable {
     }
 
     /// The findings in every Swift file below a folder, sorted by path. Folders whose names begin with a dot are
-    /// skipped, and symbolic links are not followed. Cost: every file is read once.
+    /// skipped, and symbolic links are not followed. `@NSManaged` is no finding in a package whose manifest names the plugin
+    /// CoralModelPlugin, which implements it. Cost: every file is read once.
     ///
     /// - Throws: A Foundation error when a file cannot be read.
     public static func findings(below folder: URL) throws -> [PortingFinding] {
-        try swiftFiles(below: folder).flatMap { url in
-            findings(in: String(decoding: try Data(contentsOf: url), as: UTF8.self), file: url.path)
+        var manifests = PackageManifests()
+        return try swiftFiles(below: folder).flatMap { url in
+            let found = findings(in: String(decoding: try Data(contentsOf: url), as: UTF8.self), file: url.path)
+            return manifests.useModelPlugin(url) ? found.filter { $0.rule != .managed } : found
         }
     }
 

@@ -30,7 +30,6 @@ public struct PortingRule: Sendable, Hashable {
             "#selector",
             "Write the selector's name: `Selector((\"localizedStandardCompare:\"))`; for notifications and actions, a closure."
         ),
-        PortingRule("NSEC_PER_SEC", "Write `1_000_000_000`."),
         PortingRule(".classForCoder()", "There is no such class method: write the type itself, `T.self`."),
         PortingRule(
             ".responds(to", "There are no selectors to ask for: declare a protocol and test for it with `as?`."),
@@ -44,10 +43,16 @@ public struct PortingRule: Sendable, Hashable {
         "Give the requirement a default implementation in an extension of the protocol: only @objc protocols have optional ones."
 
     private static let coreData = [
+        managed,
         PortingRule(
-            "@NSManaged",
-            "Write `@Managed` before the class (product ManagedMacros) and leave @NSManaged out, or let the plugin"
-                + " CoralModelPlugin generate the class: set the entity's code generation to Class Definition."),
+            "NSFetchRequestResult.self", "The protocol does not conform to itself here: name the class of the results."),
+        PortingRule(
+            "containerURL(forSecurityApplicationGroupIdentifier",
+            "There are no application groups: put the code between `#if canImport(Darwin)` and `#endif`."),
+        PortingRule(
+            "String(localized", "Foundation has no such initialiser here: write the text, or `NSLocalizedString`."),
+        PortingRule("OSAllocatedUnfairLock", "Use `Mutex` of the module Synchronization, or `NSLock`."),
+        PortingRule("AnyCancellable", onlyWith("Combine")),
         PortingRule("as! NSFetchRequest", uncastRequest),
         PortingRule("Foundation.ValueTransformer", unqualified),
         PortingRule("Foundation.NSPredicate", unqualified),
@@ -58,12 +63,18 @@ public struct PortingRule: Sendable, Hashable {
         PortingRule("] as NSSet", "Write `NSSet(array: […])`."),
         PortingRule("override init(entity", requiredInitializer),
         PortingRule("override convenience init(context", requiredInitializer),
+        PortingRule("override init(managedObjectModel", requiredInitializer),
         PortingRule(
             "NSPersistentCloudKitContainer",
             "CloudKit is Apple's: use `NSPersistentContainer` behind `#if !canImport(CloudKit)`."),
         PortingRule("NSCoreDataCoreSpotlightDelegate", onlyWith("CoreSpotlight")),
     ]
 
+    /// A property that links only where a file of the module has its accessors.
+    static let managed = PortingRule(
+        "@NSManaged",
+        "Let the target use the plugin CoralModelPlugin, which implements it: `plugins: [.plugin(name: \"CoralModelPlugin\","
+            + " package: …)]` in Package.swift.")
     private static let unqualified = "Leave the module out: the class comes with `import CoreData` here."
     private static let requiredInitializer = "The initialiser is required here: write `override required`."
 

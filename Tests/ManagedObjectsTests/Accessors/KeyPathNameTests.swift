@@ -30,8 +30,6 @@ import Testing
     func unknown() {
         #expect(KeyPathRegistry.name(of: \Written.unnamed) == nil)
         #expect(KeyPathRegistry.name(of: \String.count) == nil)
-        #expect((\String.count)._kvcKeyPathString == nil)
-        #expect((\Generated.parent?.title)._kvcKeyPathString == "parent.title")
     }
 }
 

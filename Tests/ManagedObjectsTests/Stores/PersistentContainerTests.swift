@@ -35,7 +35,8 @@ import Testing
     @Test func aStoreThatCannotBeOpenedIsReported() throws {
         let container = NSPersistentContainer(name: "Notes", managedObjectModel: NotesModel.make())
         container.persistentStoreDescriptions = [
-            NSPersistentStoreDescription(url: URL(fileURLWithPath: "/nowhere/at/all/Notes.sqlite"))
+            // Its folder cannot be created, because a file has the name.
+            NSPersistentStoreDescription(url: URL(fileURLWithPath: #filePath + "/Notes.sqlite"))
         ]
         var failure: (any Error)?
         container.loadPersistentStores { failure = $1 }

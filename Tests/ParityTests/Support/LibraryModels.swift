@@ -167,6 +167,12 @@ class NotingPolicy: NSEntityMigrationPolicy {
     }
 }
 
+/// A policy that a mapping can name without its module.
+#if canImport(Darwin)
+    @objc(BareNamedPolicy)
+#endif
+final class BareNamedPolicy: NotingPolicy {}
+
 /// A policy that fails, or cancels, as the manager's user info says.
 class FailingPolicy: NSEntityMigrationPolicy {
     static let error = NSError(domain: "Library", code: 42)

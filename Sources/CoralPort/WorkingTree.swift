@@ -2,7 +2,18 @@
     import Foundation
 
     /// The state of files in the version control.
-    enum WorkingTree {
+    package enum WorkingTree {
+        /// Throws ``PortError`` if one of the files below a folder has changes that are not committed to Git. A file that Git does
+        /// not know has no such changes. Cost: two processes.
+        package static func requireCommitted(_ files: [SourceFile], below folder: URL) throws {
+            let changed = changedFiles(below: folder)
+            guard let file = files.first(where: { changed.contains($0.url.resolvingSymlinksInPath().path) }) else {
+                return
+            }
+            throw PortError(
+                "\(file.url.path) has changes that are not committed. Commit them, or use --allow-dirty.")
+        }
+
         /// The files of a folder with changes that are not committed, as absolute paths. Empty if the folder is not in a Git
         /// repository or there is no Git. Cost: one process.
         static func changedFiles(below folder: URL) -> Set<String> {

@@ -1,0 +1,78 @@
+import Foundation
+
+/// The accessors of a module's `@NSManaged` properties and functions, as a Swift file of the module.
+///
+/// Outside Apple's platforms the compiler accepts `@NSManaged` and calls accessors that do not exist. A function can have the
+/// name of such an accessor in the object file, by `@_silgen_name`; it must be a `final` method of the class, since a method
+/// receives its object in a register of its own, and a setter's value must be `__owned`. The names are ``AccessorSymbols``.
+package struct ManagedAccessors {
+    private let classes: [ClassAccessors]
+    private let imports: [String]
+    /// The declarations for which there are no accessors, in the order of the files.
+    package let mistakes: [ManagedDeclarationMistake]
+
+    /// The beginning of the file.
+    private static let heading = "// Generated from the declarations with @NSManaged. Do not edit.\n"
+
+    /// Reads the files of a module and lets the compiler name the accessors. Cost: every file is read once; two runs of the
+    /// compiler, half a second, if there are declarations.
+    ///
+    /// - Parameter files: The texts of the module's files, by their paths.
+    /// - Throws: ``AccessorError`` where a type of a property is unknown: one of another module than Foundation, CoreData and
+    ///   this one.
+    package init(of files: [(path: String, text: String)], moduleName: String, compiler: SwiftCompiler) throws {
+        let files = files.sorted { $0.path < $1.path }.map { SwiftDeclarations($0.text, file: $0.path) }
+        let declarations = files.flatMap(\.managed)
+        let types = ModuleTypes(files, for: declarations)
+        var mistakes = files.flatMap(\.mistakes)
+        let valid = declarations.filter { declaration in
+            let sentence = Self.mistake(in: declaration, types)
+            if let sentence {
+                mistakes.append(
+                    ManagedDeclarationMistake(file: declaration.file, line: declaration.line, sentence: sentence))
+            }
+            return sentence == nil
+        }
+        let symbols = try AccessorSymbols(valid, types: types, moduleName: moduleName, compiler: compiler)
+        let byOwner = Dictionary(grouping: valid.enumerated(), by: \.element.owner)
+        var classes: [ClassAccessors] = []
+        for (owner, members) in byOwner.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            classes.append(
+                ClassAccessors(
+                    owner: owner, isFinal: types[owner]?.isFinal ?? false,
+                    members: members.sorted { $0.offset < $1.offset }.map { ($0.offset, $0.element) },
+                    symbols: symbols))
+        }
+        self.classes = classes
+        self.mistakes = mistakes + classes.flatMap(\.mistakes)
+        let written = Set(files.filter { !$0.managed.isEmpty }.flatMap(\.imports))
+        let missing = ["CoreData", "Foundation"].filter { module in
+            !written.contains { $0.hasSuffix("import " + module) }
+        }
+        imports = written.union(missing.map { "import " + $0 }).sorted()
+    }
+
+    /// Why there can be no accessor; nil if there can.
+    private static func mistake(in declaration: ManagedDeclaration, _ types: ModuleTypes) -> String? {
+        let owner = declaration.owner.joined(separator: ".")
+        guard let type = types[declaration.owner], type.kind == "class" else {
+            return
+                "“\(declaration.name)” has no accessor, because the class “\(owner)” is not in this module. Declare the"
+                + " property in the class's module."
+        }
+        if (1...declaration.owner.count).contains(where: {
+            types[Array(declaration.owner.prefix($0))]?.isPrivate == true
+        }) {
+            return "“\(declaration.name)” has no accessor, because “\(owner)” is private. Remove `private`."
+        }
+        if type.rest.hasPrefix("<") { return "“\(declaration.name)” has no accessor, because “\(owner)” is generic." }
+        return nil
+    }
+
+    /// The text of the file.
+    package var text: String {
+        var text = SwiftText(heading: Self.heading, imports: imports)
+        for accessors in classes { accessors.write(to: &text) }
+        return text.finished()
+    }
+}

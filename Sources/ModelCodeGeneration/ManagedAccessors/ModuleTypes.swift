@@ -1,0 +1,98 @@
+/// The types of a module to which `@NSManaged` declarations refer.
+struct ModuleTypes {
+    private let types: [[String]: SwiftDeclarations.TypeDeclaration]
+    /// The paths of the types that are needed, the outermost first.
+    private let needed: [[String]]
+
+    init(_ files: [SwiftDeclarations], for declarations: [ManagedDeclaration]) {
+        let types = files.flatMap(\.types).reduce(into: [:]) { types, type in
+            types[type.path] = types[type.path] ?? type
+        }
+        let byName = Dictionary(grouping: types.values, by: { $0.path.last ?? "" })
+        var needed: Set<[String]> = []
+        var pending = declarations.flatMap { declaration in
+            switch declaration.kind {
+            case .property(let type): Self.names(in: type) + declaration.owner
+            case .function(let parameters, _): Self.names(in: parameters) + declaration.owner
+            }
+        }
+        while let name = pending.popLast() {
+            for type in byName[name] ?? [] where needed.insert(type.path).inserted {
+                pending += type.path
+                // What an alias means, and the class from which nested types are inherited.
+                if ["typealias", "class"].contains(type.kind) { pending += Self.names(in: type.rest) }
+            }
+        }
+        self.types = types
+        self.needed = needed.sorted { $0.lexicographicallyPrecedes($1) }
+    }
+
+    /// The type of a path.
+    subscript(_ path: [String]) -> SwiftDeclarations.TypeDeclaration? { types[path] }
+
+    private static func names(in text: String) -> [String] {
+        text.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init)
+    }
+
+    /// The superclasses of a class in the module, the nearest first.
+    func superclasses(of path: [String]) -> [[String]] {
+        var found: [[String]] = []
+        var next: [String]? = path
+        while let path = next, found.count < types.count, let rest = types[path]?.rest,
+            let colon = rest.firstIndex(of: ":")
+        {
+            let name = rest[rest.index(after: colon)...].split { ",<{".contains($0) }.first ?? ""
+            let names = name.split { ". ".contains($0) }.map(String.init)
+            // Looked up in the types that enclose the class, from the innermost.
+            next = (0..<path.count).reversed().map { Array(path[..<$0]) + names }.first {
+                types[$0]?.kind == "class" && $0 != path
+            }
+            if let next { found.append(next) }
+        }
+        return found
+    }
+
+    /// The declarations of the types without members, as Swift text.
+    ///
+    /// The classes have no superclasses, so that a property of any name can be declared in an extension. The types that a class
+    /// inherits from its superclasses are therefore declared again, as aliases.
+    var declarations: String {
+        needed.compactMap { path in types[path].map(declaration) }.joined(separator: "\n")
+    }
+
+    private func declaration(of type: SwiftDeclarations.TypeDeclaration) -> String {
+        let name = SwiftName.identifier(type.path.last ?? "")
+        let generics = type.rest.hasPrefix("<") ? String(type.rest.prefix { $0 != ">" }) + ">" : ""
+        let text =
+            switch type.kind {
+            case "typealias": "typealias \(name) \(type.rest)"
+            case "protocol": "protocol \(name): AnyObject {}"
+            case "enum": "enum \(name)\(generics): Hashable { case only }"
+            case "struct": "struct \(name)\(generics): Hashable {}"
+            default:
+                """
+                \(type.kind) \(name)\(generics): Hashable {
+                static func == (a: \(name), b: \(name)) -> Bool { a === b }
+                func hash(into: inout Hasher) {}
+                \(inheritedTypes(of: type.path))
+                }
+                """
+            }
+        guard type.path.count > 1 else { return text }
+        let outer = type.path.dropLast().map(SwiftName.identifier).joined(separator: ".")
+        return "extension \(outer) {\n\(text)\n}"
+    }
+
+    private func inheritedTypes(of path: [String]) -> String {
+        var aliases: [String: [String]] = [:]
+        for superclass in superclasses(of: path) {
+            for inner in needed where inner.count == superclass.count + 1 && inner.starts(with: superclass) {
+                let name = inner.last ?? ""
+                if aliases[name] == nil, types[path + [name]] == nil { aliases[name] = inner }
+            }
+        }
+        return aliases.sorted { $0.key < $1.key }.map { name, path in
+            "typealias \(SwiftName.identifier(name)) = \(path.map(SwiftName.identifier).joined(separator: "."))"
+        }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,287 @@
+/// The declarations of a Swift file that accessors of `@NSManaged` need: types, imports, and the properties and functions with
+/// the attribute.
+///
+/// Reads declarations, not expressions. What is inside functions and accessors is skipped.
+struct SwiftDeclarations {
+    /// A type of the file.
+    struct TypeDeclaration {
+        /// `class`, `struct`, `enum`, `protocol`, `actor` or `typealias`.
+        let kind: String
+        /// The names of the enclosing types, and its own.
+        let path: [String]
+        /// The text after the name: generic parameters and inherited types, or what a type alias means.
+        let rest: String
+        let isFinal: Bool
+        let isPrivate: Bool
+    }
+
+    let file: String
+    private(set) var types: [TypeDeclaration] = []
+    private(set) var managed: [ManagedDeclaration] = []
+    /// The imports, with their access levels and the attributes that other files need too.
+    private(set) var imports: [String] = []
+    private(set) var mistakes: [ManagedDeclarationMistake] = []
+
+    private let tokens: [SwiftToken]
+    private let code: [Character]
+    private var index = 0
+    /// The open blocks.
+    private var blocks: [Block] = []
+    /// The type whose body begins with the next brace.
+    private var begun: Block?
+    /// The modifiers since the last declaration.
+    private var modifiers: [String] = []
+
+    private struct Block {
+        /// The type whose members the block contains; nil for any other block.
+        var path: [String]?
+        /// The access level of an extension.
+        var access: String?
+    }
+
+    init(_ text: String, file: String) {
+        self.file = file
+        (tokens, code) = SwiftToken.tokens(of: text)
+        while index < tokens.count { readNext() }
+    }
+
+    // MARK: - Tokens
+
+    private var token: SwiftToken? { index < tokens.count ? tokens[index] : nil }
+
+    private func text(at offset: Int = 0) -> String {
+        tokens.indices.contains(index + offset) ? tokens[index + offset].text : ""
+    }
+
+    private func text(_ range: Range<Int>) -> String {
+        let characters = code[range].split(whereSeparator: \.isWhitespace)
+        return characters.map { String($0) }.joined(separator: " ")
+    }
+
+    /// Skips a part in parentheses, if one begins here.
+    private mutating func skipParentheses() {
+        guard text() == "(" else { return }
+        var depth = 0
+        while let token {
+            index += 1
+            if token.text == "(" { depth += 1 }
+            if token.text == ")" { depth -= 1 }
+            if depth == 0 { return }
+        }
+    }
+
+    /// The text up to the end of a statement, or up to a sign outside parentheses.
+    private mutating func statement(until signs: Set<String>) -> String {
+        let start = token?.range.lowerBound ?? code.count
+        var end = start
+        var depth = 0
+        while let token, depth > 0 || !signs.contains(token.text) {
+            let continues = [".", "?", "!", "&", "-", ">", ",", ":", "<"].contains(token.text)
+            if depth == 0, token.beginsLine, end > start, !continues { break }
+            if ["(", "[", "<"].contains(token.text) { depth += 1 }
+            if [")", "]", ">"].contains(token.text) {
+                let isArrow = token.text == ">" && text(at: -1) == "-"
+                if !isArrow { depth -= 1 }
+                if depth < 0 { break }
+            }
+            end = token.range.upperBound
+            index += 1
+        }
+        return text(start..<end)
+    }
+
+    // MARK: - Declarations
+
+    private static let modifierWords: Set<String> = [
+        "open", "public", "package", "internal", "fileprivate", "private", "final", "override", "static", "dynamic",
+        "weak", "unowned", "nonisolated", "lazy", "indirect", "required", "convenience", "mutating", "nonmutating",
+    ]
+    static let accessWords: Set<String> = ["open", "public", "package", "internal", "fileprivate", "private"]
+
+    /// Whether the next declaration is a member of a type, or of the file.
+    private var isOutsideBodies: Bool { blocks.allSatisfy { $0.path != nil } }
+
+    private mutating func readNext() {
+        let word = text()
+        index += 1
+        switch word {
+        case "{":
+            blocks.append(begun ?? Block())
+            begun = nil
+            modifiers = []
+        case "}":
+            _ = blocks.popLast()
+            modifiers = []
+        case "@": readAttribute()
+        case "import" where isOutsideBodies && text(at: -2) != ".": readImport()
+        case "class", "struct", "enum", "protocol", "extension", "actor":
+            readType(word)
+        case "typealias" where isOutsideBodies: readAlias()
+        case _ where Self.modifierWords.contains(word):
+            // `private(set)` is the level of the setter only.
+            if text() == "(" { skipParentheses() } else { modifiers.append(word) }
+        default: modifiers = []
+        }
+    }
+
+    private mutating func readAttribute() {
+        let name = text()
+        index += 1
+        if name == "NSManaged", isOutsideBodies {
+            readManaged()
+            return
+        }
+        modifiers.append("@" + name)
+        if text() == "(", tokens[index].range.lowerBound == tokens[index - 1].range.upperBound { skipParentheses() }
+    }
+
+    private mutating func readImport() {
+        let words = statement(until: [";"])
+        let kept = modifiers.filter { ["@testable", "@preconcurrency"].contains($0) || Self.accessWords.contains($0) }
+        if !words.isEmpty { imports.append((kept + ["import", words]).joined(separator: " ")) }
+        modifiers = []
+    }
+
+    /// The names at a position, separated by dots.
+    private mutating func path() -> [String] {
+        var path: [String] = []
+        while let token, token.isName {
+            path.append(token.text)
+            index += 1
+            guard text() == "." else { break }
+            index += 1
+        }
+        return path
+    }
+
+    private mutating func readType(_ kind: String) {
+        // `class func`, `class var`, a protocol's `: class`, and words that are used as names.
+        let functions = [
+            "func", "var", "let", "subscript", "override", "final", "public", "open", "private", "internal",
+        ]
+        guard let token, token.isName, !functions.contains(token.text), index < 2 || text(at: -2) != "." else {
+            if kind == "class" { modifiers.append("static") }
+            return
+        }
+        let isMember = isOutsideBodies
+        let path = (blocks.last?.path ?? []) + path()
+        let access = modifiers.first(where: Self.accessWords.contains)
+        let isFinal = modifiers.contains("final")
+        let rest = statementUntilBody()
+        modifiers = []
+        guard text() == "{" else { return }
+        begun = Block(path: isMember ? path : nil, access: kind == "extension" ? access : nil)
+        guard isMember, kind != "extension" else { return }
+        types.append(
+            TypeDeclaration(
+                kind: kind, path: path, rest: rest, isFinal: isFinal,
+                isPrivate: ["private", "fileprivate"].contains(access)))
+    }
+
+    /// The text between a type's name and its body, on one line or several.
+    private mutating func statementUntilBody() -> String {
+        let start = token?.range.lowerBound ?? code.count
+        var end = start
+        while let token, token.text != "{", token.text != "}", token.text != ";" {
+            end = token.range.upperBound
+            index += 1
+        }
+        return text(start..<end)
+    }
+
+    private mutating func readAlias() {
+        let isPrivate = modifiers.contains { ["private", "fileprivate"].contains($0) }
+        let path = (blocks.last?.path ?? []) + path()
+        let rest = statement(until: [";", "}"])
+        modifiers = []
+        types.append(
+            TypeDeclaration(kind: "typealias", path: path, rest: rest, isFinal: false, isPrivate: isPrivate))
+    }
+
+    // MARK: - Managed members
+
+    private mutating func mistake(_ sentence: String, line: Int) {
+        mistakes.append(ManagedDeclarationMistake(file: file, line: line, sentence: sentence))
+    }
+
+    private mutating func readManaged() {
+        let line = tokens[index - 1].line
+        guard let owner = blocks.last?.path else {
+            return mistake("@NSManaged is written outside a class.", line: line)
+        }
+        while let token {
+            index += 1
+            if token.text == "@" {
+                index += 1
+                skipParentheses()
+            } else if Self.modifierWords.contains(token.text) {
+                if text() == "(" { skipParentheses() } else { modifiers.append(token.text) }
+            } else if token.text == "var" {
+                readProperties(of: owner, line: line)
+                break
+            } else if token.text == "func" {
+                readFunction(of: owner, line: line)
+                break
+            } else {
+                mistake("@NSManaged must be followed by a property or a function.", line: line)
+                break
+            }
+        }
+        modifiers = []
+    }
+
+    private var access: String {
+        modifiers.first(where: Self.accessWords.contains) ?? blocks.last?.access ?? "internal"
+    }
+
+    private mutating func readProperties(of owner: [String], line: Int) {
+        /// The names that have no type yet: in `var a, b: String?` the type is that of both.
+        var names: [(name: String, line: Int)] = []
+        while let token, token.isName {
+            names.append((token.text, token.line))
+            index += 1
+            if text() == ":" {
+                index += 1
+                let type = statement(until: [",", ";", "}", "{", "="])
+                for (name, line) in names {
+                    managed.append(
+                        ManagedDeclaration(
+                            owner: owner, name: name, kind: .property(type: type), access: access, file: file,
+                            line: line))
+                }
+                names = []
+            }
+            guard text() == "," else { break }
+            index += 1
+        }
+        if let first = names.first {
+            mistake("The property “\(first.name)” with @NSManaged has no type.", line: first.line)
+        }
+    }
+
+    private mutating func readFunction(of owner: [String], line: Int) {
+        let name = text()
+        index += 1
+        let start = index
+        skipParentheses()
+        guard index > start else { return mistake("The function “\(name)” has no parameters.", line: line) }
+        let parameters = text(tokens[start].range.lowerBound..<tokens[index - 1].range.upperBound)
+        let end = index
+        index = start + 1
+        var values: [RelationshipFunction.Parameter] = []
+        while index < end - 1 {
+            let label = text()
+            let second = text(at: 1)
+            index += second == ":" ? 2 : 3
+            let type = statement(until: [",", ")"])
+            values.append(
+                RelationshipFunction.Parameter(label: label, name: second == ":" ? label : second, type: type))
+            index += 1
+        }
+        index = end
+        managed.append(
+            ManagedDeclaration(
+                owner: owner, name: name, kind: .function(parameters: parameters, values: values), access: access,
+                file: file, line: line))
+    }
+}

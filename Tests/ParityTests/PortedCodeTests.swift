@@ -1,0 +1,64 @@
+import CoreData
+import Testing
+
+/// Behaviour that code written for Apple's platforms relies on, and that is easily different elsewhere.
+@Suite struct PortedCodeTests {
+    /// The main queue is that of the main actor, also after a suspension:
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontextconcurrencytype/mainqueueconcurrencytype
+    @Test @MainActor func theMainActorIsOnTheMainQueue() async throws {
+        let diary = try Diary()
+        let context = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+        context.persistentStoreCoordinator = diary.coordinator
+        for name in ["a", "b", "c"] {
+            await Task.yield()
+            context.performAndWait { _ = context.insert("Tag", ["name": name]) }
+            try context.save()
+        }
+        #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Tag")) == 3)
+    }
+
+    /// A child that merges its parent's saves can be used while the parent's queue saves:
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/automaticallymergeschangesfromparent
+    @Test @MainActor func aChildThatMergesDoesNotBlockItsParent() throws {
+        let diary = try Diary()
+        let parent = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+        parent.persistentStoreCoordinator = diary.coordinator
+        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        child.parent = parent
+        child.automaticallyMergesChangesFromParent = true
+        for name in ["a", "b"] {
+            _ = parent.insert("Tag", ["name": name])
+            try parent.save()
+            let found = try child.performAndWait { try child.names("Tag") }
+            #expect(found.contains(name))
+        }
+    }
+
+    /// CoreDataPlus, `destroyStore(at:options:)`: "leaves an empty database behind", which its caller removes.
+    /// https://github.com/alemar11/CoreDataPlus
+    @Test func aDestroyedStoreLeavesAnEmptyFile() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = folder.appendingPathComponent("store.sqlite")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: DiaryModel.make())
+        let store = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+        try coordinator.remove(store)
+        try coordinator.destroyPersistentStore(at: url, ofType: NSSQLiteStoreType)
+        try FileManager.default.removeItem(at: url)
+    }
+
+    /// "If you want to change a model that is in use, create a copy":
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectmodel
+    @Test func aCopyOfAModelInUseCanBeChanged() throws {
+        let model = DiaryModel.make()
+        _ = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let copy = try #require(model.copy() as? NSManagedObjectModel)
+        let entity = try #require(copy.entitiesByName["Note"])
+        entity.userInfo = ["a": "1"]
+        entity.attributesByName["title"]?.userInfo = ["b": "2"]
+        #expect(entity.userInfo?["a"] as? String == "1")
+        #expect(entity.attributesByName["title"]?.userInfo?["b"] as? String == "2")
+        #expect(model.entitiesByName["Note"]?.userInfo?["a"] == nil)
+    }
+}
