@@ -183,7 +183,7 @@ public final class EntityRows {
         }
         try run(statement)
         writer.didInsert(sql.entity.index, key: key)
-        writer.batch.history?.insert(sql, key: key)
+        writer.batch.history?.changes.insert(sql, key: key)
     }
 
     private func makeInsertion() throws -> SQLStatement {
@@ -217,7 +217,7 @@ public final class EntityRows {
         try run(statement)
         if raises { writer.didUpdate(sql.entity.index, key: key) }
         if key > counter.first { return }
-        writer.batch.history?.update(sql, key: key, slots: changed)
+        writer.batch.history?.changes.update(sql, key: key, slots: changed)
     }
 
     /// Binds a cell and, for a reference to one of several entities, the number of the entity. Returns the next
@@ -313,7 +313,7 @@ public struct FoundRows {
             default: return old == new
             }
         case .text, .bytes:
-            guard type == (cell.kind == .text ? SQLStatement.ColumnType.text : .blob) else { return false }
+            guard type == (cell.kind == .text ? SQLValueType.text : .blob) else { return false }
             let (old, new) = (bytes(slot), batch.bytes(of: cell))
             guard old.count == new.count, let one = old.baseAddress, let other = new.baseAddress else {
                 return old.count == new.count

@@ -117,23 +117,27 @@ enum HistoryStatements {
     static let deleteTransactions = SQLDelete(from: "ATRANSACTION", where: .text("Z_PK < ?"))
 
     /// Selects the number of the first transaction that is kept.
-    static func firstKept(_ deletion: HistoryDeletion, _ tables: HistoryTables, hasOldValues: Bool) -> SQLQuery {
+    static func firstKept(
+        _ deletion: HistoryDeletion, _ tables: HistoryTables, hasOldValues: Bool, dialect: any SQLDialect
+    ) -> SQLQuery {
         let afterLast = "(SELECT max(Z_PK) FROM ATRANSACTION) + 1"
         return switch deletion {
-        case .before(let number): SQLQuery(sql: "SELECT ?", arguments: [number.databaseValue])
+        case .before(let number): SQLQuery(sql: dialect.parameterized("SELECT ?"), arguments: [number.databaseValue])
         case .earlier(let date):
             SQLQuery(
-                sql: "SELECT COALESCE((SELECT min(Z_PK) FROM ATRANSACTION WHERE ZTIMESTAMP >= ?), \(afterLast))",
+                sql: dialect.parameterized(
+                    "SELECT COALESCE((SELECT min(Z_PK) FROM ATRANSACTION WHERE ZTIMESTAMP >= ?), \(afterLast))"),
                 arguments: [date.timeIntervalSinceReferenceDate.databaseValue])
         case .leavingChanges(let count):
             // The newest change beyond the limit is deleted with its whole transaction.
             SQLQuery(
-                sql: "SELECT ZTRANSACTIONID + 1 FROM ACHANGE ORDER BY ZTRANSACTIONID DESC, Z_PK DESC LIMIT 1 OFFSET ?",
+                sql: dialect.parameterized(
+                    "SELECT ZTRANSACTIONID + 1 FROM ACHANGE ORDER BY ZTRANSACTIONID DESC, Z_PK DESC LIMIT 1 OFFSET ?"),
                 arguments: [max(0, count).databaseValue])
         case .leavingBytes(let count):
             SQLQuery(
                 HistorySizes(columns: texts, tombstones: tombstones(tables), hasOldValues: hasOldValues),
-                [max(0, count).databaseValue])
+                [max(0, count).databaseValue], in: dialect)
         }
     }
 }
@@ -174,10 +178,13 @@ private struct HistorySizes: SQLCommand {
 
 /// The conditions of a statement on the history tables, and the values of their parameters.
 struct HistoryConditions {
+    private let dialect: any SQLDialect
     private var restrictions: [SQLRestriction] = []
     private(set) var arguments: [DatabaseValue] = []
 
     var all: SQLRestriction { .all(restrictions) }
+
+    private init(_ dialect: any SQLDialect) { self.dialect = dialect }
 
     private mutating func add(_ restriction: SQLRestriction, _ values: DatabaseValue...) {
         restrictions.append(restriction)
@@ -185,14 +192,16 @@ struct HistoryConditions {
     }
 
     private mutating func add(_ column: String, in numbers: some Sequence<Int64>) {
-        add(.listed(column), SQLiteDialect().value(of: numbers).databaseValue)
+        add(.listed(column), dialect.value(of: numbers).databaseValue)
     }
 }
 
 extension HistoryConditions {
     /// The conditions for the transactions of a query.
-    static func transactions(_ query: HistoryQuery, _ tables: HistoryTables) -> HistoryConditions {
-        var conditions = HistoryConditions()
+    static func transactions(
+        _ query: HistoryQuery, _ tables: HistoryTables, dialect: any SQLDialect
+    ) -> HistoryConditions {
+        var conditions = HistoryConditions(dialect)
         switch query.start {
         case .beginning: break
         case .after(let number): conditions.add(.text("Z_PK > ?"), number.databaseValue)
@@ -203,7 +212,7 @@ extension HistoryConditions {
         let author =
             tables.hasStrings
             ? "COALESCE((SELECT ZNAME FROM ATRANSACTIONSTRING AS s WHERE s.Z_PK = ZAUTHORTS), ZAUTHOR)" : "ZAUTHOR"
-        func list(_ authors: [String]) -> DatabaseValue { SQLiteDialect().value(of: authors.sorted()).databaseValue }
+        func list(_ authors: [String]) -> DatabaseValue { dialect.value(of: authors.sorted()).databaseValue }
         if let authors = query.filter.authors {
             let isListed = SQLRestriction.listed(author, .texts)
             conditions.add(
@@ -217,8 +226,10 @@ extension HistoryConditions {
     }
 
     /// The conditions for the changes of a query.
-    static func changes(_ query: HistoryQuery, _ tables: HistoryTables, schema: SQLSchema) -> HistoryConditions {
-        var conditions = HistoryConditions()
+    static func changes(
+        _ query: HistoryQuery, _ tables: HistoryTables, schema: SQLSchema, dialect: any SQLDialect
+    ) -> HistoryConditions {
+        var conditions = HistoryConditions(dialect)
         switch query.start {
         case .after(let number): conditions.add(.text("ZTRANSACTIONID > ?"), number.databaseValue)
         case .only(let number): conditions.add(.equals("ZTRANSACTIONID"), number.databaseValue)
@@ -229,7 +240,7 @@ extension HistoryConditions {
                 query.filter.authors != nil || !query.filter.excludedAuthors.isEmpty
             }
         if needsTransactions {
-            let transactions = transactions(query, tables)
+            let transactions = transactions(query, tables, dialect: dialect)
             conditions.restrictions.append(
                 .selected("ZTRANSACTIONID", SQLSelect(["Z_PK"], from: "ATRANSACTION", where: transactions.all)))
             conditions.arguments += transactions.arguments

@@ -17,6 +17,11 @@ extension Database {
 }
 
 extension SQLQuery {
+    /// A command in a dialect.
+    init(_ command: some SQLCommand, _ arguments: [DatabaseValue] = [], in dialect: any SQLDialect) {
+        self.init(sql: dialect.text(of: command), arguments: arguments)
+    }
+
     init(_ command: some SQLCommand, _ arguments: [DatabaseValue] = []) {
         self.init(sql: SQLiteDialect().text(of: command), arguments: arguments)
     }

@@ -49,10 +49,10 @@ struct RowPlan: Sendable {
     /// entity's table, and by the alias `t0`.
     let list: String
     let qualifiedList: String
-    /// The statements that select rows by their keys, by the number of parameters.
+    /// The statements that select rows by their keys, by the number of parameters; by 0 if a list is one parameter.
     private let keySelections: [Int: String]
 
-    init(_ entity: SQLEntity, includesSubentities: Bool, schema: SQLSchema) {
+    init(_ entity: SQLEntity, includesSubentities: Bool, schema: SQLSchema, dialect: any SQLDialect) {
         var columns: [Column] = [.stored("Z_PK"), .stored("Z_ENT"), .stored("Z_OPT")]
         var positions: [Column: Int] = [:]
         func position(of column: Column) -> Int {
@@ -92,15 +92,18 @@ struct RowPlan: Sendable {
         list = columns.map { $0.sql(of: entity.table) }.joined(separator: ", ")
         qualifiedList = columns.map { $0.sql(of: "t0") }.joined(separator: ", ")
         var keySelections: [Int: String] = [:]
-        for capacity in SQLParameters.capacities {
-            let rows = SQLRestriction.all([.among("Z_PK", parameters: capacity), entity.isOfReadHierarchy()])
-            keySelections[capacity] = SQLiteDialect().text(of: SQLSelect([list], from: entity.table, where: rows))
+        for capacity in dialect.keyCounts.isEmpty ? [0] : dialect.keyCounts {
+            let keys = capacity == 0 ? SQLRestriction.keys : .among("Z_PK", parameters: capacity)
+            let rows = SQLSelect([list], from: entity.table, where: .all([keys, entity.isOfReadHierarchy()]))
+            keySelections[capacity] = dialect.text(of: rows)
         }
         self.keySelections = keySelections
     }
 
-    /// The statement that selects rows by a number of keys: one of ``SQLParameters/capacities``.
+    /// The statement that selects rows by a number of keys: one of the dialect's ``SQLDialect/keyCounts``.
     func selection(ofKeys capacity: Int) -> String { keySelections[capacity] ?? "" }
+    /// The statement that selects rows by a list of keys, in a dialect in which a list is one parameter.
+    var selectionOfKeys: String { selection(ofKeys: 0) }
 
     /// The index of a column among the selected ones; nil if it is not selected.
     func place(of column: String) -> Int? { positions[.stored(column)] }
@@ -138,14 +141,18 @@ final class RowPlans: Sendable {
     }
 
     private let schema: SQLSchema
+    private let dialect: any SQLDialect
     private let plans = Mutex<[Key: RowPlan]>([:])
 
-    init(schema: SQLSchema) { self.schema = schema }
+    init(schema: SQLSchema, dialect: any SQLDialect) {
+        self.schema = schema
+        self.dialect = dialect
+    }
 
     func plan(for entity: SQLEntity, includesSubentities: Bool) -> RowPlan {
         let key = Key(entity: entity.entity.index, includesSubentities: includesSubentities)
         if let known = plans.withLock({ $0[key] }) { return known }
-        let plan = RowPlan(entity, includesSubentities: includesSubentities, schema: schema)
+        let plan = RowPlan(entity, includesSubentities: includesSubentities, schema: schema, dialect: dialect)
         plans.withLock { $0[key] = plan }
         return plan
     }

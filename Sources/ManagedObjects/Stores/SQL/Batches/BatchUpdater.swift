@@ -14,7 +14,9 @@ struct BatchAssignments {
 
     /// - Throws: `CocoaError.coreData` for a property that the entity does not have, a value of the wrong type, or an
     ///   expression that cannot be translated to SQL.
-    init(_ properties: [AnyHashable: Any], of entity: SQLEntity, schema: SQLSchema, store: UInt16) throws {
+    init(
+        _ properties: [AnyHashable: Any], of entity: SQLEntity, compiler: SQLQueryCompiler, store: UInt16
+    ) throws {
         let layout = entity.entity.layout
         let reader = BatchValues(layout: layout, store: store)
         var sources: [Int: Source] = [:]
@@ -28,7 +30,7 @@ struct BatchAssignments {
                         .coreData, "The entity “\(entity.entity.name ?? "")” has no attribute “\(name)” to update.")
                 }
                 sources[slot] = .expression(
-                    try Self.fragment(expression, slot: slot, of: entity, schema: schema, store: store))
+                    try Self.fragment(expression, slot: slot, of: entity, compiler: compiler, store: store))
             } else {
                 let constant = value as? NSExpression
                 let plain = try constant?.node.constant() ?? value
@@ -42,10 +44,10 @@ struct BatchAssignments {
     }
 
     private static func fragment(
-        _ expression: NSExpression, slot: Int, of entity: SQLEntity, schema: SQLSchema, store: UInt16
+        _ expression: NSExpression, slot: Int, of entity: SQLEntity, compiler: SQLQueryCompiler, store: UInt16
     ) throws -> SQLFragment {
         do {
-            let writer = try SQLWriter(entity.entity, schema: schema, dialect: SQLiteDialect(), store: store)
+            let writer = try compiler.writer(for: entity.entity, store: store)
             let before = writer.subject.scope.from.text
             let value = try writer.value(expression.node)
             let slotKind = entity.entity.layout.slots[slot].kind
@@ -81,15 +83,15 @@ extension ExpressionNode {
 }
 
 /// Changes rows of one entity with one statement, or with two if the keys of the changed rows are required.
-struct BatchUpdater {
+struct BatchUpdater<Transaction: RowTransaction> {
     private let entity: SQLEntity
-    private let batch: BatchTransaction
+    private let batch: Transaction
     private(set) var values: ValueWriter
 
-    init(_ entity: SQLEntity, batch: BatchTransaction) {
+    init(_ entity: SQLEntity, batch: Transaction) {
         self.entity = entity
         self.batch = batch
-        values = ValueWriter(schema: batch.schema, externalData: batch.content.externalData)
+        values = ValueWriter(schema: batch.schema, externalData: batch.externalData)
     }
 
     /// Changes the rows of a selection; returns their number, and their keys if required.
@@ -97,13 +99,15 @@ struct BatchUpdater {
         _ selection: BatchSelection, assignments: BatchAssignments, wantsKeys: Bool
     ) throws -> (keys: [ObjectKey], count: Int) {
         let columns = assignments.sources.compactMap { entity.columns[$0.slot] }
-        let needsKeys = wantsKeys || batch.history != nil || columns.contains(where: \.hasStorageByte)
+        let needsKeys =
+            wantsKeys || batch.recordsHistory || batch.dialect.numbersParameters
+            || columns.contains(where: \.hasStorageByte)
         var keys: [ObjectKey] = []
         let rows: SQLRestriction
         let arguments: [DatabaseValue]
         switch selection {
         case .query(let query) where !needsKeys:
-            let selected = try batch.content.compiler.rows(query, selecting: "t0.Z_PK", store: batch.store)
+            let selected = try batch.compiler.rows(query, selecting: "t0.Z_PK", store: batch.store)
             rows = .text("Z_PK IN (\(selected.sql))")
             arguments = selected.arguments
         default:
@@ -111,15 +115,15 @@ struct BatchUpdater {
             let numbers = keys.map(\.number)
             try batch.noteFiles(in: columns, of: entity, keys: numbers)
             rows = .keys
-            arguments = [SQLiteDialect().value(of: numbers).databaseValue]
+            arguments = [batch.dialect.value(of: numbers).databaseValue]
         }
         let count = try run(assignments, rows: rows, arguments)
-        if batch.history != nil {
+        if batch.recordsHistory {
             let slots = assignments.sources.map(\.slot)
             for key in keys {
                 let own = batch.schema.model.orderedEntities[Int(key.entity)]
                 guard let place = batch.schema.entity(own) else { continue }
-                batch.history?.update(place, key: key.number, slots: slots)
+                batch.record { $0.update(place, key: key.number, slots: slots) }
             }
         }
         return (keys, count)
@@ -128,7 +132,7 @@ struct BatchUpdater {
     private mutating func run(
         _ assignments: BatchAssignments, rows: SQLRestriction, _ arguments: [DatabaseValue]
     ) throws -> Int {
-        let all = assignments.sources + derived(from: assignments)
+        let all = try assignments.sources + derived(from: assignments)
         var sets: [SQLAssignment] = []
         for (slot, source) in all {
             guard let column = entity.columns[slot] else { continue }
@@ -137,34 +141,27 @@ struct BatchUpdater {
             case .expression(let fragment): sets.append(.expression(fragment.text, of: column.name))
             }
         }
-        let statement = try SQLStatement(
-            SQLUpdate(entity.table, as: "t0", set: sets + [.versionIncrement()], where: rows), in: batch.database)
-        defer { statement.finish() }
-        var position = 1
+        let bound = SQLArguments()
         for (slot, source) in all {
             guard let column = entity.columns[slot] else { continue }
             switch source {
             case .value(let value):
                 let target = ValueWriter.Target(slot: slot, of: entity.entity.layout, column: column)
-                position = try values.bind(value, to: target, of: statement, at: position)
+                _ = try values.bind(value, to: target, of: bound, at: bound.next)
             case .expression(let fragment):
                 for argument in fragment.arguments {
-                    statement.bind(argument.value(constants: [], offset: 0, limit: 0), at: position)
-                    position += 1
+                    bound.append(argument.value(constants: [], offset: 0, limit: 0))
                 }
             }
         }
-        for argument in arguments {
-            statement.bind(argument, at: position)
-            position += 1
-        }
-        try statement.run()
-        return batch.database.changesCount
+        for argument in arguments { bound.append(argument) }
+        let update = SQLUpdate(entity.table, as: "t0", set: sets + [.versionIncrement()], where: rows)
+        return try batch.run(SQLQuery(update, bound.values, in: batch.dialect))
     }
 
     /// The new values of attributes that are derived from assigned attributes of the same row. Triggers update those of
     /// other rows.
-    private func derived(from assignments: BatchAssignments) -> [(slot: Int, source: BatchAssignments.Source)] {
+    private func derived(from assignments: BatchAssignments) throws -> [(slot: Int, source: BatchAssignments.Source)] {
         let layout = entity.entity.layout
         var derived: [(slot: Int, source: BatchAssignments.Source)] = []
         for (slot, description) in layout.slots.enumerated() {
@@ -183,12 +180,17 @@ struct BatchUpdater {
             let changed = assignments.sources.first { $0.slot == layout.slot(named: origin.name) }
             switch (changed?.source, origin.function) {
             case (nil, _): continue
-            case (.value(.string(let text))?, let function?):
-                derived.append((slot, .expression("\(function.rawValue)(\(SQLArgument.text(text)))")))
+            case (.value(.string(let text))?, .some):
+                derived.append((slot, .value(OwnDerivations.value(of: derivation, source: .string(text), now: 0))))
             case (.value(let value)?, let function):
                 derived.append((slot, .value(function == nil ? value : .null)))
             case (.expression(let fragment)?, let function?):
-                derived.append((slot, .expression("\(function.rawValue)(\(fragment))")))
+                guard let name = batch.dialect.name(of: function) else {
+                    throw CocoaError(
+                        .coreData,
+                        "“\(description.name ?? "")” cannot be derived by a batch update: the database does not have the function.")
+                }
+                derived.append((slot, .expression("\(name)(\(fragment))")))
             case (.expression(let fragment)?, nil): derived.append((slot, .expression(fragment)))
             }
         }

@@ -3,8 +3,8 @@ import GRDB
 
 /// Deletes rows and applies their delete rules: cascaded rows are deleted, nullified references are removed, and a
 /// denied deletion makes the whole request fail.
-struct BatchDeleter {
-    private let batch: BatchTransaction
+struct BatchDeleter<Transaction: RowTransaction> {
+    private let batch: Transaction
     /// The rows to delete, by the index of their entity.
     private var doomed: [Int: Set<Int64>] = [:]
     /// The keys of these rows, in the order in which they were found.
@@ -12,7 +12,7 @@ struct BatchDeleter {
 
     private var schema: SQLSchema { batch.schema }
 
-    init(batch: BatchTransaction) {
+    init(batch: Transaction) {
         self.batch = batch
     }
 
@@ -93,7 +93,7 @@ struct BatchDeleter {
     ) throws -> [ObjectKey] {
         guard let (link, destination) = link(relationship, of: entity) else { return [] }
         func rows(where condition: SQLRestriction) throws -> [ObjectKey] {
-            try batch.keys(SQLQuery(destination.keys(where: condition), list: keys))
+            try batch.keys(batch.query(destination.keys(where: condition), list: keys))
         }
         func members(_ pairs: SQLPairs) throws -> [ObjectKey] {
             let members = SQLSelect([pairs.destination], from: pairs.table, where: .listed(pairs.source))
@@ -137,8 +137,8 @@ struct BatchDeleter {
                 else { continue }
                 try clear(column, position: position, slot: slot, of: destination, keys)
             case .pairs(let pairs):
-                try batch.run(SQLQuery(pairs.deletionOfSources, list: keys))
-                if pairs.isReflexive { try batch.run(SQLQuery(pairs.reversed.deletionOfSources, list: keys)) }
+                try batch.run(batch.query(pairs.deletionOfSources, list: keys))
+                if pairs.isReflexive { try batch.run(batch.query(pairs.reversed.deletionOfSources, list: keys)) }
             }
         }
     }
@@ -148,16 +148,16 @@ struct BatchDeleter {
     ) throws {
         let condition = SQLRestriction.listed(column.name)
         var changed: [ObjectKey] = []
-        if batch.history != nil {
-            changed = try batch.keys(SQLQuery(entity.keys(where: condition), list: deleted))
+        if batch.recordsHistory {
+            changed = try batch.keys(batch.query(entity.keys(where: condition), list: deleted))
         }
         let cleared = [column.name, column.companion, position?.name].compactMap { $0 }
         let clearing = SQLUpdate(
             entity.table, set: cleared.map { .null($0) } + [.versionIncrement()], where: condition)
-        try batch.run(SQLQuery(clearing, list: deleted))
+        try batch.run(batch.query(clearing, list: deleted))
         for key in changed {
             guard let place = schema.entity(schema.model.orderedEntities[Int(key.entity)]) else { continue }
-            batch.history?.update(place, key: key.number, slots: [slot])
+            batch.record { $0.update(place, key: key.number, slots: [slot]) }
         }
     }
 
@@ -166,20 +166,20 @@ struct BatchDeleter {
     private mutating func deleteRows(_ entity: SQLEntity, _ keys: [Int64]) throws {
         try batch.noteFiles(in: entity.columns.compactMap { $0 }, of: entity, keys: keys)
         let tombstones = try tombstones(of: entity, keys)
-        try batch.run(SQLQuery(SQLDelete(from: entity.table, where: .keys), list: keys))
-        guard batch.history != nil else { return }
-        for key in keys { batch.history?.delete(entity, key: key, tombstone: tombstones[key] ?? []) }
+        try batch.run(batch.query(SQLDelete(from: entity.table, where: .keys), list: keys))
+        batch.record { changes in
+            for key in keys { changes.delete(entity, key: key, tombstone: tombstones[key] ?? []) }
+        }
     }
 
     /// The values of deleted rows that the history preserves.
     private func tombstones(of entity: SQLEntity, _ keys: [Int64]) throws -> [Int64: [DatabaseValue]] {
-        guard batch.history != nil else { return [:] }
+        guard batch.recordsHistory else { return [:] }
         let columns = HistoryTables.preservedColumns(of: entity)
         guard !columns.isEmpty else { return [:] }
-        let statement = try SQLStatement(
-            SQLSelect(["Z_PK"] + columns, from: entity.table, where: .keys), in: batch.database)
+        let statement = try batch.database.cursor(
+            batch.query(SQLSelect(["Z_PK"] + columns, from: entity.table, where: .keys), list: keys))
         defer { statement.finish() }
-        statement.bind(list: keys, at: 1)
         var tombstones: [Int64: [DatabaseValue]] = [:]
         while try statement.step() {
             tombstones[statement.integer(0)] = columns.indices.map { statement.value($0 + 1) }

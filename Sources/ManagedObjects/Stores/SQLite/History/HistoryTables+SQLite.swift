@@ -1,32 +1,16 @@
-import Foundation
 import GRDB
 
-/// The tables of a store's history as they exist in a file.
-struct HistoryTables: Sendable {
-    /// The numbers of the history's own entities.
-    enum Number {
-        static let change: Int64 = 16001
-        static let transaction: Int64 = 16002
-        static let string: Int64 = 16003
-    }
+// The tables of a history in an SQLite file.
 
-    /// Whether texts are kept in a table of their own, as in all but the oldest stores.
-    let hasStrings: Bool
-    /// The number of columns for values of deleted objects.
-    let tombstoneCount: Int
-    /// Whether the store was opened with the option that enables history. Without the option an existing history is
-    /// continued, because a history with gaps would be misleading, and no new one is started.
-    var isWanted = true
-    /// The statements that store the old values that a transaction has recorded; nil where they are not kept.
-    private(set) var keepingOldValues: [String]?
-
+extension HistoryTables {
     /// The tables of a database; nil if it has none. Cost: two statements.
     init?(in database: Database) throws {
         let changes = try database.columnTypes(of: "ACHANGE").map(\.name)
         let transactions = try database.columnTypes(of: "ATRANSACTION").map(\.name)
         guard !changes.isEmpty, !transactions.isEmpty else { return nil }
-        hasStrings = transactions.contains("ZAUTHORTS")
-        tombstoneCount = changes.filter { $0.hasPrefix("ZTOMBSTONE") }.count
+        self.init(
+            hasStrings: transactions.contains("ZAUTHORTS"),
+            tombstoneCount: changes.filter { $0.hasPrefix("ZTOMBSTONE") }.count)
     }
 
     /// The tables of a store that is opened for writing, created if the option is set and updated to the model; nil if
@@ -35,7 +19,7 @@ struct HistoryTables: Sendable {
         schema: SQLSchema, catalog: SQLCatalog, isWanted: Bool, connection: SQLiteConnection
     ) throws -> HistoryTables? {
         guard isWanted || catalog.hasTable("ACHANGE") else { return nil }
-        let needed = schema.entities.map { Self.preservedSlots(of: $0).count }.max() ?? 0
+        let needed = neededTombstoneCount(schema)
         let present = catalog.columns["ACHANGE"]?.filter { $0.hasPrefix("ZTOMBSTONE") }.count
         if present.map({ $0 < needed }) ?? true {
             try connection.write { database in
@@ -70,27 +54,5 @@ struct HistoryTables: Sendable {
         keepingOldValues =
             OldValueStatements.keepValues
             + schema.joinTables.compactMap { OldValueStatements.keepPairs($0, schema) }
-    }
-
-    // MARK: - Tombstones
-
-    /// The slots whose values the history preserves of deleted objects, sorted by name. Old models list their names in
-    /// the entity's user info.
-    static func preservedSlots(of entity: SQLEntity) -> [Int] {
-        let slots = entity.entity.layout.slots
-        let named = entity.entity.userInfo?["NSPersistentHistoryTombstoneAttributes"] as? String ?? ""
-        let names = Set(named.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
-        return slots.indices
-            .filter { index in
-                guard entity.columns[index] != nil, let attribute = slots[index].attribute else { return false }
-                return attribute.preservesValueInHistoryOnDeletion || names.contains(attribute.name)
-            }
-            .sorted { (slots[$0].name ?? "").utf8.lexicographicallyPrecedes((slots[$1].name ?? "").utf8) }
-    }
-
-    /// The expressions that select the preserved values of a row. Values that may be in external files are not
-    /// preserved.
-    static func preservedColumns(of entity: SQLEntity) -> [String] {
-        preservedSlots(of: entity).compactMap { entity.columns[$0] }.map { $0.hasStorageByte ? "NULL" : $0.name }
     }
 }

@@ -5,9 +5,10 @@ import PredicateLanguage
 extension SQLSchema {
     /// The statements that create the indexes, each index once: models may declare an index twice, and their stores
     /// have it once. Of two indexes with the same name the first is created.
-    var indexStatements: [String] {
+    func indexStatements(in dialect: some SQLDialect) -> [String] {
         var names: Set<String> = []
-        return tables.flatMap(indexes).flatMap(\.statements).filter { names.insert(Self.name(of: $0)).inserted }
+        return tables.flatMap(indexes).flatMap { $0.statements(in: dialect) }
+            .filter { names.insert(Self.name(of: $0)).inserted }
     }
 
     /// An index of a table.
@@ -16,10 +17,10 @@ extension SQLSchema {
         /// An R-tree, which only SQLite has.
         case spatial([String])
 
-        var statements: [String] {
+        func statements(in dialect: some SQLDialect) -> [String] {
             switch self {
-            case .definition(let definition): [SQLiteDialect().text(of: definition)]
-            case .spatial(let statements): statements
+            case .definition(let definition): [dialect.text(of: definition)]
+            case .spatial(let statements): dialect.hasSpatialIndexes ? statements : []
             }
         }
     }

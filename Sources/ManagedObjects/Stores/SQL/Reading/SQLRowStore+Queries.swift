@@ -1,9 +1,7 @@
-import GRDB
-
 // Queries: the compiler divides a query, the store executes the statement, and the remaining part is evaluated in
 // memory.
 
-extension SQLiteStore {
+extension SQLRowStore {
     func rows(matching query: RowQuery, generation: (any StoreGeneration)?) throws -> RowResult {
         let content = try content()
         guard let reader = reader(for: query, content) else { return RowResult() }
@@ -21,7 +19,7 @@ extension SQLiteStore {
         case .divided(let division): return try rows(of: division, content: content, generation: generation).keys
         }
         return try reading(generation, consistently: false) { database in
-            let row = try SQLStatement(statement, in: database)
+            let row = try database.cursor(statement)
             defer { row.finish() }
             var keys: [ObjectKey] = []
             while try row.step() {
@@ -42,7 +40,7 @@ extension SQLiteStore {
             return try rows(of: division, content: content, generation: generation).order.count
         }
         return try reading(generation, consistently: false) { database in
-            let row = try SQLStatement(statement, in: database)
+            let row = try database.cursor(statement)
             defer { row.finish() }
             return try row.step() ? Int(row.integer(0)) : 0
         }
@@ -57,7 +55,7 @@ extension SQLiteStore {
             return try valuesInMemory(matching: query, content: content, generation: generation)
         }
         return try reading(generation, consistently: false) { database in
-            let row = try SQLStatement(statement.query, in: database)
+            let row = try database.cursor(statement.query)
             defer { row.finish() }
             var values: [[Any?]] = []
             while try row.step() {
@@ -82,7 +80,7 @@ extension SQLiteStore {
         of statement: SQLQuery, _ reader: RowReader, _ generation: (any StoreGeneration)?
     ) throws -> RowResult {
         let result = try reading(generation, consistently: false) { database in
-            let statement = try SQLStatement(statement, in: database)
+            let statement = try database.cursor(statement)
             defer { statement.finish() }
             var result = RowResult()
             try reader.readAll(statement, order: &result.order)

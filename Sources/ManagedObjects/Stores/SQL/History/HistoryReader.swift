@@ -1,10 +1,10 @@
 import Foundation
-import GRDB
 
 /// Reads transactions and their changes with two statements that are stepped in parallel.
 struct HistoryReader {
     private let tables: HistoryTables
     private let schema: SQLSchema
+    private let dialect: any SQLDialect
     private let query: HistoryQuery
     private let store: UInt16
     private let url: URL?
@@ -19,7 +19,11 @@ struct HistoryReader {
         let key: Int64
     }
 
-    init(_ query: HistoryQuery, _ tables: HistoryTables, schema: SQLSchema, store: UInt16, url: URL?) {
+    init(
+        _ query: HistoryQuery, _ tables: HistoryTables, schema: SQLSchema, dialect: any SQLDialect, store: UInt16,
+        url: URL?
+    ) {
+        self.dialect = dialect
         self.query = query
         self.tables = tables
         self.schema = schema
@@ -33,22 +37,22 @@ struct HistoryReader {
         }
     }
 
-    mutating func read(
+    mutating func read<Database: SQLDatabase>(
         in database: Database,
         _ body: (HistoryTransactionRow, ContiguousArray<HistoryChangeRow>) throws -> Bool
     ) throws {
-        let wanted = HistoryConditions.transactions(query, tables)
-        let transactions = try SQLStatement(
-            SQLQuery(HistoryStatements.transactions(tables, where: wanted.all), wanted.arguments), in: database)
+        let wanted = HistoryConditions.transactions(query, tables, dialect: dialect)
+        let transactions = try database.cursor(
+            SQLQuery(HistoryStatements.transactions(tables, where: wanted.all), wanted.arguments, in: dialect))
         defer { transactions.finish() }
         guard try transactions.step() else { return }
         if tables.hasStrings { try readStrings(in: database) }
-        var changes: SQLStatement?
+        var changes: Database.Cursor?
         defer { changes?.finish() }
         if query.includesChanges {
-            let wanted = HistoryConditions.changes(query, tables, schema: schema)
-            let statement = try SQLStatement(
-                SQLQuery(HistoryStatements.changes(tables, where: wanted.all), wanted.arguments), in: database)
+            let wanted = HistoryConditions.changes(query, tables, schema: schema, dialect: dialect)
+            let statement = try database.cursor(
+                SQLQuery(HistoryStatements.changes(tables, where: wanted.all), wanted.arguments, in: dialect))
             changes = try statement.step() ? statement : nil
         }
         repeat {
@@ -67,13 +71,13 @@ struct HistoryReader {
 
     // MARK: - Rows
 
-    private mutating func readStrings(in database: Database) throws {
-        let statement = try SQLStatement(HistoryStatements.strings, in: database)
+    private mutating func readStrings(in database: some SQLDatabase) throws {
+        let statement = try database.cursor(SQLQuery(HistoryStatements.strings, in: dialect))
         defer { statement.finish() }
         while try statement.step() { strings[statement.integer(0)] = statement.text(1) }
     }
 
-    private func row(_ statement: SQLStatement) -> HistoryTransactionRow {
+    private func row(_ statement: some SQLRow) -> HistoryTransactionRow {
         func text(_ place: Int) -> String? {
             if !statement.isNull(2 + place), let text = strings[statement.integer(2 + place)] { return text }
             return statement.text(6 + place)
@@ -85,7 +89,7 @@ struct HistoryReader {
     }
 
     /// Nil for a change of an object that the query excludes, or whose entity the schema does not have.
-    private mutating func change(_ statement: SQLStatement) throws -> HistoryChangeRow? {
+    private mutating func change(_ statement: some SQLRow) throws -> HistoryChangeRow? {
         guard let type = NSPersistentHistoryChangeType(rawValue: Int(truncatingIfNeeded: statement.integer(1))) else {
             throw CocoaError(
                 .fileReadCorruptFile,
@@ -108,12 +112,17 @@ struct HistoryReader {
     }
 
     private mutating func tombstone(
-        _ statement: SQLStatement, entity: UInt16
+        _ statement: some SQLRow, entity: UInt16
     ) -> [(slot: EntityLayout.Slot, value: Value)] {
         guard tables.tombstoneCount > 0 else { return [] }
         let slots = tombstones[entity] ?? slots(of: entity)
         tombstones[entity] = slots
-        return slots.enumerated().map { position, slot in (slot, Value(statement.value(6 + position), kind: slot.kind))
+        return slots.enumerated().map { position, slot in (
+                slot,
+                tables.hasByteTombstones
+                    ? Value(bytes: statement.data(6 + position), kind: slot.kind)
+                    : Value(statement.value(6 + position), kind: slot.kind)
+            )
         }
     }
 

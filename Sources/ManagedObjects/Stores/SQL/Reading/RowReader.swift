@@ -32,15 +32,20 @@ final class RowReader {
         pageByLeaf = [Int](repeating: -1, count: plan.leaves.count)
     }
 
+    /// Reads all rows of a statement without their order.
+    func readAll(_ statement: some SQLCursor) throws {
+        while try statement.step() { _ = readRow(statement) }
+    }
+
     /// Reads all rows of a statement whose first columns are the reader's, in their order.
-    func readAll(_ statement: SQLStatement, order: inout ContiguousArray<RowResult.Position>) throws {
+    func readAll(_ statement: some SQLCursor, order: inout ContiguousArray<RowResult.Position>) throws {
         while try statement.step() {
             if let position = readRow(statement) { order.append(position) }
         }
     }
 
     /// Reads the current row of a statement. Nil for a row of an unknown entity.
-    func readRow(_ row: SQLStatement) -> RowResult.Position? {
+    func readRow(_ row: some SQLRow) -> RowResult.Position? {
         let number = row.integer(1)
         guard number >= 0, number < Int64(plan.leafByNumber.count) else { return nil }
         let leaf = plan.leafByNumber[Int(number)]
@@ -56,7 +61,7 @@ final class RowReader {
     }
 
     @inline(__always)
-    private func readCells(_ row: SQLStatement, leaf: Int, into page: RowPage) {
+    private func readCells(_ row: some SQLRow, leaf: Int, into page: RowPage) {
         page.append(key: row.integer(0), version: row.integer(2))
         for step in plan.leaves[leaf].steps {
             // The type is queried only if the value might be NULL, which avoids a call for most columns.

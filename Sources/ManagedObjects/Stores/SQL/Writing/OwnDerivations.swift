@@ -47,7 +47,8 @@ struct OwnDerivations {
         return changed
     }
 
-    private static func value(of derivation: Derivation, source: Value, now: Double) -> Value {
+    /// The value of a derivation from a value of the same row.
+    static func value(of derivation: Derivation, source: Value, now: Double) -> Value {
         switch derivation {
         case .now: return .real(now)
         case .copy: return source

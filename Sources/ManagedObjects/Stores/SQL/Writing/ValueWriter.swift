@@ -32,8 +32,9 @@ struct ValueWriter {
 
     /// Binds a slot's value to its column, and the entity of a reference to the companion column. Returns the index of
     /// the next parameter.
+    @inline(__always)
     mutating func bind(
-        _ value: Value, to target: Target, of statement: SQLStatement, at position: Int
+        _ value: Value, to target: Target, of statement: some SQLBinding, at position: Int
     ) throws -> Int {
         switch value {
         case .null: statement.bindNull(at: position)
@@ -68,7 +69,7 @@ struct ValueWriter {
     }
 
     private mutating func bind(
-        _ data: Data, to target: Target, of statement: SQLStatement, at position: Int
+        _ data: Data, to target: Target, of statement: some SQLBinding, at position: Int
     ) throws {
         guard target.hasStorageByte else {
             statement.bind(data, at: position)

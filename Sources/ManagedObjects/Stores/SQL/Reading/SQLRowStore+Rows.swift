@@ -1,34 +1,21 @@
-import GRDB
-
 // Reads rows by their keys, and the members of relationships.
 
-extension SQLiteStore {
+extension SQLRowStore {
     func rows(
         withKeys keys: [Int64], entity: NSEntityDescription, generation: (any StoreGeneration)?
     ) throws -> [RowPage] {
         let content = try content()
         guard let place = content.schema.entity(entity), !keys.isEmpty else { return [] }
-        let pages = try reading(generation, consistently: keys.count > SQLParameters.limit) { database in
-            try Self.rows(
-                withKeys: keys, place: place, reader: content.reader(of: place, store: self.number), database: database)
+        let reader = content.reader(of: place, store: number)
+        try reading(generation, consistently: needsSeveralStatements(forKeys: keys.count)) { database in
+            try database.readRows(withKeys: keys, by: reader)
         }
-        try requireFiles(of: pages, generation)
-        return pages
+        try requireFiles(of: reader.pages, generation)
+        return reader.pages
     }
 
-    /// Rows by their keys: one statement for up to 500 keys.
-    static func rows(
-        withKeys keys: [Int64], place: SQLEntity, reader: RowReader, database: Database
-    ) throws -> [RowPage] {
-        var order: ContiguousArray<RowResult.Position> = []
-        try SQLParameters.forEachSlice(of: keys) { slice in
-            let capacity = SQLParameters.capacity(for: slice.count)
-            let statement = try SQLStatement(reader.plan.selection(ofKeys: capacity), in: database)
-            defer { statement.finish() }
-            SQLParameters.bind(slice, to: statement, capacity: capacity)
-            try reader.readAll(statement, order: &order)
-        }
-        return reader.pages
+    private func needsSeveralStatements(forKeys count: Int) throws -> Bool {
+        try content().compiler.dialect.keyCounts.last.map { count > $0 } ?? false
     }
 
     // MARK: - Members
@@ -47,7 +34,7 @@ extension SQLiteStore {
         }
         let query = MemberQuery(
             store: number, content: content, destination: destination, owners: owners, includesRows: includesRows)
-        let several = owners.count > SQLParameters.limit || includesRows
+        let several = try includesRows || needsSeveralStatements(forKeys: owners.count)
         let result = try reading(generation, consistently: several) { database in
             switch toMany.storage {
             case .memberSlot(let slot, let position):

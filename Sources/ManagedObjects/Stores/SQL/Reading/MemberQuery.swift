@@ -1,9 +1,7 @@
-import GRDB
-
 /// Queries the members of a to-many relationship of many owners, and returns them in the order of the owners.
-struct MemberQuery {
+struct MemberQuery<Content: SQLContent> {
     let store: UInt16
-    let content: SQLiteStore.Content
+    let content: Content
     let destination: SQLEntity
     let owners: [Int64]
     let includesRows: Bool
@@ -16,9 +14,8 @@ struct MemberQuery {
 
     // MARK: - References
 
-    /// Members that refer to their owner: one statement if the owners' keys are close together, otherwise one for each
-    /// 500 owners.
-    func membersByReference(slot: Int, position: Int?, in database: Database) throws -> MemberResult {
+    /// Members that refer to their owner.
+    func membersByReference(slot: Int, position: Int?, in database: some SQLDatabase) throws -> MemberResult {
         guard let reference = destination.columns[slot]?.name else { return emptyResult }
         let positionColumn = position.flatMap { destination.columns[$0]?.name }
         let reader = includesRows ? content.reader(of: destination, store: store) : nil
@@ -37,10 +34,10 @@ struct MemberQuery {
         var (page, entityOfPage) = (Int32(-1), 0)
         // The index of the reference ends with the row's key, so SQLite does not sort. Ordered members are sorted here,
         // because SQLite's sorter would copy every column.
-        try forEachRow(owner: reference, in: database) { [columns] owners in
+        try forEachRow(in: database) { [columns] keys in
             SQLSelect(
-                columns, from: destination.table, where: .all([owners, destination.isOfReadHierarchy()]),
-                orderBy: [reference, "Z_PK"])
+                columns, from: destination.table,
+                where: .all([keys.first(reference), destination.isOfReadHierarchy()]), orderBy: [reference, "Z_PK"])
         } read: { statement in
             let entity: Int
             var row: RowResult.Position?
@@ -67,38 +64,13 @@ struct MemberQuery {
         return result
     }
 
-    /// Runs a statement for the owners: with a range if their keys are close together, otherwise with lists.
-    ///
-    /// - Parameters:
-    ///   - owner: The column with the owners' keys.
-    ///   - selection: The statement, for a condition on the owners.
-    private func forEachRow(
-        owner: String, in database: Database, of selection: (SQLRestriction) -> SQLSelect,
-        read: (SQLStatement) throws -> Void
+    /// Reads the rows of the owners.
+    private func forEachRow<Database: SQLDatabase>(
+        in database: Database, of selection: (SQLKeyCondition) -> SQLSelect, read: (Database.Cursor) throws -> Void
     ) throws {
-        if let range = closeRange {
-            let statement = try SQLStatement(selection(.between(owner)), in: database)
-            defer { statement.finish() }
-            statement.bind(range.lowerBound, at: 1)
-            statement.bind(range.upperBound, at: 2)
-            while try statement.step() { try read(statement) }
-            return
+        try database.forEachCursor(of: owners, selecting: selection) { cursor in
+            while try cursor.step() { try read(cursor) }
         }
-        try SQLParameters.forEachSlice(of: owners) { slice in
-            let capacity = SQLParameters.capacity(for: slice.count)
-            let statement = try SQLStatement(selection(.among(owner, parameters: capacity)), in: database)
-            defer { statement.finish() }
-            SQLParameters.bind(slice, to: statement, capacity: capacity)
-            while try statement.step() { try read(statement) }
-        }
-    }
-
-    /// The range of the owners' keys, if most keys in it are owners: rows of other keys are read and discarded.
-    private var closeRange: ClosedRange<Int64>? {
-        guard owners.count > 8, let lowest = owners.min(), let highest = owners.max(),
-            highest - lowest < Int64(owners.count) + Int64(owners.count) / 4
-        else { return nil }
-        return lowest...highest
     }
 
     // MARK: - Join tables
@@ -106,7 +78,7 @@ struct MemberQuery {
     /// Members in a join table. Pairs whose member does not exist are omitted. Rows are returned for members that the
     /// caller does not have yet.
     func membersByPairs(
-        _ pairs: SQLPairs, isKnown: (ObjectKey) -> Bool, in database: Database
+        _ pairs: SQLPairs, isKnown: (ObjectKey) -> Bool, in database: some SQLDatabase
     ) throws -> MemberResult {
         if pairs.isReflexive { return try membersByReflexivePairs(pairs, isKnown: isKnown, in: database) }
         // If the members' rows are read anyway, they show which members exist, and their entities.
@@ -114,8 +86,10 @@ struct MemberQuery {
         var found = OwnedMembers(owners: owners)
         let columns = [pairs.source, pairs.destination] + (pairs.position.map { [$0] } ?? [])
         let (entity, hasPosition) = (UInt16(truncatingIfNeeded: destination.entity.index), pairs.position != nil)
-        try forEachRow(owner: pairs.source, in: database) { owners in
-            SQLSelect(columns, from: pairs.table, where: owners, orderBy: [pairs.source, pairs.destination])
+        try forEachRow(in: database) { keys in
+            SQLSelect(
+                columns, from: pairs.table, where: keys.first(pairs.source),
+                orderBy: [pairs.source, pairs.destination])
         } read: { statement in
             found.add(
                 ObjectKey(store: store, entity: entity, number: statement.integer(1)), of: statement.integer(0),
@@ -125,23 +99,23 @@ struct MemberQuery {
         var wanted = Set<Int64>()
         for member in found.members where hasSubentities || !isKnown(member) { wanted.insert(member.number) }
         let keys = wanted.sorted()
-        let pages = try SQLiteStore.rows(
-            withKeys: keys, place: destination, reader: content.reader(of: destination, store: store),
-            database: database)
+        let reader = content.reader(of: destination, store: store)
+        try database.readRows(withKeys: keys, by: reader)
+        let pages = reader.pages
         found.resolve(among: keys, by: pages)
         var result = found.inOrderOfOwners(keepsPositions: pairs.position != nil)
         result.pages = pages
         return result
     }
 
-    private func membersByJoin(_ pairs: SQLPairs, in database: Database) throws -> MemberResult {
+    private func membersByJoin(_ pairs: SQLPairs, in database: some SQLDatabase) throws -> MemberResult {
         var found = OwnedMembers(owners: owners)
         let (source, member) = ("p.\(pairs.source)", "p.\(pairs.destination)")
         let columns = [source, member, "t.Z_ENT"] + (pairs.position.map { ["p.\($0)"] } ?? [])
-        try forEachRow(owner: source, in: database) { owners in
+        try forEachRow(in: database) { keys in
             SQLSelect(
                 columns, from: "\(pairs.table) AS p JOIN \(destination.table) AS t ON t.Z_PK = \(member)",
-                where: owners, orderBy: [source, member])
+                where: keys.first(source), orderBy: [source, member])
         } read: { statement in
             guard let entity = content.schema.entityIndex(number: statement.integer(2)) else { return }
             let member = ObjectKey(
@@ -154,41 +128,33 @@ struct MemberQuery {
 
     /// A relationship that is its own inverse: stores contain one of the two directions, or both.
     private func membersByReflexivePairs(
-        _ pairs: SQLPairs, isKnown: (ObjectKey) -> Bool, in database: Database
+        _ pairs: SQLPairs, isKnown: (ObjectKey) -> Bool, in database: some SQLDatabase
     ) throws -> MemberResult {
         var found = OwnedMembers(owners: owners)
         let (source, member, table) = (pairs.source, pairs.destination, pairs.table)
-        try SQLParameters.forEachSlice(of: owners) { slice in
-            let capacity = SQLParameters.capacity(for: slice.count)
-            let dialect = SQLiteDialect()
+        let dialect = content.compiler.dialect
+        try forEachRow(in: database) { keys in
             let owned = SQLSelect(
-                ["\(source) AS source", "\(member) AS member"], from: table,
-                where: .among(source, parameters: capacity))
-            let inverse = SQLSelect([member, source], from: table, where: .among(member, parameters: capacity))
-            let members = "(\(owned.text(in: dialect)) UNION \(inverse.text(in: dialect))) AS p"
-            let selection = SQLSelect(
+                ["\(source) AS source", "\(member) AS member"], from: table, where: keys.first(source))
+            let inverse = SQLSelect([member, source], from: table, where: keys.again(member))
+            return SQLSelect(
                 ["p.source", "p.member", "t.Z_ENT"],
-                from: "\(members) JOIN \(destination.table) AS t ON t.Z_PK = p.member",
+                from: "(\(owned.text(in: dialect)) UNION \(inverse.text(in: dialect))) AS p "
+                    + "JOIN \(destination.table) AS t ON t.Z_PK = p.member",
                 orderBy: ["p.source", "p.member"])
-            let statement = try SQLStatement(selection, in: database)
-            defer { statement.finish() }
-            SQLParameters.bind(slice, to: statement, capacity: capacity)
-            SQLParameters.bind(slice, to: statement, from: capacity + 1, capacity: capacity)
-            while try statement.step() {
-                guard let entity = content.schema.entityIndex(number: statement.integer(2)) else { continue }
-                found.add(
-                    ObjectKey(
-                        store: store, entity: UInt16(truncatingIfNeeded: entity), number: statement.integer(1)),
-                    of: statement.integer(0), position: nil)
-            }
+        } read: { statement in
+            guard let entity = content.schema.entityIndex(number: statement.integer(2)) else { return }
+            found.add(
+                ObjectKey(store: store, entity: UInt16(truncatingIfNeeded: entity), number: statement.integer(1)),
+                of: statement.integer(0), position: nil)
         }
         var result = found.inOrderOfOwners(keepsPositions: false)
         guard includesRows else { return result }
         var wanted = Set<Int64>()
         for member in result.members where !isKnown(member) { wanted.insert(member.number) }
-        result.pages = try SQLiteStore.rows(
-            withKeys: wanted.sorted(), place: destination, reader: content.reader(of: destination, store: store),
-            database: database)
+        let reader = content.reader(of: destination, store: store)
+        try database.readRows(withKeys: wanted.sorted(), by: reader)
+        result.pages = reader.pages
         return result
     }
 }
