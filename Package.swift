@@ -67,19 +67,33 @@ var products: [Product] = [
     .executable(name: "coral-port", targets: ["coral-port"]),
 ]
 
+/// The client of PostgreSQL, which needs libpq: a dependency only with the trait.
+let postgreSQL: [Target.Dependency] = [.target(name: "PostgreSQLClient", condition: .when(traits: ["PostgreSQL"]))]
+
 if engineIsBuilt {
     targets += [
+        // libpq, the client library of PostgreSQL.
+        .systemLibrary(name: "CPostgreSQL", providers: [.apt(["libpq-dev"])]),
+        // Connections, results and notifications of PostgreSQL, without Core Data. Empty without the trait.
+        .target(
+            name: "PostgreSQLClient",
+            dependencies: [.target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"]))]),
         // Every public NS… type, and the engine.
         .target(
             name: "ManagedObjects",
             dependencies: [
                 "AtomicFiles", "KeyedArchives", "PredicateLanguage", "ModelFiles",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
-            ]),
+            ] + postgreSQL),
         // The module `CoreData` outside Apple's platforms.
         .target(name: "CoreData", dependencies: ["ManagedObjects"]),
+        // Stores in PostgreSQL. Empty without the trait.
+        .target(name: "CoralPostgreSQL", dependencies: ["CoreData", "ManagedObjects"]),
     ]
-    products += [.library(name: "CoreData", targets: ["CoreData"])]
+    products += [
+        .library(name: "CoreData", targets: ["CoreData"]),
+        .library(name: "CoralPostgreSQL", targets: ["CoralPostgreSQL"]),
+    ]
 }
 
 /// Core Data: the framework if there is one, else the facade.
@@ -161,9 +175,11 @@ if engineIsBuilt {
     targets += [
         .testTarget(
             name: "ManagedObjectsTests",
-            dependencies: ["AtomicFiles", "ManagedObjects", .product(name: "GRDB", package: "GRDB.swift")]),
+            dependencies: ["AtomicFiles", "ManagedObjects", .product(name: "GRDB", package: "GRDB.swift")] + postgreSQL),
         // Depends on Core Data only, so that the same tests run on Apple's framework.
-        .testTarget(name: "ParityTests", dependencies: ["CoreData"]),
+        .testTarget(
+            name: "ParityTests",
+            dependencies: ["CoreData", .target(name: "CoralPostgreSQL", condition: .when(traits: ["PostgreSQL"]))]),
         // Tests of files written by Apple's tools.
         .testTarget(
             name: "CorpusTests",
@@ -204,7 +220,10 @@ let package = Package(
     name: "coral",
     platforms: [.macOS(.v12), .iOS(.v15), .tvOS(.v15), .watchOS(.v8)],
     products: products,
-    traits: [.trait(name: "Macros", description: "The macros of ManagedMacros, which need swift-syntax.")],
+    traits: [
+        .trait(name: "Macros", description: "The macros of ManagedMacros, which need swift-syntax."),
+        .trait(name: "PostgreSQL", description: "Stores in PostgreSQL, which need libpq."),
+    ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),

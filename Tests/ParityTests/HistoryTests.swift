@@ -214,7 +214,7 @@ import Testing
         let diary = try Diary(options: Self.tracking)
         let other = NSPersistentStoreCoordinator(managedObjectModel: DiaryModel.make())
         try other.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: diary.store.url, options: Self.tracking)
+            ofType: diary.store.type, configurationName: nil, at: diary.store.url, options: Self.tracking)
         let reading = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         reading.persistentStoreCoordinator = other
         let context = diary.context()

@@ -248,15 +248,16 @@ import Testing
             #expect((try context.execute(delete) as? NSBatchDeleteResult)?.result as? Bool == true)
             let update = NSBatchUpdateRequest(entityName: "Person")
             update.includesSubentities = false
-            update.propertiesToUpdate = [
-                "age": NSExpression(format: "age + 1"), "name": NSExpression(format: "uppercase(name)"),
-            ]
+            // A store on a server has no functions of texts.
+            let isFile = diary.store.type == NSSQLiteStoreType
+            update.propertiesToUpdate = ["age": NSExpression(format: "age + 1")]
+            if isFile { update.propertiesToUpdate?["name"] = NSExpression(format: "uppercase(name)") }
             update.resultType = .updatedObjectsCountResultType
             #expect((try context.execute(update) as? NSBatchUpdateResult)?.result as? Int == 2)
             update.resultType = .statusOnlyResultType
             #expect((try context.execute(update) as? NSBatchUpdateResult)?.result as? Bool == true)
             context.reset()
-            #expect(try context.names("Person") == ["ADA", "Zoë", "ÉMILE"])
+            if isFile { #expect(try context.names("Person") == ["ADA", "Zoë", "ÉMILE"]) }
             #expect(try context.all("Person", sortedBy: "age").last?.value(forKey: "age") as? Int == 64)
             // The property description instead of its name.
             let age = try #require(

@@ -84,7 +84,7 @@ struct StoreMigration {
 
     private func sourceModel(_ metadata: [String: Any]) throws -> NSManagedObjectModel {
         if let found = NSManagedObjectModel.mergedModel(from: Self.bundles, forStoreMetadata: metadata) { return found }
-        if storeClass is SQLiteStore.Type, let own = try? SQLiteStore.cachedModel(at: url),
+        if let own = try? storeClass.storedModel(at: url),
             let found = NSManagedObjectModel(byMerging: [own], forStoreMetadata: metadata)
         {
             return found
@@ -150,6 +150,13 @@ struct StoreMigration {
             try migrate(manager, from: copy, to: replacement.url, mapping)
             return try replacement.commit(replacing: .store)
         }
+        #if PostgreSQL
+            if storeClass is PostgreSQLStore.Type {
+                return try PostgreSQLReplacement(url: url, metadata: metadata).run {
+                    try migrate(manager, from: url, to: $0, mapping)
+                }
+            }
+        #endif
         guard storeClass is NSAtomicStore.Type, url.isFileURL else {
             throw CocoaError(
                 .migration, "Stores of the class \(storeClass) cannot be migrated when they are added.", url: url)

@@ -146,6 +146,12 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because a lock
     /// number.
     func loadContent() throws {}
 
+    /// The model that a store contains; nil if it contains none.
+    class func storedModel(at url: URL) throws -> NSManagedObjectModel? { nil }
+
+    /// Deletes a store that is not a file. False if the class has only stores in files, or in memory.
+    class func destroyStore(at url: URL) throws -> Bool { false }
+
     // MARK: - Life cycle
 
     /// Called when a coordinator has added the store.

@@ -77,6 +77,7 @@ extension NSPersistentStoreCoordinator {
     final func destroyStore(at url: URL, ofType storeType: String, options: [AnyHashable: Any]?) throws {
         // Stores in memory have no files; their content is released when they are removed.
         if storeType == NSInMemoryStoreType { return }
+        if try StoreClasses.shared.storeClass(ofType: storeType, url: url).destroyStore(at: url) { return }
         try requireFiles(type: storeType, url: url)
         if try StoreClasses.shared.storeClass(ofType: storeType, url: url) is FileStore.Type {
             if FileManager.default.fileExists(atPath: url.path) { try FileManager.default.removeItem(at: url) }

@@ -7,10 +7,25 @@ import Synchronization
 final class StoreClasses: Sendable {
     static let shared = StoreClasses()
 
-    private let classes = Mutex<[String: NSPersistentStore.Type]>([
-        NSSQLiteStoreType: SQLiteStore.self, NSInMemoryStoreType: MemoryStore.self, NSXMLStoreType: XMLStore.self,
-        NSPersistentStore.StoreType.archive.rawValue: ArchiveStore.self,
-    ])
+    private let classes: Mutex<[String: NSPersistentStore.Type]>
+
+    private init() {
+        var known: [String: NSPersistentStore.Type] = [
+            NSSQLiteStoreType: SQLiteStore.self, NSInMemoryStoreType: MemoryStore.self, NSXMLStoreType: XMLStore.self,
+            NSPersistentStore.StoreType.archive.rawValue: ArchiveStore.self,
+        ]
+        #if PostgreSQL
+            known[PostgreSQLStore.typeName] = PostgreSQLStore.self
+        #endif
+        classes = Mutex(known)
+    }
+
+    /// The type of stores in PostgreSQL, whose class exists with the package's trait only.
+    static let serverType = "PostgreSQL"
+    static let missingTrait =
+        "Stores in PostgreSQL need the package's trait “PostgreSQL”, with which this program was not built."
+    /// The schemes of the URLs of stores in PostgreSQL.
+    static let serverSchemes: Set<String> = ["postgresql", "postgres"]
 
     /// All types that have a class.
     var all: [String: NSPersistentStore.Type] { classes.withLock { $0 } }
@@ -34,6 +49,7 @@ final class StoreClasses: Sendable {
             switch type {
             case NSBinaryStoreType:
                 "Apple's format of stores of type \(type) is not known; NSPersistentStore.StoreType.archive keeps one file too."
+            case Self.serverType: Self.missingTrait
             default: "No class is registered for stores of type “\(type)”."
             }
         throw CocoaError(.persistentStoreInvalidType, sentence, url: url)

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import ModelFiles
 
-/// Information about an SQLite store that is read without its model: an addition to Core Data's API.
+/// Information about a store in an SQLite file, or in PostgreSQL, that is read without its model: an addition to Core Data's API.
 ///
 /// Reading changes and creates no file.
 public struct StoreInspection: @unchecked Sendable {  // because property list values are never changed
@@ -31,6 +31,11 @@ public struct StoreInspection: @unchecked Sendable {  // because property list v
     ///
     /// - Throws: An error of Core Data's if there is no store, or if it cannot be read or is damaged.
     public init(url: URL) throws {
+        let isOnServer = url.scheme.map { StoreClasses.serverSchemes.contains($0.lowercased()) } ?? false
+        self = try isOnServer ? Self(server: url) : Self(file: url)
+    }
+
+    private init(file url: URL) throws {
         self.url = url
         let file = SQLiteFile(url)
         byteCount = Self.size(file.path)
@@ -54,6 +59,24 @@ public struct StoreInspection: @unchecked Sendable {  // because property list v
         cachedModel = read.model
         hasHistory = read.hasHistory
         journalMode = read.isLogged ? "wal" : "delete"
+    }
+
+    /// The information about a store in PostgreSQL. It has no files, and no journal mode.
+    private init(server url: URL) throws {
+        #if PostgreSQL
+            let read = try PostgreSQLStore.inspect(url)
+            self.url = url
+            metadata = read.metadata.published
+            cachedModel = read.model
+            journalMode = ""
+            journalState = "The store is on a server."
+            hasUnfinishedTransaction = false
+            byteCount = read.byteCount
+            logByteCount = 0
+            hasHistory = read.hasHistory
+        #else
+            throw CocoaError(.persistentStoreInvalidType, StoreClasses.missingTrait)
+        #endif
     }
 
     private static func model(in database: Database, url: URL) throws -> NSManagedObjectModel? {

@@ -43,6 +43,18 @@ enum CorpusStores {
         withLog,
     ]
 
+    /// All files of the corpus that begin as an SQLite database does, by path.
+    static var databases: [URL] {
+        let all = FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil)
+        var found: [URL] = []
+        while let url = all?.nextObject() as? URL {
+            guard let file = try? FileHandle(forReadingFrom: url) else { continue }
+            if (try? file.read(upToCount: 16)) == Data("SQLite format 3\0".utf8) { found.append(url) }
+            try? file.close()
+        }
+        return found.sorted { $0.path < $1.path }
+    }
+
     /// A copy of a store in a temporary folder, which is removed after the test.
     static func copy(_ path: String) throws -> StoreFolder {
         let folder = try StoreFolder(name: (path as NSString).lastPathComponent)

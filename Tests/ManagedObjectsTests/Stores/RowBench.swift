@@ -14,7 +14,8 @@ final class RowBench {
     init(_ type: String, model: NSManagedObjectModel = NotesModel.make(), url: URL? = nil) throws {
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         store = try coordinator.addPersistentStore(
-            ofType: type, configurationName: nil, at: url ?? URL(fileURLWithPath: "/dev/null"), options: nil)
+            ofType: type, configurationName: nil, at: url ?? TestStores.url(type) ?? URL(fileURLWithPath: "/dev/null"),
+            options: nil)
         rows = coordinator.rowStores[0]
     }
 

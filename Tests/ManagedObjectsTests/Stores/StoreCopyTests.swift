@@ -65,6 +65,49 @@ import Testing
         #expect(try content(other, hidden: false).count == before.count)
     }
 
+    /// Every store of the corpus that contains its model, moved to PostgreSQL and back into a file.
+    @Test(
+        .enabled(
+            if: CorpusStores.isPresent && TestStores.server != nil,
+            "The corpus is not beside the package, or CORAL_POSTGRESQL names no server."))
+    func everyStoreIsTheSameAfterItWasInPostgreSQL() throws {
+        var moved = 0
+        for url in CorpusStores.databases {
+            let path = String(url.path.dropFirst(CorpusStores.directory.path.count + 1))
+            let origin = try CorpusStores.copy(path)
+            guard let model = try? SQLiteStore.cachedModel(at: origin.url) else { continue }
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            let options: [AnyHashable: Any] = [
+                NSReadOnlyPersistentStoreOption: true, NSIgnorePersistentStoreVersioningOption: true,
+            ]
+            // Some files of the corpus are damaged on purpose.
+            guard
+                let store = try? coordinator.addPersistentStore(
+                    ofType: NSSQLiteStoreType, configurationName: nil, at: origin.url, options: options),
+                let before = try? content(coordinator)
+            else { continue }
+            let place = try #require(TestStores.url(TestStores.postgreSQL))
+            do {
+                let onServer = try coordinator.migratePersistentStore(
+                    store, to: place, options: nil, withType: TestStores.postgreSQL)
+                #expect(try content(coordinator) == before, "\(path) on the server")
+                let copy = try StoreFolder()
+                let back = try coordinator.migratePersistentStore(onServer, to: copy.url, type: .sqlite)
+                #expect(try content(coordinator) == before, "\(path) moved back")
+                #expect(back.identifier == store.identifier)
+                try coordinator.remove(back)
+                moved += 1
+            } catch let error as CocoaError where error.localizedDescription.contains("derived from other objects") {
+                // Refused, as the article about such stores says.
+            } catch {
+                Issue.record("\(path): \(error)")
+            }
+            try coordinator.destroyPersistentStore(at: place, ofType: TestStores.postgreSQL, options: nil)
+        }
+        print("\(moved) stores moved to PostgreSQL and back")
+        #expect(moved > 15)
+    }
+
     /// All rows with their values and members, one on each line, sorted.
     private func content(
         _ coordinator: NSPersistentStoreCoordinator, hidden: Bool = true

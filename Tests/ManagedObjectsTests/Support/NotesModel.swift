@@ -86,6 +86,11 @@ struct TestStack {
         model: NSManagedObjectModel = NotesModel.make(), type: String = NSSQLiteStoreType,
         url: URL? = URL(fileURLWithPath: "/dev/null"), options: [AnyHashable: Any]? = nil
     ) throws {
+        var (type, url) = (type, url)
+        if TestStores.replacesSQLite, type == NSSQLiteStoreType, url?.path == "/dev/null" {
+            type = TestStores.postgreSQL
+        }
+        if url?.path == "/dev/null" { url = TestStores.url(type) }
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         self.url = url
         _ = try coordinator.addPersistentStore(

@@ -132,8 +132,19 @@ final class Diary {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("Diary-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let server = type == NSSQLiteStoreType ? Self.server : nil
         store = try coordinator.addPersistentStore(
-            ofType: type, configurationName: nil, at: folder.appendingPathComponent("Diary.sqlite"), options: options)
+            ofType: server == nil ? type : "PostgreSQL", configurationName: nil,
+            at: server ?? folder.appendingPathComponent("Diary.sqlite"), options: options)
+    }
+
+    /// The location of a new store in PostgreSQL, which replaces SQLite's if an environment variable names a server.
+    private static var server: URL? {
+        ProcessInfo.processInfo.environment["CORAL_PARITY_STORE"].flatMap {
+            URL(
+                string: $0 + ($0.contains("?") ? "&" : "?") + "schema=diary_"
+                    + UUID().uuidString.prefix(13).lowercased())
+        }
     }
 
     deinit {

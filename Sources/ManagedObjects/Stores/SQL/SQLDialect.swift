@@ -7,11 +7,17 @@ protocol SQLDialect: Sendable {
     /// The text of a statement with the database's own form of parameters.
     func parameterized(_ text: String) -> String
 
+    /// Whether parameters are numbered in a text, so that it cannot become a part of another statement.
+    var numbersParameters: Bool { get }
+
     // MARK: - Lists
 
     /// Whether an expression is an element of a list that is one parameter, so that the text does not depend on the
     /// number of elements.
     func isListed(_ expression: String, _ list: SQLList) -> String
+    /// The numbers of keys for which a store prepares the statements that read rows by their keys, ascending; each key is
+    /// a parameter. Empty if a list is one parameter of these statements.
+    var keyCounts: [Int] { get }
     /// The value of a list's parameter.
     func value(of keys: some Sequence<Int64>) -> String
     /// The value of a list's parameter.
@@ -30,6 +36,10 @@ protocol SQLDialect: Sendable {
     var differentOperator: String { get }
     /// The position of a text in another one, from 1; 0 if it does not occur.
     func position(of part: SQLFragment, in text: SQLFragment) -> SQLFragment
+    /// An aggregate of values of a kind; nil if the database does not have it. Requests that need it are evaluated in memory.
+    func aggregate(_ function: SQLAggregate, of value: SQLFragment, kind: SQLKind) -> SQLFragment?
+    /// Whether whole numbers are shifted by other ones as in memory.
+    var canShift: Bool { get }
     /// The name of a function of the predicate language; nil if the database does not have it. Predicates that need it are
     /// evaluated in memory.
     func name(of function: PredicateFunctions.Name) -> String?
@@ -41,6 +51,8 @@ protocol SQLDialect: Sendable {
     /// A column of an index that sorts texts by their bytes, and NULL before all values.
     func indexTerm(_ column: String, ascending: Bool) -> String
 
+    /// The name of an index in the database.
+    func indexName(_ name: String) -> String
     /// Whether the schema's spatial indexes exist: R-trees, which only SQLite has in this form.
     var hasSpatialIndexes: Bool { get }
 
@@ -55,6 +67,14 @@ protocol SQLDialect: Sendable {
     func limits(limit: SQLArgument?, offset: SQLArgument?) -> SQLFragment
 }
 
+/// A function of the values of many rows.
+enum SQLAggregate: String, Sendable {
+    case sum = "SUM"
+    case average = "AVG"
+    case minimum = "MIN"
+    case maximum = "MAX"
+}
+
 /// A list of values that a statement has as one parameter.
 enum SQLList: Sendable {
     case keys
@@ -62,6 +82,16 @@ enum SQLList: Sendable {
 }
 
 extension SQLDialect {
+    func aggregate(_ function: SQLAggregate, of value: SQLFragment, kind: SQLKind) -> SQLFragment? {
+        "\(function.rawValue)(\(value))"
+    }
+
+    var canShift: Bool { true }
+
+    var numbersParameters: Bool { false }
+
+    func indexName(_ name: String) -> String { name }
+
     /// The text of a statement.
     func text(of command: some SQLCommand) -> String { parameterized(command.text(in: self)) }
 

@@ -22,7 +22,8 @@ struct SQLIndexDefinition: SQLCommand {
             case .ordered(let column, let ascending): dialect.indexTerm(column, ascending: ascending)
             }
         }
-        return "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(name) ON \(table) (\(columns.joined(separator: ", ")))"
+        return
+            "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(dialect.indexName(name)) ON \(table) (\(columns.joined(separator: ", ")))"
             + (condition.map { " WHERE \($0)" } ?? "")
     }
 }

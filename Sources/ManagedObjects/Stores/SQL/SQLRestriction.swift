@@ -6,8 +6,8 @@ enum SQLRestriction: Sendable {
     case equals(String)
     /// A column has one of the values of a list, which is one parameter.
     case listed(String, SQLList = .keys)
-    /// A column has a value of a number of parameters.
-    case among(String, parameters: Int)
+    /// A column has a value of a number of parameters: the next ones, or the first ones of the statement.
+    case among(String, parameters: Int, areFirst: Bool = false)
     /// A column has a value between two parameters.
     case between(String)
     /// A column has a value that a selection of one column returns.
@@ -36,7 +36,9 @@ enum SQLRestriction: Sendable {
         case .none: return nil
         case .equals(let column): return "\(column) = ?"
         case .listed(let column, let list): return dialect.isListed(column, list)
-        case .among(let column, let count):
+        case .among(let column, let count, areFirst: true):
+            return "\(column) IN (\((1...max(1, count)).map { "?\($0)" }.joined(separator: ", ")))"
+        case .among(let column, let count, areFirst: false):
             return "\(column) IN (?\(String(repeating: ", ?", count: max(0, count - 1))))"
         case .between(let column): return "\(column) BETWEEN ? AND ?"
         case .selected(let column, let selection): return "\(column) IN (\(selection.text(in: dialect)))"

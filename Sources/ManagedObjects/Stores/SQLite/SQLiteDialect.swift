@@ -8,6 +8,8 @@ struct SQLiteDialect: SQLDialect {
         "\(expression) IN (SELECT value FROM json_each(?))"
     }
 
+    var keyCounts: [Int] { SQLParameters.capacities }
+
     func value(of keys: some Sequence<Int64>) -> String { "[\(keys.map(String.init).joined(separator: ","))]" }
 
     func value(of texts: [String]) -> String {

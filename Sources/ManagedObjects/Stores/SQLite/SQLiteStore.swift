@@ -7,9 +7,9 @@ import Synchronization
 ///
 /// The location `/dev/null` is a store in memory. A store that is opened read-only changes no file; see
 /// `NSReadOnlyPersistentStoreOption`.
-final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // because a lock guards its state
+final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  // because a lock guards its state
     /// The connection, schema and state of an open store.
-    struct Content: @unchecked Sendable {  // because schema and connection synchronise their access
+    struct Content: SQLContent, @unchecked Sendable {  // because schema and connection synchronise their access
         let connection: SQLiteConnection
         let schema: SQLSchema
         let compiler: SQLQueryCompiler
@@ -24,12 +24,6 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
         /// Posts notifications of remote changes; nil unless `NSPersistentStoreRemoteChangeNotificationPostOptionKey`
         /// is set.
         let remoteChanges: StoreCommits.Observation?
-
-        func reader(of place: SQLEntity, includesSubentities: Bool = true, store: UInt16) -> RowReader {
-            RowReader(
-                plans.plan(for: place, includesSubentities: includesSubentities), schema: schema, store: store,
-                externalData: externalData)
-        }
     }
 
     private let opened = Mutex<Content?>(nil)
@@ -109,7 +103,7 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
         let content = Content(
             connection: connection, schema: schema,
             compiler: SQLQueryCompiler(schema: schema, dialect: SQLiteDialect()),
-            plans: RowPlans(schema: schema), file: file,
+            plans: RowPlans(schema: schema, dialect: SQLiteDialect()), file: file,
             externalData: SQLiteFile.isMemory(url) ? nil : ExternalData(directory: file.externalDataDirectory),
             history: history, bitmaps: ChangeBitmaps(schema, areReliable: areMasksReliable(catalog)),
             commits: commits, remoteChanges: observeRemoteChanges(commits))
@@ -295,6 +289,8 @@ final class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
             throw SQLiteError.translated(error, .saving, url: url)
         }
     }
+
+    override class func storedModel(at url: URL) throws -> NSManagedObjectModel? { try cachedModel(at: url) }
 
     /// The model that is cached in a store; nil if it has none, as in very old stores. No file is changed.
     ///

@@ -45,7 +45,7 @@ extension SQLQueryCompiler {
         var order = try writer.order(query.query.sortDescriptors)
         if !groups.isEmpty {
             // Evaluation in memory returns groups in the order of their grouping values, and so does this statement.
-            order += groups
+            order += groups.compactMap { dialect.orderTerm($0, ascending: true, collation: nil) }
         } else if !order.isEmpty, !query.isDistinct, !Self.aggregates(selected) {
             order.append("t0.Z_PK")
         }
@@ -106,7 +106,7 @@ extension SQLValueStatement {
     ///
     /// - Parameter objectID: Creates an object ID from the entity and the primary key.
     func values(
-        of row: SQLStatement, schema: SQLSchema, objectID: (NSEntityDescription, Int64) -> NSManagedObjectID
+        of row: some SQLRow, schema: SQLSchema, objectID: (NSEntityDescription, Int64) -> NSManagedObjectID
     ) -> [Any?] {
         forms.enumerated().map { column, form in
             if row.isNull(column) { return nil }

@@ -53,14 +53,16 @@ extension SQLWriter {
         case "@sum":
             guard value.kind.isNumber else { throw PredicateRefusal(.mixedKinds, place) }
             return SQLValue(
-                sql: "(\(members.select("COALESCE(SUM(\(value.sql)), 0)")))", kind: value.kind.ofSum, isNullable: false)
+                sql: "(\(members.select("COALESCE(\(try aggregate(.sum, of: value, place: place)), 0)")))",
+                kind: value.kind.ofSum, isNullable: false)
         case "@avg":
             guard value.kind.isNumber else { throw PredicateRefusal(.mixedKinds, place) }
-            return SQLValue(sql: "(\(members.select("AVG(\(value.sql))")))", kind: .real)
+            return SQLValue(sql: "(\(members.select(try aggregate(.average, of: value, place: place))))", kind: .real)
         default:
             guard value.kind.isOrdered else { throw PredicateRefusal(.mixedKinds, place) }
-            let function = operation == "@min" ? "MIN" : "MAX"
-            return SQLValue(sql: "(\(members.select("\(function)(\(value.sql))")))", kind: value.kind)
+            let function = operation == "@min" ? SQLAggregate.minimum : .maximum
+            return SQLValue(
+                sql: "(\(members.select(try aggregate(function, of: value, place: place))))", kind: value.kind)
         }
     }
 

@@ -114,8 +114,8 @@ extension SQLWriter {
         case "modulus:by:" where try areWhole && isNotZero(arguments[1]): return combined("%", kind)
         case "bitwiseAnd:with:" where areWhole: return combined("&", kind)
         case "bitwiseOr:with:" where areWhole: return combined("|", kind)
-        case "leftshift:by:" where areWhole: return combined("<<", kind)
-        case "rightshift:by:" where areWhole: return combined(">>", kind)
+        case "leftshift:by:" where areWhole && dialect.canShift: return combined("<<", kind)
+        case "rightshift:by:" where areWhole && dialect.canShift: return combined(">>", kind)
         default: throw PredicateRefusal(.function, place)
         }
     }
@@ -153,12 +153,26 @@ extension SQLWriter {
     private func aggregate(_ value: SQLValue, by name: String, place: ExpressionNode) throws -> SQLValue {
         switch name {
         case "count:": return SQLValue(sql: "COUNT(\(value.sql))", kind: .integer, isNullable: false)
-        case "sum:" where value.kind.isNumber: return SQLValue(sql: "SUM(\(value.sql))", kind: value.kind.ofSum)
-        case "average:" where value.kind.isNumber: return SQLValue(sql: "AVG(\(value.sql))", kind: .real)
-        case "min:" where value.kind.isOrdered: return SQLValue(sql: "MIN(\(value.sql))", kind: value.kind)
-        case "max:" where value.kind.isOrdered: return SQLValue(sql: "MAX(\(value.sql))", kind: value.kind)
+        case "sum:" where value.kind.isNumber:
+            return SQLValue(sql: try aggregate(.sum, of: value, place: place), kind: value.kind.ofSum)
+        case "average:" where value.kind.isNumber:
+            return SQLValue(sql: try aggregate(.average, of: value, place: place), kind: .real)
+        case "min:" where value.kind.isOrdered:
+            return SQLValue(sql: try aggregate(.minimum, of: value, place: place), kind: value.kind)
+        case "max:" where value.kind.isOrdered:
+            return SQLValue(sql: try aggregate(.maximum, of: value, place: place), kind: value.kind)
         default: throw PredicateRefusal(.mixedKinds, place)
         }
+    }
+
+    /// An aggregate of values.
+    ///
+    /// - Throws: `PredicateRefusal` if the database does not have it.
+    func aggregate(_ function: SQLAggregate, of value: SQLValue, place: ExpressionNode) throws -> SQLFragment {
+        guard let sql = dialect.aggregate(function, of: value.sql, kind: value.kind) else {
+            throw PredicateRefusal(.function, place)
+        }
+        return sql
     }
 }
 

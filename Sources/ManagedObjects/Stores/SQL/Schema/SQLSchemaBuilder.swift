@@ -8,6 +8,7 @@ struct SQLSchemaBuilder {
     private let catalog: SQLCatalog?
     /// The schema whose numbers and join tables are used: that of the store, or of another one that a new store follows.
     private let followed: SQLCatalog?
+    private let naming: SQLNaming
     private var numbers: [Int: Int64] = [:]
     private var columnsByIndex: [Int: [SQLColumn?]] = [:]
     private var tableByIndex: [Int: String] = [:]
@@ -21,18 +22,22 @@ struct SQLSchemaBuilder {
     ///   a new store gets; nil for those of the rules.
     static func schema(
         of model: NSManagedObjectModel, configuration: String? = nil, catalog: SQLCatalog? = nil,
-        template: SQLCatalog? = nil
+        template: SQLCatalog? = nil, naming: SQLNaming = .sqlite
     ) -> SQLSchema {
         var builder = SQLSchemaBuilder(
-            model: model, configuration: configuration, catalog: catalog, followed: catalog ?? template)
+            model: model, configuration: configuration, catalog: catalog, followed: catalog ?? template, naming: naming)
         builder.assignNumbers()
         for root in builder.stored where root.superentity == nil { builder.addTable(of: root) }
         builder.addJoinTables()
         return builder.schema()
     }
 
-    private init(model: NSManagedObjectModel, configuration: String?, catalog: SQLCatalog?, followed: SQLCatalog?) {
+    private init(
+        model: NSManagedObjectModel, configuration: String?, catalog: SQLCatalog?, followed: SQLCatalog?,
+        naming: SQLNaming
+    ) {
         self.model = model
+        self.naming = naming
         self.catalog = catalog
         self.followed = followed
         let chosen = configuration.flatMap { model.entities(forConfigurationName: $0) } ?? model.entities
@@ -53,7 +58,7 @@ struct SQLSchemaBuilder {
             return SQLEntity(
                 entity: entity, number: numbers[entity.index] ?? 0,
                 hierarchyNumbers: hierarchy.compactMap { numbers[$0.index] }.sorted(),
-                table: tableByIndex[entity.rootEntity.index] ?? Self.tableName(of: entity.rootEntity.name ?? ""),
+                table: tableByIndex[entity.rootEntity.index] ?? tableName(of: entity.rootEntity.name ?? ""),
                 columns: columnsByIndex[entity.index] ?? [],
                 sharesTable: entity.superentity != nil || hierarchy.count > 1)
         }
@@ -94,6 +99,8 @@ struct SQLSchemaBuilder {
     // MARK: - Entity tables
 
     static func tableName(of entityName: String) -> String { "Z" + entityName.uppercased() }
+
+    private func tableName(of entityName: String) -> String { naming.fitting(Self.tableName(of: entityName)) }
 
     private mutating func addTable(of root: NSEntityDescription) {
         let table = existingTable(of: root)
@@ -136,9 +143,9 @@ struct SQLSchemaBuilder {
     }
 
     private func existingTable(of root: NSEntityDescription) -> String {
-        let name = Self.tableName(of: root.name ?? "")
+        let name = tableName(of: root.name ?? "")
         guard let catalog, !catalog.hasTable(name), let former = root.renamingIdentifier else { return name }
-        let formerName = Self.tableName(of: former)
+        let formerName = tableName(of: former)
         return catalog.hasTable(formerName) ? formerName : name
     }
 
@@ -178,20 +185,21 @@ struct SQLSchemaBuilder {
             // Named after the column of its to-one relationship, which precedes it.
             let owner = slots.firstIndex { $0.kind == .toOne && $0.property === property }
             guard let owner, let reference = columns[owner] else { return nil }
-            return SQLColumn(name: "Z_FOK_" + reference.name.dropFirst(), declaration: declaration)
+            return SQLColumn(name: naming.fitting("Z_FOK_" + reference.name.dropFirst()), declaration: declaration)
         }
         var base = property.name.uppercased()
         if description.kind == .toOne, description.isHidden {
             base = "\(property.entityIfAny.flatMap { numbers[$0.index] } ?? 0)" + base
         }
         let suffix = Self.freeSuffix(for: "Z" + base, in: &claimed)
-        var column = SQLColumn(name: "Z" + base + suffix, declaration: declaration)
+        var column = SQLColumn(name: naming.fitting("Z" + base + suffix), declaration: declaration)
         if description.kind == .toOne, !description.isHidden, let destination = description.destination,
             let number = numbers[destination.index], hasStoredSubentities(destination)
         {
-            column.companion = "Z\(number)_\(base)\(suffix)"
+            column.companion = naming.fitting("Z\(number)_\(base)\(suffix)")
         }
-        column.hasStorageByte = description.attribute?.allowsExternalBinaryDataStorage ?? false
+        column.hasStorageByte =
+            naming.hasExternalFiles && description.attribute?.allowsExternalBinaryDataStorage == true
         return column
     }
 
@@ -236,6 +244,7 @@ struct SQLSchemaBuilder {
         else { return }
         // The columns do not depend on the side that the table is named after.
         let names = ["Z_\(number)\(relationship.name.uppercased())", "Z_\(otherNumber)\(inverse.name.uppercased())"]
+            .map(naming.fitting)
         let isReflexive = relationship === inverse
         let columns = [
             isReflexive ? "REFLEXIVE" : "Z_\(number)\(inverse.name.uppercased())",
@@ -282,14 +291,14 @@ struct SQLSchemaBuilder {
         if let catalog, !catalog.hasTable(table) { missing.append(table) }
 
         func column(_ base: String) -> String {
-            let name = base + Self.freeSuffix(for: base, in: &claimed)
+            let name = naming.fitting(base + Self.freeSuffix(for: base, in: &claimed))
             guard let existing, !existing.contains(name) else { return name }
             // The only other spelling is the same name with a numeric suffix.
             return existing.first { Self.isNumbered(base, $0) } ?? name
         }
         func positionColumn(of column: String, _ isOrdered: Bool) -> String? {
             guard isOrdered else { return nil }
-            let name = "Z_FOK_" + column.dropFirst(2)
+            let name = naming.fitting("Z_FOK_" + column.dropFirst(2))
             if let existing = catalog?.columns[table], !existing.isEmpty, !existing.contains(name) {
                 missing.append("\(table).\(name)")
                 return nil

@@ -42,7 +42,7 @@ struct BatchInserter {
                 try statement.run()
                 last += 1
                 keys.append(key(last, entity))
-                batch.history?.insert(entity, key: last)
+                batch.history?.changes.insert(entity, key: last)
             } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
                 if let key = try settle(row, newKey: last + 1, error) { keys.append(key) }
             }
@@ -98,7 +98,7 @@ struct BatchInserter {
         try statement.run()
         let index = Int(holder.entity)
         if let own = batch.schema.entity(batch.schema.model.orderedEntities[index]) {
-            batch.history?.update(own, key: holder.number, slots: slots)
+            batch.history?.changes.update(own, key: holder.number, slots: slots)
         }
         return holder
     }

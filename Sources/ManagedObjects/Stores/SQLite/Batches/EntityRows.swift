@@ -190,7 +190,7 @@ public final class EntityRows {
         }
         try run(statement)
         writer.didInsert(sql.entity.index, key: key)
-        writer.batch.history?.insert(sql, key: key)
+        writer.batch.history?.changes.insert(sql, key: key)
     }
 
     private func makeInsertion() throws -> SQLStatement {
@@ -224,7 +224,7 @@ public final class EntityRows {
         try run(statement)
         if raises { writer.didUpdate(sql.entity.index, key: key) }
         if key > counter.first { return }
-        writer.batch.history?.update(sql, key: key, slots: changed)
+        writer.batch.history?.changes.update(sql, key: key, slots: changed)
     }
 
     /// Binds a cell and, for a reference to one of several entities, the number of the entity. Returns the next

@@ -133,7 +133,7 @@ struct RowLinkNoter {
             statement.bind(list: group.map(\.number), at: dates.count + 1)
             try statement.run()
             for key in group {
-                batch.history?.update(place, key: key.number, slots: dates, toMany: places[key] ?? [])
+                batch.history?.changes.update(place, key: key.number, slots: dates, toMany: places[key] ?? [])
             }
         }
     }

@@ -127,7 +127,7 @@ public final class RowWriter {
                 guard let entity = batch.schema.entity(batch.schema.model.orderedEntities[Int(key.entity)]) else {
                     continue
                 }
-                batch.history?.update(
+                batch.history?.changes.update(
                     entity, key: key.number, slots: [], toMany: Set((0..<64).filter { places >> UInt64($0) & 1 == 1 }))
             }
         }

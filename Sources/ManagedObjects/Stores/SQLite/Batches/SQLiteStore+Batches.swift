@@ -1,101 +1,15 @@
 import Foundation
 import GRDB
 
-// Batch requests: many rows are changed by few statements, in one transaction, without objects.
+// Batch requests, and other requests that change rows without objects.
 
-extension SQLiteStore: BatchStore {
-    func executeBatch(
-        _ request: NSPersistentStoreRequest, for context: NSManagedObjectContext
-    ) throws -> NSPersistentStoreResult? {
-        if let stores = request.affectedStores, !stores.contains(where: { $0 === self }) { return nil }
-        let content = try content()
-        let model = content.schema.model
-        switch request {
-        case let request as NSBatchInsertRequest:
-            guard let place = content.schema.entity(try request.target.entity(in: model)) else { return nil }
-            return try insert(request, place, content, context)
-        case let request as NSBatchUpdateRequest:
-            guard let place = content.schema.entity(try request.target.entity(in: model)) else { return nil }
-            return try update(request, place, content, context)
-        case let request as NSBatchDeleteRequest:
-            guard let place = content.schema.entity(try request.fetchRequest.specification.entity(in: model)) else {
-                return nil
-            }
-            return try delete(request, place, content, context)
-        default: return nil
-        }
-    }
-
-    // MARK: - The requests
-
-    private func insert(
-        _ request: NSBatchInsertRequest, _ place: SQLEntity, _ content: Content, _ context: NSManagedObjectContext
-    ) throws -> NSPersistentStoreResult {
-        let rows = try BatchRows(request, entity: place.entity, store: number)
-        let policy = (context.mergePolicy as? NSMergePolicy)?.mergeType ?? .errorMergePolicyType
-        let keys = try writing(content, context) { batch in
-            var inserter = try BatchInserter(place, batch: batch, policy: policy)
-            defer { batch.take(files: inserter.values.filesMade) }
-            return try inserter.insert(rows)
-        }
-        let result: Any =
-            switch request.resultType {
-            case .statusOnly: true
-            case .objectIDs: objectIDs(of: keys)
-            case .count: keys.count
-            }
-        return NSBatchInsertResult(result, type: request.resultType)
-    }
-
-    private func update(
-        _ request: NSBatchUpdateRequest, _ place: SQLEntity, _ content: Content, _ context: NSManagedObjectContext
-    ) throws -> NSPersistentStoreResult {
-        var query = RowQuery(entity: place.entity, predicate: try request.predicate?.converted(for: place.entity))
-        query.includesSubentities = request.includesSubentities
-        let selection = try BatchSelection(query, store: self, content: content)
-        let assignments = try BatchAssignments(
-            request.propertiesToUpdate ?? [:], of: place, schema: content.schema, store: number)
-        let wantsKeys = request.resultType == .updatedObjectIDsResultType
-        let (keys, count) = try writing(content, context) { batch in
-            var updater = BatchUpdater(place, batch: batch)
-            defer { batch.take(files: updater.values.filesMade) }
-            return try updater.update(selection, assignments: assignments, wantsKeys: wantsKeys)
-        }
-        let result: Any =
-            switch request.resultType {
-            case .statusOnlyResultType: true
-            case .updatedObjectIDsResultType: objectIDs(of: keys)
-            case .updatedObjectsCountResultType: count
-            }
-        return NSBatchUpdateResult(result, type: request.resultType)
-    }
-
-    private func delete(
-        _ request: NSBatchDeleteRequest, _ place: SQLEntity, _ content: Content, _ context: NSManagedObjectContext
-    ) throws -> NSPersistentStoreResult {
-        let selection: BatchSelection
-        if let ids = request.objectIDs {
-            guard ids.allSatisfy({ $0.entity.rootEntity.name == place.entity.rootEntity.name }) else {
-                throw CocoaError(
-                    .coreData, "The objects of a batch deletion must all be of one entity's hierarchy.", url: url)
-            }
-            selection = .keys(ids.filter { !$0.isTemporaryID && $0.key.store == number }.map(\.key.number))
-        } else {
-            let specification = try request.fetchRequest.specification.converted(for: place.entity)
-            let query = specification.rowQuery(entity: place.entity)
-            selection = try BatchSelection(query, store: self, content: content)
-        }
-        let keys = try writing(content, context) { batch in
-            var deleter = BatchDeleter(batch: batch)
-            return try deleter.delete(selection.keys(of: place, in: batch))
-        }
-        let result: Any =
-            switch request.resultType {
-            case .resultTypeStatusOnly: true
-            case .resultTypeObjectIDs: objectIDs(of: keys)
-            case .resultTypeCount: keys.count
-            }
-        return NSBatchDeleteResult(result, type: request.resultType)
+extension SQLiteStore: SQLBatchStore {
+    func insert(
+        _ rows: BatchRows, into place: SQLEntity, policy: NSMergePolicyType, in batch: BatchTransaction
+    ) throws -> [ObjectKey] {
+        var inserter = try BatchInserter(place, batch: batch, policy: policy)
+        defer { batch.take(files: inserter.values.filesMade) }
+        return try inserter.insert(rows)
     }
 
     /// Copies rows with set operations; see `RowCopyRequest`.
@@ -104,7 +18,7 @@ extension SQLiteStore: BatchStore {
         context: NSManagedObjectContext
     ) throws -> RowCopyOutcome {
         do {
-            let (pairs, changed) = try writing(try content(), context) { batch in
+            let (pairs, changed) = try writing(context, isRepeatable: false) { batch in
                 do {
                     let result = try RowCopier(request, batch: batch).copy(keys)
                     if request.isDryRun { throw RowCopyDryRun() }
@@ -132,7 +46,7 @@ extension SQLiteStore: BatchStore {
     func writeRows<Result>(
         context: NSManagedObjectContext, _ body: (RowWriter) throws -> Result
     ) throws -> (Result, RowOutcome) {
-        try writing(try content(), context) { batch in
+        try writing(context, isRepeatable: false) { batch in
             let writer = RowWriter(batch)
             let result = try body(writer)
             try writer.finish()
@@ -142,9 +56,10 @@ extension SQLiteStore: BatchStore {
 
     // MARK: - Transactions
 
-    private func writing<Result>(
-        _ content: Content, _ context: NSManagedObjectContext, _ body: (BatchTransaction) throws -> Result
+    func writing<Result>(
+        _ context: NSManagedObjectContext, isRepeatable: Bool, _ body: (BatchTransaction) throws -> Result
     ) throws -> Result {
+        let content = try content()
         guard !isReadOnly else {
             throw CocoaError(.persistentStoreSave, "The store is opened for reading only.", url: url)
         }
@@ -166,10 +81,5 @@ extension SQLiteStore: BatchStore {
             content.externalData?.remove(made)
             throw SQLiteError.translated(error, .saving, url: url)
         }
-    }
-
-    private func objectIDs(of keys: [ObjectKey]) -> [NSManagedObjectID] {
-        guard let coordinator = persistentStoreCoordinator else { return [] }
-        return keys.map(coordinator.objectID(for:))
     }
 }

@@ -6,7 +6,7 @@ import GRDBSQLite
 ///
 /// The connection caches its statements by text, so preparing one again costs a dictionary lookup. `finish()` must be
 /// called after the last step: a statement that has not been reset holds a read transaction.
-struct SQLStatement {
+struct SQLStatement: SQLCursor {
     let database: Database
     let handle: SQLite.Handle
     // Keeps the handle valid.
@@ -131,12 +131,7 @@ struct SQLStatement {
     @inline(__always) func integer(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
     @inline(__always) func double(_ column: Int) -> Double { sqlite3_column_double(handle, Int32(column)) }
 
-    /// The type of a stored value.
-    enum ColumnType {
-        case null, integer, real, text, blob
-    }
-
-    @inline(__always) func type(_ column: Int) -> ColumnType {
+    @inline(__always) func type(_ column: Int) -> SQLValueType {
         switch sqlite3_column_type(handle, Int32(column)) {
         case SQLITE_INTEGER: .integer
         case SQLITE_FLOAT: .real
@@ -156,24 +151,6 @@ struct SQLStatement {
     @inline(__always) func textBytes(_ column: Int) -> UnsafeRawBufferPointer? {
         guard let start = sqlite3_column_text(handle, Int32(column)) else { return nil }
         return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, Int32(column))))
-    }
-
-    func text(_ column: Int) -> String? {
-        textBytes(column).map { String(decoding: $0, as: UTF8.self) }
-    }
-
-    func data(_ column: Int) -> Data? {
-        isNull(column) ? nil : Data(bytes(column))
-    }
-
-    func value(_ column: Int) -> DatabaseValue {
-        switch type(column) {
-        case .integer: integer(column).databaseValue
-        case .real: double(column).databaseValue
-        case .text: (text(column) ?? "").databaseValue
-        case .blob: (data(column) ?? Data()).databaseValue
-        case .null: .null
-        }
     }
 }
 

@@ -25,7 +25,8 @@ extension SQLiteStore: HistoryStore {
         let schema = try content().schema
         try reading(nil, consistently: true) { database in
             guard let tables = try tables(for: query, in: database) else { return }
-            var reader = HistoryReader(query, tables, schema: schema, store: number, url: place)
+            var reader = HistoryReader(
+                query, tables, schema: schema, dialect: SQLiteDialect(), store: number, url: place)
             try reader.read(in: database, body)
         }
     }
@@ -34,7 +35,7 @@ extension SQLiteStore: HistoryStore {
         let schema = try content().schema
         return try reading(nil, consistently: true) { database in
             guard let tables = try tables(for: query, in: database) else { return 0 }
-            let wanted = HistoryConditions.changes(query, tables, schema: schema)
+            let wanted = HistoryConditions.changes(query, tables, schema: schema, dialect: SQLiteDialect())
             let statement = try SQLStatement(
                 SQLQuery(HistoryStatements.countChanges(where: wanted.all), wanted.arguments), in: database)
             defer { statement.finish() }
@@ -64,7 +65,8 @@ extension SQLiteStore: HistoryStore {
                 guard let tables = try HistoryTables(in: database) else { return 0 }
                 let hasOldValues = try database.tableExists(OldValueStatements.values)
                 let bound = try SQLStatement(
-                    HistoryStatements.firstKept(deletion, tables, hasOldValues: hasOldValues), in: database)
+                    HistoryStatements.firstKept(
+                        deletion, tables, hasOldValues: hasOldValues, dialect: SQLiteDialect()), in: database)
                 let kept = try bound.step() && !bound.isNull(0) ? bound.integer(0) : nil
                 bound.finish()
                 guard let kept else { return 0 }

@@ -60,9 +60,14 @@ struct StoreMetadata: @unchecked Sendable {  // because property list values are
             throw CocoaError(
                 .fileReadCorruptFile, "The metadata of the store are damaged: Z_UUID is not text.", url: url)
         }
-        uuid = identifier
         // In some files the property list has been removed.
-        content = row.isNull(1) ? [:] : try Self.propertyList(row.data(1), url: url)
+        try self.init(uuid: identifier, propertyList: row.isNull(1) ? nil : row.data(1) ?? Data(), url: url)
+    }
+
+    /// The metadata that a store contains: a UUID, and a property list if there is one.
+    init(uuid: String, propertyList: Data?, url: URL?) throws {
+        self.uuid = uuid
+        content = try propertyList.map { try Self.propertyList($0, url: url) } ?? [:]
     }
 
     /// The entries of a property list in a damaged store; nil if it is not a dictionary.
@@ -80,17 +85,23 @@ struct StoreMetadata: @unchecked Sendable {  // because property list values are
         return dictionary
     }
 
-    /// Writes the row, inserting it if it does not exist.
-    func write(to database: Database) throws {
+    /// The property list that a store contains.
+    ///
+    /// - Throws: Code 134030 if a value is not of a property list's type.
+    func propertyList() throws -> Data {
         let plist = content.filter { !Self.derivedKeys.contains($0.key) }
         guard PropertyListSerialization.propertyList(plist, isValidFor: .binary) else {
             throw CocoaError(
                 .persistentStoreSave, "Metadata of a store can only contain property list types, such as strings.")
         }
-        let data = try PropertyListSerialization.data(fromPropertyList: plist, format: .binary, options: 0)
+        return try PropertyListSerialization.data(fromPropertyList: plist, format: .binary, options: 0)
+    }
+
+    /// Writes the row, inserting it if it does not exist.
+    func write(to database: Database) throws {
         try database.execute(
             sql: "INSERT OR REPLACE INTO Z_METADATA (Z_VERSION, Z_UUID, Z_PLIST) VALUES (1, ?, ?)",
-            arguments: [uuid, data])
+            arguments: [uuid, propertyList()])
     }
 
     /// The metadata with the changes of a program. Entries of the framework are kept unless the program has replaced

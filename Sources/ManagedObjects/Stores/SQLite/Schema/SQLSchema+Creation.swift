@@ -8,6 +8,9 @@ extension SQLSchema {
         tableStatements + indexStatements + triggerStatements + Self.ownTableStatements
     }
 
+    /// The statements that create the indexes.
+    var indexStatements: [String] { indexStatements(in: SQLiteDialect()) }
+
     private var tableStatements: [String] {
         tableDefinitions.map { SQLiteDialect().text(of: $0) }
     }

@@ -84,7 +84,7 @@ struct PlanWriter {
                 try noteTaken(&finder, key: changes[index].key, values: changes[index].values, error)
             }
         }
-        history?.insert(entity, keys: changes.lazy.map(\.key))
+        history?.changes.insert(entity, keys: changes.lazy.map(\.key))
         let lastKey = changes.lazy.map(\.key).max() ?? 0
         if lastKey > 0, let root = schema.entity(group.entity.rootEntity) {
             try PrimaryKeys.raise(root.number, to: lastKey, name: root.entity.name ?? "", in: database)
@@ -164,7 +164,7 @@ struct PlanWriter {
                 try noteStale(group.entity, entity, key: update.key, version: update.version)
             } else {
                 let toMany = changedPlaces(of: group.entity, update)
-                history?.update(entity, key: update.key, slots: slots, toMany: toMany)
+                history?.changes.update(entity, key: update.key, slots: slots, toMany: toMany)
             }
         }
     }
@@ -213,7 +213,7 @@ struct PlanWriter {
             try statement.run()
             if database.changesCount > 0 {
                 try pairs.deletePairs(of: group.entity, key: deletion.key)
-                history?.delete(entity, key: deletion.key, tombstone: tombstone)
+                history?.changes.delete(entity, key: deletion.key, tombstone: tombstone)
             } else if deletion.checksVersion {
                 try noteStale(group.entity, entity, key: deletion.key, version: deletion.version)
             }

@@ -1,0 +1,90 @@
+#if PostgreSQL
+    import Foundation
+    import GRDB
+    import PostgreSQLClient
+
+    /// The rows of a statement, all of which have been received.
+    final class PostgreSQLCursor: SQLCursor {
+        private let result: PostgreSQLResult
+        private let count: Int
+        private var row = -1
+
+        init(_ result: PostgreSQLResult) {
+            self.result = result
+            count = result.rowCount
+        }
+
+        @inline(__always)
+        func step() -> Bool {
+            row += 1
+            return row < count
+        }
+
+        func finish() {}
+
+        @inline(__always) func isNull(_ column: Int) -> Bool { result.isNull(row, column) }
+        @inline(__always) func integer(_ column: Int) -> Int64 { result.integer(row, column) }
+        @inline(__always) func double(_ column: Int) -> Double { result.real(row, column) }
+        @inline(__always) func bytes(_ column: Int) -> UnsafeRawBufferPointer { result.bytes(row, column) }
+
+        func type(_ column: Int) -> SQLValueType {
+            if result.isNull(row, column) { return .null }
+            return switch result.type(ofColumn: column) {
+            case .integer, .mediumInteger, .smallInteger, .boolean: .integer
+            case .real: .real
+            case .bytes: .blob
+            case .text, .varchar, .name, nil: .text
+            }
+        }
+
+        func textBytes(_ column: Int) -> UnsafeRawBufferPointer? {
+            result.isNull(row, column) ? nil : result.bytes(row, column)
+        }
+    }
+
+    /// A connection while it is used by one task.
+    struct PostgreSQLDatabase: SQLWritingDatabase {
+        let connection: PostgreSQLConnection
+
+        func run(_ query: SQLQuery) throws -> Int {
+            try connection.execute(query.sql, query.arguments.map(PostgreSQLValue.init)).affectedCount
+        }
+
+        func cursor(_ query: SQLQuery) throws -> PostgreSQLCursor {
+            PostgreSQLCursor(try connection.execute(query.sql, query.arguments.map(PostgreSQLValue.init)))
+        }
+
+        /// One statement.
+        func readRows(withKeys keys: [Int64], by reader: RowReader) throws {
+            guard !keys.isEmpty else { return }
+            let result = try connection.execute(reader.plan.selectionOfKeys, [.array(PostgreSQLArray(keys))])
+            try reader.readAll(PostgreSQLCursor(result))
+        }
+
+        /// One statement, with the list as its first parameter.
+        func forEachCursor(
+            of keys: [Int64], selecting selection: (SQLKeyCondition) -> SQLSelect,
+            _ body: (PostgreSQLCursor) throws -> Void
+        ) throws {
+            let condition = SQLKeyCondition {
+                .listed($0)
+            } again: {
+                .text("\($0) = ANY(?1::bigint[])")
+            }
+            let text = PostgreSQLDialect().text(of: selection(condition))
+            try body(PostgreSQLCursor(try connection.execute(text, [.array(PostgreSQLArray(keys))])))
+        }
+    }
+
+    extension PostgreSQLValue {
+        init(_ value: DatabaseValue) {
+            switch value.storage {
+            case .null: self = .null
+            case .int64(let number): self = .integer(number)
+            case .double(let number): self = .real(number)
+            case .string(let text): self = .text(text)
+            case .blob(let data): self = .bytes(data)
+            }
+        }
+    }
+#endif

@@ -1,0 +1,62 @@
+#if PostgreSQL
+    import Foundation
+    import PostgreSQLClient
+
+    /// Translates the errors of PostgreSQL to Core Data's.
+    enum PostgreSQLFailure {
+        enum Activity: Sendable {
+            case opening, reading, saving
+
+            fileprivate var code: CocoaError.Code {
+                switch self {
+                case .opening: .persistentStoreOpen
+                case .reading: .fileReadUnknown
+                case .saving: .persistentStoreSave
+                }
+            }
+        }
+
+        /// The key of the SQLSTATE in the user info.
+        static let stateKey = "PostgreSQLState"
+
+        /// Core Data's error for an error of PostgreSQL's. Other errors are returned unchanged.
+        static func translated(_ error: any Error, _ activity: Activity, url: URL?) -> any Error {
+            guard let error = error as? PostgreSQLError else { return error }
+            let (code, sentence) = description(of: error, activity)
+            var userInfo: [String: Any] = [NSLocalizedFailureReasonErrorKey: error.description]
+            userInfo[stateKey] = error.state
+            return CocoaError(code, sentence, url: PostgreSQLLocation.withoutPassword(url), userInfo: userInfo)
+        }
+
+        private static func description(
+            of error: PostgreSQLError, _ activity: Activity
+        ) -> (code: CocoaError.Code, sentence: String) {
+            if error.isCancelled {
+                return (.persistentStoreTimeout, "The server has ended a statement: \(error.message)")
+            }
+            switch error.state?.prefix(2) {
+            case "28": return (.fileReadNoPermission, "The server refuses the user: \(error.message)")
+            case "3D": return (.fileReadNoSuchFile, "The server does not have the database: \(error.message)")
+            case "53": return (.fileWriteOutOfSpace, "The server lacks a resource: \(error.message)")
+            case "42" where error.state == "42501":
+                return (
+                    activity == .saving ? .fileWriteNoPermission : .fileReadNoPermission,
+                    "The user lacks a privilege: \(error.message)"
+                )
+            case "42":
+                return (activity.code, "The tables of the store are not those of the model: \(error.message)")
+            case "25" where error.state == "25P03" || error.state == "25P04":
+                return (
+                    .persistentStoreTimeout, "The server has ended a transaction that took too long: \(error.message)"
+                )
+            default: break
+            }
+            if error.isUnavailable {
+                return (
+                    .persistentStoreOpen, "The server cannot be reached, or accepts no statements: \(error.message)"
+                )
+            }
+            return (activity.code, "PostgreSQL refused a statement: \(error.message)")
+        }
+    }
+#endif

@@ -1,0 +1,285 @@
+#if PostgreSQL
+    import Foundation
+    import GRDB
+    import PostgreSQLClient
+
+    /// Writes a save plan inside a transaction: deletions, updates, insertions, pairs, history. One statement for the rows of an
+    /// entity with the same columns.
+    ///
+    /// Rows that another transaction has changed are those that a statement does not return. All of them are collected,
+    /// because merging needs them.
+    struct PostgreSQLPlanWriter {
+        private let store: UInt16
+        private let content: PostgreSQLStore.Content
+        private let connection: PostgreSQLConnection
+        private(set) var conflicts = SaveConflicts()
+        private(set) var outcome = SaveOutcome()
+        private var history: PostgreSQLHistoryWriter?
+        /// The sources and destinations of changed pairs, by relationship.
+        private var changedToMany: [ObjectIdentifier: Set<Int64>] = [:]
+        private let now = Date().timeIntervalSinceReferenceDate
+
+        private var schema: SQLSchema { content.schema }
+
+        init(store: UInt16, content: PostgreSQLStore.Content, connection: PostgreSQLConnection) {
+            self.store = store
+            self.content = content
+            self.connection = connection
+        }
+
+        /// Writes the whole plan.
+        ///
+        /// - Throws: ``SaveConflicts`` for rows that have been changed, and PostgreSQL's errors; the transaction must then be
+        ///   rolled back.
+        mutating func write(_ plan: SavePlan, url: URL?) throws {
+            history = content.history.map {
+                PostgreSQLHistoryWriter(
+                    $0, content: content, connection: connection, author: plan.author, contextName: plan.contextName)
+            }
+            if history != nil { noteChangedPairs(plan.pairs) }
+            for group in plan.deletes { try delete(group) }
+            try vacate(plan.updates)
+            for group in plan.updates { try update(group) }
+            // Conflicts in updates are known before a statement fails because of a unique value.
+            guard conflicts.stale.isEmpty else { throw conflicts }
+            for group in plan.inserts { try insert(group) }
+            for group in plan.pairs {
+                guard let pairs = schema.pairs(of: group.relationship) else {
+                    throw CocoaError(
+                        .persistentStoreSave, "The relationship “\(group.relationship.name)” has no join table.")
+                }
+                try PairStatements(pairs: pairs, connection: connection).write(group)
+            }
+            if let metadata = plan.metadata {
+                let tables = PostgreSQLTables(location: content.location)
+                if let stored = try tables.metadata(in: connection, url: url) {
+                    try tables.write(stored.replacing(with: metadata), in: connection)
+                }
+            }
+            try history?.finish()
+        }
+
+        private func place(_ entity: NSEntityDescription) throws -> SQLEntity {
+            if let place = schema.entity(entity) { return place }
+            throw CocoaError(
+                .persistentStoreSave, "The store's configuration does not have the entity “\(entity.name ?? "")”.")
+        }
+
+        // MARK: - Inserting
+
+        private mutating func insert(_ group: SavePlan.Group<SavePlan.Insert>) throws {
+            let entity = try place(group.entity)
+            let derivations = OwnDerivations(group.entity)
+            var columns = ColumnArrays(
+                entity, slots: entity.storedSlots, schema: schema, capacity: group.changes.count)
+            for change in group.changes {
+                guard !derivations.slots.isEmpty else {
+                    try columns.append(change.values, key: change.key)
+                    continue
+                }
+                var values = change.values
+                noteComputed(derivations.apply(to: &values, now: now), of: group.entity, key: change.key)
+                try columns.append(values, key: change.key)
+            }
+            let keys = PostgreSQLArray(group.changes.lazy.map(\.key))
+            try connection.execute(
+                RowStatements(entity: entity).insertion(columns.names), [.array(keys)] + columns.values)
+            history?.changes.insert(entity, keys: group.changes.lazy.map(\.key))
+        }
+
+        private mutating func noteComputed(
+            _ values: [(slot: Int, value: Value)], of entity: NSEntityDescription, key: Int64
+        ) {
+            for (slot, value) in values { outcome.computed.append((entity, key, slot, value)) }
+        }
+
+        // MARK: - Updating
+
+        /// Rows whose changes have the same columns.
+        private struct Updates: Hashable {
+            let slots: [Int]
+            let checksVersion: Bool
+        }
+
+        /// With more sets of columns than this, all columns of them are written with one statement: the version that is
+        /// checked is that of all values of a row.
+        private static let statementLimit = 2
+
+        private mutating func update(_ group: SavePlan.Group<SavePlan.Update>) throws {
+            let entity = try place(group.entity)
+            let derivations = OwnDerivations(group.entity)
+            var sets: [Updates: [Int]] = [:]
+            for (index, update) in group.changes.enumerated() {
+                let slots = written(update, entity, derivations)
+                sets[Updates(slots: slots, checksVersion: update.checksVersion), default: []].append(index)
+            }
+            let checked = sets.filter(\.key.checksVersion)
+            if checked.count > Self.statementLimit {
+                for key in checked.keys { sets[key] = nil }
+                let slots = Set(checked.keys.flatMap(\.slots)).sorted()
+                sets[Updates(slots: slots, checksVersion: true)] = checked.values.flatMap(\.self)
+            }
+            let ordered = sets.map { (updates: $0.key, indexes: $0.value.sorted()) }
+                .sorted { ($0.indexes.first ?? 0) < ($1.indexes.first ?? 0) }
+            for (updates, indexes) in ordered {
+                try update(group, indexes, updates, entity, derivations)
+            }
+        }
+
+        private func written(_ update: SavePlan.Update, _ entity: SQLEntity, _ derivations: OwnDerivations) -> [Int] {
+            (update.slots.filter { entity.columns[$0] != nil && !derivations.derivedSlots.contains($0) }
+                + derivations.slots.filter { entity.columns[$0] != nil }).sorted()
+        }
+
+        private mutating func update(
+            _ group: SavePlan.Group<SavePlan.Update>, _ indexes: [Int], _ updates: Updates, _ entity: SQLEntity,
+            _ derivations: OwnDerivations
+        ) throws {
+            var columns = ColumnArrays(entity, slots: updates.slots, schema: schema, capacity: indexes.count)
+            var (keys, versions) = (PostgreSQLArray(of: .integer), PostgreSQLArray(of: .integer))
+            for index in indexes {
+                let change = group.changes[index]
+                keys.append(change.key)
+                versions.append(change.version)
+                var values = change.values
+                noteComputed(derivations.apply(to: &values, now: now), of: group.entity, key: change.key)
+                try columns.append(values, key: change.key)
+            }
+            let result = try connection.execute(
+                RowStatements(entity: entity).update(columns.names, checksVersion: updates.checksVersion),
+                [.array(keys), .array(versions)] + columns.values)
+            guard result.rowCount == indexes.count else {
+                let found = Set((0..<result.rowCount).map { result.integer($0, 0) })
+                let lost = indexes.map { group.changes[$0] }.filter { !found.contains($0.key) }
+                return try noteStale(group.entity, entity, lost.map { ($0.key, $0.version) })
+            }
+            guard history != nil else { return }
+            for index in indexes {
+                let change = group.changes[index]
+                let (slots, places) = (written(change, entity, derivations), changedPlaces(of: group.entity, change))
+                history?.changes.update(entity, key: change.key, slots: slots, toMany: places)
+            }
+        }
+
+        /// Clears unique values of all rows that get other ones, so that rows can exchange their values.
+        private func vacate(_ groups: [SavePlan.Group<SavePlan.Update>]) throws {
+            var touched: [String: (entity: SQLEntity, keys: [Int64], columns: Set<String>)] = [:]
+            for group in groups {
+                let entity = try place(group.entity)
+                let constrained = UniqueValues.slots(of: entity)
+                guard !constrained.isEmpty else { continue }
+                for update in group.changes {
+                    let columns = update.slots.filter(constrained.contains).compactMap { entity.columns[$0]?.name }
+                    guard !columns.isEmpty, update.checksVersion else { continue }
+                    touched[entity.table, default: (entity, [], [])].keys.append(update.key)
+                    touched[entity.table]?.columns.formUnion(columns)
+                }
+            }
+            // A single row cannot exchange values with another. With one column every row of the statement gets a new value.
+            for (_, rows) in touched.sorted(by: { $0.key < $1.key }) where rows.keys.count > 1 {
+                for column in rows.columns.sorted() {
+                    try connection.execute(
+                        RowStatements(entity: rows.entity).clearing([column]),
+                        [.array(PostgreSQLArray(rows.keys.sorted()))])
+                }
+            }
+        }
+
+        // MARK: - Deleting
+
+        private mutating func delete(_ group: SavePlan.Group<SavePlan.Delete>) throws {
+            let entity = try place(group.entity)
+            let preserved = history == nil ? [] : HistoryTables.preservedColumns(of: entity)
+            for checksVersion in [true, false] {
+                let changes = group.changes.filter { $0.checksVersion == checksVersion }
+                guard !changes.isEmpty else { continue }
+                let result = try connection.execute(
+                    RowStatements(entity: entity).deletion(checksVersion: checksVersion, returning: preserved),
+                    [.array(PostgreSQLArray(changes.map(\.key))), .array(PostgreSQLArray(changes.map(\.version)))])
+                let cursor = PostgreSQLCursor(result)
+                var tombstones: [Int64: [DatabaseValue]] = [:]
+                while cursor.step() {
+                    tombstones[cursor.integer(0)] = preserved.indices.map { cursor.value($0 + 1) }
+                }
+                for change in changes {
+                    guard let tombstone = tombstones[change.key] else { continue }
+                    history?.changes.delete(entity, key: change.key, tombstone: tombstone)
+                }
+                try deletePairs(of: group.entity, keys: tombstones.keys.sorted())
+                if checksVersion, tombstones.count < changes.count {
+                    let lost = changes.filter { tombstones[$0.key] == nil }
+                    try noteStale(group.entity, entity, lost.map { ($0.key, $0.version) })
+                }
+            }
+        }
+
+        /// Removes all pairs of deleted rows.
+        private func deletePairs(of entity: NSEntityDescription, keys: [Int64]) throws {
+            guard !keys.isEmpty else { return }
+            for table in schema.joinTables {
+                let owner = table.owner.entityIfAny
+                let other = table.owner.inverseRelationship?.entityIfAny
+                var columns: [String] = []
+                for (entityOfColumn, column) in [(owner, table.sourceColumn), (other, table.destinationColumn)] {
+                    if let entityOfColumn, entity.isKindOf(entity: entityOfColumn) { columns.append(column) }
+                }
+                guard !columns.isEmpty else { continue }
+                let condition = columns.map { "\($0) = ANY($1)" }.joined(separator: " OR ")
+                try connection.execute("DELETE FROM \(table.name) WHERE \(condition)", [.array(PostgreSQLArray(keys))])
+            }
+        }
+
+        // MARK: - Conflicts
+
+        private mutating func noteStale(
+            _ entity: NSEntityDescription, _ place: SQLEntity, _ rows: [(key: Int64, version: Int64)]
+        ) throws {
+            let reader = content.reader(of: place, store: store)
+            try PostgreSQLDatabase(connection: connection).readRows(withKeys: rows.map(\.key), by: reader)
+            var current: [Int64: (page: RowPage, row: Int)] = [:]
+            for page in reader.pages {
+                for row in 0..<page.count { current[page.primaryKey(ofRow: row)] = (page, row) }
+            }
+            for (key, version) in rows {
+                var stale = SaveConflicts.Stale(entity: entity, key: key, expectedVersion: version)
+                stale.current = current[key]
+                conflicts.stale.append(stale)
+            }
+        }
+
+        /// Finds the conflicts of a plan of which a statement has failed because a row has unique values of another one, or its
+        /// key. Begins with the state of the store in a new transaction.
+        mutating func findTaken(_ plan: SavePlan) throws {
+            for group in plan.inserts {
+                let entity = try place(group.entity)
+                let keys = group.changes.map(\.key)
+                let result = try connection.execute(
+                    "SELECT Z_PK FROM \(entity.table) WHERE Z_PK = ANY($1)", [.array(PostgreSQLArray(keys))])
+                let present = (0..<result.rowCount).map { (key: result.integer($0, 0), version: Int64(0)) }
+                // A deleted row that is inserted again may have been inserted again by another context too.
+                if !present.isEmpty { try noteStale(group.entity, entity, present) }
+            }
+            conflicts.taken += try UniqueValues(plan, schema: schema, store: store).conflicts(in: connection)
+        }
+
+        // MARK: - History
+
+        private mutating func noteChangedPairs(_ groups: [SavePlan.PairGroup]) {
+            for group in groups {
+                changedToMany[ObjectIdentifier(group.relationship), default: []].formUnion(group.pairs.map(\.source))
+                guard let inverse = group.relationship.inverseRelationship else { continue }
+                changedToMany[ObjectIdentifier(inverse), default: []].formUnion(group.pairs.map(\.destination))
+            }
+        }
+
+        private func changedPlaces(of entity: NSEntityDescription, _ update: SavePlan.Update) -> Set<Int> {
+            guard !changedToMany.isEmpty else { return Set(update.toMany) }
+            let places = entity.layout.toMany
+            return places.indices.reduce(into: Set(update.toMany)) { changed, place in
+                if changedToMany[ObjectIdentifier(places[place].relationship)]?.contains(update.key) == true {
+                    changed.insert(place)
+                }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,148 @@
+#if PostgreSQL
+    import Foundation
+    import PostgreSQLClient
+
+    // Writes save plans, each in one transaction.
+
+    extension PostgreSQLStore {
+        /// In a transaction of its own, so that writers do not wait for each other until they commit. Keys that are not used
+        /// are lost.
+        func reserveKeys(entity: NSEntityDescription, count: Int) throws -> ClosedRange<Int64> {
+            let content = try content()
+            guard let root = content.schema.entity(entity.rootEntity), count > 0 else {
+                throw CocoaError(
+                    .persistentStoreSave, "The store's configuration does not have the entity “\(entity.name ?? "")”.",
+                    url: place)
+            }
+            do {
+                return try content.pool.withReadingConnection { connection in
+                    let result = try connection.execute(
+                        """
+                        INSERT INTO Z_PRIMARYKEY AS p (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES ($1, $3, 0, $2) \
+                        ON CONFLICT (Z_ENT) DO UPDATE SET Z_MAX = COALESCE(p.Z_MAX, 0) + $2 RETURNING Z_MAX
+                        """,
+                        [.integer(root.number), .integer(Int64(count)), .text(root.entity.name ?? "")])
+                    let end = result.rowCount == 1 ? result.integer(0, 0) : 0
+                    guard end >= Int64(count) else {
+                        throw CocoaError(.persistentStoreSave, "There are no primary keys left for “\(root.table)”.")
+                    }
+                    return (end - Int64(count) + 1)...end
+                }
+            } catch {
+                throw PostgreSQLFailure.translated(error, .saving, url: url)
+            }
+        }
+
+        func write(_ plan: SavePlan) throws -> SaveOutcome {
+            let content = try content()
+            var plan = plan
+            if plan.metadata == nil { plan.metadata = changedMetadata }
+            guard !plan.isEmpty else { return SaveOutcome() }
+            guard !isReadOnly else {
+                throw CocoaError(.fileWriteNoPermission, "The store was added for reading only.", url: place)
+            }
+            do {
+                // A unique value that another transaction has removed again leaves no conflict; the plan is then written again.
+                for _ in 0..<8 {
+                    do {
+                        let outcome = try content.writing { connection in
+                            var writer = PostgreSQLPlanWriter(store: number, content: content, connection: connection)
+                            try writer.write(plan, url: place)
+                            return writer.outcome
+                        }
+                        if plan.metadata != nil { didSaveMetadata() }
+                        return outcome
+                    } catch let error as PostgreSQLError where error.isUniqueViolation {
+                        try findConflicts(of: plan, content)
+                    }
+                }
+            } catch {
+                throw PostgreSQLFailure.translated(error, .saving, url: url)
+            }
+            throw CocoaError(
+                .persistentStoreSave, "Other processes change the same unique values all the time.", url: place)
+        }
+
+        /// - Throws: ``SaveConflicts`` if rows of the plan have unique values of other rows.
+        private func findConflicts(of plan: SavePlan, _ content: Content) throws {
+            let conflicts = try content.pool.withConnection { connection in
+                try connection.execute(script: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                var writer = PostgreSQLPlanWriter(store: number, content: content, connection: connection)
+                try writer.findTaken(plan)
+                try connection.execute(script: "COMMIT")
+                return writer.conflicts
+            }
+            guard conflicts.stale.isEmpty, conflicts.taken.isEmpty else { throw conflicts }
+        }
+    }
+
+    extension PostgreSQLStore.Content {
+        /// Runs work in a transaction, and notifies other processes of it.
+        ///
+        /// The work is repeated in a new transaction if the server has ended the first one because of concurrent ones, or if
+        /// the connection was lost and the server has not committed the transaction.
+        ///
+        /// - Parameter isRepeatable: Whether the work may be repeated.
+        func writing<Result>(
+            isRepeatable: Bool = true, _ body: (PostgreSQLConnection) throws -> Result
+        ) throws -> Result {
+            var attempt = 0
+            while true {
+                attempt += 1
+                let mark = UUID().uuidString.lowercased()
+                var made: Result?
+                do {
+                    try pool.withConnection { connection in
+                        // Ended if an error is thrown, because the pool closes connections in a transaction.
+                        try connection.execute(
+                            script: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; "
+                                + "INSERT INTO Z_SAVEMARK (Z_MARK) VALUES ('\(mark)')\(marks.cleanUp)")
+                        do {
+                            made = try body(connection)
+                        } catch {
+                            if connection.isOpen { _ = try? connection.execute(script: "ROLLBACK") }
+                            throw error
+                        }
+                        try connection.execute(script: "\(commits.notification); COMMIT")
+                    }
+                } catch let error as PostgreSQLError where error.isSerializationFailure && isRepeatable && attempt < 20
+                {
+                    // Transactions that waited for each other should not begin again at the same time.
+                    Thread.sleep(forTimeInterval: .random(in: 0...0.005) * Double(attempt))
+                    continue
+                } catch let error as PostgreSQLError where error.isConnectionLost {
+                    pool.closeIdle()
+                    guard try isCommitted(mark, after: error) else {
+                        guard isRepeatable, attempt < 5 else { throw error }
+                        continue
+                    }
+                }
+                if let made { return made }
+            }
+        }
+
+        /// Whether a transaction was committed whose connection was lost.
+        ///
+        /// The mark is inserted once more: the server waits until the transaction has ended, if it still runs, and ignores the
+        /// insertion if the mark exists. If it is inserted, the transaction can no longer be committed.
+        ///
+        /// - Throws: The error of the transaction, if the server cannot be reached for 30 seconds.
+        private func isCommitted(_ mark: String, after lost: PostgreSQLError) throws -> Bool {
+            let end = Date(timeIntervalSinceNow: 30)
+            while true {
+                do {
+                    return try pool.withConnection { connection in
+                        try connection.execute(
+                            "INSERT INTO Z_SAVEMARK (Z_MARK) VALUES ($1::uuid) ON CONFLICT DO NOTHING", [.text(mark)]
+                        ).affectedCount == 0
+                    }
+                } catch let error as PostgreSQLError where error.isUnavailable && Date() < end {
+                    pool.closeIdle()
+                    Thread.sleep(forTimeInterval: 0.1)
+                } catch is PostgreSQLError {
+                    throw lost
+                }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,235 @@
+#if PostgreSQL
+    import Foundation
+    import PostgreSQLClient
+    import Synchronization
+
+    /// A store in a schema of a PostgreSQL database, with the tables and columns of an SQLite store.
+    final class PostgreSQLStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {
+        // Sendable because a lock guards its state.
+
+        /// The content of an open store.
+        struct Content: SQLContent, @unchecked Sendable {  // because the schema is immutable and the pool synchronises
+            let location: PostgreSQLLocation
+            let pool: PostgreSQLPool
+            let schema: SQLSchema
+            let compiler: SQLQueryCompiler
+            let plans: RowPlans
+            /// The UUID of the store: the channel of its notifications.
+            let identifier: String
+            /// Nil if the store has no history.
+            let history: HistoryTables?
+            let bitmaps: ChangeBitmaps
+            let commits: PostgreSQLCommits
+            let marks = SaveMarks()
+            /// Posts notifications of remote changes; nil unless `NSPersistentStoreRemoteChangeNotificationPostOptionKey`
+            /// is set.
+            let remoteChanges: PostgreSQLCommits.Observation?
+            /// Large values are in the rows.
+            var externalData: ExternalData? { nil }
+        }
+
+        typealias Database = PostgreSQLDatabase
+
+        static let typeName = StoreClasses.serverType
+
+        private let opened = Mutex<Content?>(nil)
+
+        func content() throws -> Content {
+            guard let content = opened.withLock({ $0 }) else {
+                throw CocoaError(
+                    .persistentStoreOperation,
+                    "The store is not open: it was removed from its coordinator, or never added.",
+                    url: place)
+            }
+            return content
+        }
+
+        /// The URL for errors about the store.
+        var place: URL? { PostgreSQLLocation.withoutPassword(url) }
+
+        override var type: String { Self.typeName }
+
+        // MARK: - Opening
+
+        override func loadMetadata() throws {
+            guard let url, let model = persistentStoreCoordinator?.managedObjectModel else {
+                throw CocoaError(
+                    .persistentStoreOpen, "A store needs a coordinator and a URL to be opened.", url: place)
+            }
+            do {
+                let (content, metadata) = try open(url: url, model: model)
+                opened.withLock { $0 = content }
+                didLoadMetadata(metadata.published)
+            } catch {
+                throw PostgreSQLFailure.translated(error, .opening, url: url)
+            }
+        }
+
+        private func open(url: URL, model: NSManagedObjectModel) throws -> (Content, StoreMetadata) {
+            try requireSupported(model)
+            let location = try PostgreSQLLocation(url)
+            let pool = PostgreSQLPool(
+                location.server, setup: location.setup,
+                limit: (options?[NSPersistentStoreConnectionPoolMaxSizeKey] as? NSNumber)?.intValue ?? 8,
+                timeout: (options?[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? 240)
+            let tables = PostgreSQLTables(location: location)
+            let (schema, metadata) = try pool.withConnection { connection in
+                if let existing = try tables.existing(in: connection, url: place) {
+                    let schema = SQLSchemaBuilder.schema(
+                        of: model, configuration: configurationIfAny, catalog: existing.catalog, naming: .postgreSQL)
+                    return (schema, existing.metadata)
+                }
+                guard !isReadOnly else {
+                    throw CocoaError(
+                        .fileReadNoSuchFile, "The database has no store in the schema “\(location.schema)”.", url: place
+                    )
+                }
+                let schema = SQLSchemaBuilder.schema(
+                    of: model, configuration: configurationIfAny, naming: .postgreSQL)
+                try schema.requireUsableNames()
+                var metadata = StoreMetadata(model: model, configuration: configurationIfAny, uuid: identifier)
+                metadata.content[NSStoreTypeKey] = type
+                metadata.content["_NSAutoVacuumLevel"] = nil
+                return (schema, try tables.create(schema, metadata, in: connection, url: place))
+            }
+            let fits = model.isConfiguration(
+                withName: configurationIfAny, compatibleWithStoreMetadata: metadata.published)
+            if fits { pool.verify(refusingOtherVersions(tables, model)) }
+            let isWanted = flag(forOption: NSPersistentHistoryTrackingKey)
+            let history = try pool.withConnection { connection in
+                try tables.history(schema, isWanted: isWanted && fits && !isReadOnly, in: connection)
+            }
+            let dialect = PostgreSQLDialect()
+            let commits = PostgreSQLCommits(channel: metadata.uuid, pool: pool)
+            let content = Content(
+                location: location, pool: pool, schema: schema,
+                compiler: SQLQueryCompiler(schema: schema, dialect: dialect),
+                plans: RowPlans(schema: schema, dialect: dialect), identifier: metadata.uuid, history: history,
+                bitmaps: ChangeBitmaps(schema, areReliable: true), commits: commits,
+                remoteChanges: try observeRemoteChanges(commits))
+            return (content, metadata)
+        }
+
+        /// Rejects what would be stored incompletely.
+        ///
+        /// - Throws: Code 134020 for attributes that are derived from other objects, and code 134080 for the option to keep old
+        ///   values.
+        private func requireSupported(_ model: NSManagedObjectModel) throws {
+            for entity in model.entities(forConfigurationName: configurationIfAny) ?? model.entities {
+                for attribute in entity.ownProperties.compactMap({ $0 as? NSAttributeDescription }) {
+                    guard let derivation = Derivation(attribute), !derivation.isOwn else { continue }
+                    throw CocoaError(
+                        .persistentStoreIncompatibleSchema,
+                        "“\(attribute.name)” of “\(entity.name ?? "")” is derived from other objects, which a store in PostgreSQL "
+                            + "does not maintain.",
+                        url: place)
+                }
+            }
+            guard !flag(forOption: HistoryOldValuesOption) else {
+                throw CocoaError(
+                    .persistentStoreOpen,
+                    "A store in PostgreSQL does not keep old values: omit \(HistoryOldValuesOption).",
+                    url: place)
+            }
+        }
+
+        /// Makes new connections fail after another process has migrated the store, which has ended the old ones: they would
+        /// read rows of other entities, and write entity numbers of the old model.
+        private func refusingOtherVersions(
+            _ tables: PostgreSQLTables, _ model: NSManagedObjectModel
+        ) -> @Sendable (PostgreSQLConnection) throws -> Void {
+            let (configuration, url) = (configurationIfAny, place)
+            return { connection in
+                guard let metadata = try tables.metadata(in: connection, url: url)?.published,
+                    !model.isConfiguration(withName: configuration, compatibleWithStoreMetadata: metadata)
+                else { return }
+                throw CocoaError(
+                    .persistentStoreIncompatibleVersionHash,
+                    "The store has been migrated to another version of the model since it was opened. Open it with that version.",
+                    url: url,
+                    userInfo: [
+                        "metadata": metadata,
+                        "reason":
+                            "The model used to open the store is incompatible with the one used to create the store",
+                    ])
+            }
+        }
+
+        /// Posts notifications of remote changes, if the option is set.
+        private func observeRemoteChanges(_ commits: PostgreSQLCommits) throws -> PostgreSQLCommits.Observation? {
+            guard flag(forOption: NSPersistentStoreRemoteChangeNotificationPostOptionKey) else { return nil }
+            return try commits.observe { [weak self] in
+                guard let self, let url, let coordinator = persistentStoreCoordinator else { return }
+                var userInfo: [AnyHashable: Any] = [NSStoreUUIDKey: identifier ?? "", NSPersistentStoreURLKey: url]
+                userInfo[NSPersistentHistoryTokenKey] = coordinator.currentPersistentHistoryToken(fromStores: [self])
+                NotificationCenter.default.post(
+                    name: .NSPersistentStoreRemoteChange, object: coordinator, userInfo: userInfo)
+            }
+        }
+
+        override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
+            let content = opened.withLock { content in
+                defer { content = nil }
+                return content
+            }
+            content?.pool.close()
+        }
+
+        // MARK: - Without a coordinator
+
+        override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
+            try inspect(url).metadata.published
+        }
+
+        override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
+            try write(metadata ?? [:], to: url)
+        }
+
+        override class func storedModel(at url: URL) throws -> NSManagedObjectModel? { try inspect(url).model }
+
+        override class func destroyStore(at url: URL) throws -> Bool {
+            try removeTables(at: url)
+            return true
+        }
+
+        // MARK: - Reading
+
+        func pinGeneration() throws -> any StoreGeneration {
+            do {
+                return try PostgreSQLGeneration(content().pool)
+            } catch {
+                throw PostgreSQLFailure.translated(error, .reading, url: url)
+            }
+        }
+
+        func withGeneration<Result>(
+            _ generation: (any StoreGeneration)?, _ body: (any StoreGeneration) throws -> Result
+        ) throws -> Result {
+            if let generation { return try body(generation) }
+            return try reading(nil, consistently: true) { try body(PostgreSQLHeldTransaction($0.connection)) }
+        }
+
+        func reading<Result>(
+            _ generation: (any StoreGeneration)?, consistently: Bool, _ body: (PostgreSQLDatabase) throws -> Result
+        ) throws -> Result {
+            do {
+                switch generation {
+                case let generation as PostgreSQLGeneration:
+                    return try generation.read { try body(PostgreSQLDatabase(connection: $0)) }
+                case let transaction as PostgreSQLHeldTransaction:
+                    return try body(PostgreSQLDatabase(connection: transaction.connection))
+                default: break
+                }
+                return try content().pool.withReadingConnection { connection in
+                    guard consistently else { return try body(PostgreSQLDatabase(connection: connection)) }
+                    try connection.execute(script: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                    let result = try body(PostgreSQLDatabase(connection: connection))
+                    try connection.execute(script: "COMMIT")
+                    return result
+                }
+            } catch {
+                throw PostgreSQLFailure.translated(error, .reading, url: url)
+            }
+        }
+    }
+#endif

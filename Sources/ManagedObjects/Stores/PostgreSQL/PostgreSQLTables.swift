@@ -1,0 +1,175 @@
+#if PostgreSQL
+    import Foundation
+    import ModelFiles
+    import PostgreSQLClient
+
+    /// Creates the tables of a store in a schema, and reads which it has.
+    struct PostgreSQLTables {
+        let location: PostgreSQLLocation
+
+        /// The first part of the names of advisory locks.
+        static let lockSpace = 0x436F_7261
+
+        /// The tables and metadata of a store; nil if the schema does not contain one.
+        func existing(
+            in connection: PostgreSQLConnection, url: URL?
+        ) throws -> (catalog: SQLCatalog, metadata: StoreMetadata)? {
+            let catalog = try catalog(in: connection)
+            guard catalog.hasTable("Z_METADATA"), catalog.hasTable("Z_PRIMARYKEY"),
+                let metadata = try metadata(in: connection, url: url)
+            else {
+                guard catalog.isEmpty else {
+                    throw CocoaError(
+                        .persistentStoreOpen,
+                        "The schema “\(location.schema)” has tables, but is not a store of Core Data.", url: url)
+                }
+                return nil
+            }
+            return (catalog, metadata)
+        }
+
+        /// The tables of the schema with their columns, named as the engine names them: in upper case.
+        private func catalog(in connection: PostgreSQLConnection) throws -> SQLCatalog {
+            var catalog = SQLCatalog()
+            let columns = try connection.execute(
+                """
+                SELECT c.relname, a.attname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace \
+                JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped \
+                WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') ORDER BY c.relname, a.attnum
+                """, [.text(location.schema)])
+            for row in 0..<columns.rowCount {
+                guard let table = columns.text(row, 0), let column = columns.text(row, 1) else { continue }
+                catalog.columns[Self.uppercased(table), default: []].append(Self.uppercased(column))
+            }
+            guard catalog.hasTable("Z_PRIMARYKEY") else { return catalog }
+            let numbers = try connection.execute("SELECT Z_NAME, Z_ENT FROM Z_PRIMARYKEY")
+            for row in 0..<numbers.rowCount {
+                if let name = numbers.text(row, 0) { catalog.numbers[name] = numbers.integer(row, 1) }
+            }
+            return catalog
+        }
+
+        /// PostgreSQL writes the ASCII letters of a name without quotes in lower case.
+        private static func uppercased(_ name: String) -> String {
+            String(
+                String.UnicodeScalarView(
+                    name.unicodeScalars.map { scalar in
+                        ("a"..."z").contains(scalar) ? Unicode.Scalar(UInt8(scalar.value - 32)) : scalar
+                    }))
+        }
+
+        /// Waits for other transactions that create or change tables of the schema.
+        var lock: String {
+            "SELECT pg_advisory_xact_lock(\(Self.lockSpace), hashtext(\(PostgreSQLConnection.literal(location.schema))))"
+        }
+
+        // MARK: - Creation
+
+        /// Creates the schema and the tables in one transaction. If another process does so at the same time, one of them
+        /// waits and uses the other's tables.
+        ///
+        /// - Returns: The metadata of the store.
+        func create(
+            _ schema: SQLSchema, _ metadata: StoreMetadata, in connection: PostgreSQLConnection, url: URL?
+        ) throws -> StoreMetadata {
+            try connection.execute(script: "BEGIN; \(lock)")
+            if let other = try existing(in: connection, url: url) {
+                try connection.execute(script: "ROLLBACK")
+                return other.metadata
+            }
+            let dialect = PostgreSQLDialect()
+            var statements = ["CREATE SCHEMA IF NOT EXISTS \(location.quotedSchema)"]
+            statements += schema.tableDefinitions.map { dialect.text(of: $0) }
+            statements += schema.indexStatements(in: dialect)
+            statements += Self.ownTables
+            statements += PostgreSQLViews(schema: schema).statements
+            try connection.execute(script: statements.joined(separator: ";\n"))
+            for entity in schema.entities {
+                let superentity = entity.entity.superentity.flatMap { schema.entity($0)?.number } ?? 0
+                try connection.execute(
+                    dialect.text(of: KeyCommands.insertion),
+                    [.integer(entity.number), .text(entity.entity.name ?? ""), .integer(superentity), .integer(0)])
+            }
+            try write(metadata, in: connection)
+            let model = try ModelCache.write(schema.model.modelValue())
+            try connection.execute("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES ($1)", [.bytes(model)])
+            try connection.execute(script: "COMMIT")
+            return metadata
+        }
+
+        /// The names of the tables that are not those of entities and relationships.
+        static let ownTableNames = [
+            "Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE", "Z_SAVEMARK", "ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING",
+        ]
+
+        private static let ownTables = [
+            "CREATE TABLE Z_PRIMARYKEY (Z_ENT BIGINT PRIMARY KEY, Z_NAME TEXT, Z_SUPER BIGINT, Z_MAX BIGINT)",
+            "CREATE TABLE Z_METADATA (Z_VERSION BIGINT PRIMARY KEY, Z_UUID TEXT, Z_PLIST BYTEA)",
+            "CREATE TABLE Z_MODELCACHE (Z_CONTENT BYTEA)",
+            // The marks of transactions, by which a save finds out whether it was committed.
+            "CREATE TABLE Z_SAVEMARK (Z_MARK UUID PRIMARY KEY, Z_TIME TIMESTAMPTZ NOT NULL DEFAULT now())",
+        ]
+
+        // MARK: - History
+
+        /// The tables of the history, which are created if it is wanted; nil if the store has none.
+        func history(
+            _ schema: SQLSchema, isWanted: Bool, in connection: PostgreSQLConnection
+        ) throws -> HistoryTables? {
+            func tombstones() throws -> Int? {
+                let columns = try connection.execute(
+                    """
+                    SELECT a.attname FROM pg_attribute AS a WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 \
+                    AND NOT a.attisdropped
+                    """, [.text("\(location.quotedSchema).achange")])
+                guard columns.rowCount > 0 else { return nil }
+                return (0..<columns.rowCount).count { columns.text($0, 0)?.hasPrefix("ztombstone") == true }
+            }
+            let needed = HistoryTables.neededTombstoneCount(schema)
+            var present = try tombstones()
+            if isWanted, present.map({ $0 < needed }) ?? true {
+                let dialect = PostgreSQLDialect()
+                try connection.execute(script: "BEGIN; \(lock)")
+                // Read again in the transaction, because another process may have created them.
+                present = try tombstones()
+                var statements: [String] = []
+                if present == nil {
+                    statements += HistoryStatements.tables.map { dialect.text(of: $0) }
+                    statements += HistoryStatements.indexes.map { dialect.text(of: $0) }
+                    statements += [
+                        (HistoryTables.Number.change, "CHANGE"), (HistoryTables.Number.transaction, "TRANSACTION"),
+                    ].map {
+                        "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (\($0), '\($1)', 0, 0) "
+                            + "ON CONFLICT DO NOTHING"
+                    }
+                }
+                for number in (present ?? 0)..<max(present ?? 0, needed) {
+                    statements.append(dialect.text(of: HistoryStatements.addTombstone(number)))
+                }
+                try connection.execute(script: (statements + ["COMMIT"]).joined(separator: ";\n"))
+                present = max(present ?? 0, needed)
+            }
+            guard let present else { return nil }
+            var tables = HistoryTables(hasStrings: false, tombstoneCount: present)
+            tables.hasByteTombstones = true
+            return tables
+        }
+
+        // MARK: - Metadata
+
+        func metadata(in connection: PostgreSQLConnection, url: URL?) throws -> StoreMetadata? {
+            let rows = try connection.execute("SELECT Z_UUID, Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1")
+            guard rows.rowCount == 1 else { return nil }
+            return try StoreMetadata(
+                uuid: rows.text(0, 0) ?? UUID().uuidString, propertyList: rows.data(0, 1), url: url)
+        }
+
+        func write(_ metadata: StoreMetadata, in connection: PostgreSQLConnection) throws {
+            try connection.execute(
+                """
+                INSERT INTO Z_METADATA (Z_VERSION, Z_UUID, Z_PLIST) VALUES (1, $1, $2) \
+                ON CONFLICT (Z_VERSION) DO UPDATE SET Z_UUID = excluded.Z_UUID, Z_PLIST = excluded.Z_PLIST
+                """, [.text(metadata.uuid), .bytes(try metadata.propertyList())])
+        }
+    }
+#endif

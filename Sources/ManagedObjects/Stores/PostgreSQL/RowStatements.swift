@@ -1,0 +1,62 @@
+#if PostgreSQL
+    /// The statements that write many rows of an entity at once. The rows are arrays, which are the parameters: keys,
+    /// versions, and the columns.
+    struct RowStatements {
+        let entity: SQLEntity
+
+        private static func rows(_ columns: [String], first: Int) -> String {
+            let parameters = columns.indices.map { "$\($0 + first)" }.joined(separator: ", ")
+            return "unnest(\(parameters)) AS w(\(columns.joined(separator: ", ")))"
+        }
+
+        /// Locks the rows in the order of their keys, so that concurrent transactions wait for each other instead of ending in
+        /// a deadlock. The count is a value that the statement needs before its first row.
+        private var lock: String {
+            "WITH locked AS MATERIALIZED (SELECT Z_PK FROM \(entity.table) WHERE Z_PK = ANY($1) ORDER BY Z_PK FOR UPDATE) "
+        }
+        private static let isLocked = "(SELECT count(*) FROM locked) IS NOT NULL"
+        private static let hasVersion = "COALESCE(t.Z_OPT, 0) = w.v"
+
+        /// Parameters: keys, and the columns.
+        func insertion(_ columns: [String]) -> String {
+            let names = columns.indices.map { "c\($0)" }
+            let values = (["w.k", "\(entity.number)", "1"] + names.map { "w.\($0)" }).joined(separator: ", ")
+            return "INSERT INTO \(entity.table) (\((SQLEntity.rowColumns + columns).joined(separator: ", "))) "
+                + "SELECT \(values) FROM \(Self.rows(["k"] + names, first: 1))"
+        }
+
+        /// Returns the keys of the changed rows. Parameters: keys, versions, and the columns.
+        func update(_ columns: [String], checksVersion: Bool) -> String {
+            let names = columns.indices.map { "c\($0)" }
+            let version = checksVersion ? "COALESCE(t.Z_OPT, 0) + 1" : "GREATEST(COALESCE(t.Z_OPT, 0), w.v) + 1"
+            let assignments = zip(columns, names).map { "\($0) = w.\($1)" } + ["Z_OPT = \(version)"]
+            return lock + "UPDATE \(entity.table) AS t SET \(assignments.joined(separator: ", ")) "
+                + "FROM \(Self.rows(["k", "v"] + names, first: 1)) WHERE t.Z_PK = w.k AND \(Self.isLocked)"
+                + (checksVersion ? " AND \(Self.hasVersion)" : "") + " RETURNING t.Z_PK"
+        }
+
+        /// Returns the keys of the deleted rows, and the values of columns. Parameters: keys, versions.
+        func deletion(checksVersion: Bool, returning columns: [String]) -> String {
+            lock + "DELETE FROM \(entity.table) AS t USING \(Self.rows(["k", "v"], first: 1)) "
+                + "WHERE t.Z_PK = w.k AND \(Self.isLocked)" + (checksVersion ? " AND \(Self.hasVersion)" : "")
+                + " RETURNING \((["t.Z_PK"] + columns.map { "t.\($0)" }).joined(separator: ", "))"
+        }
+
+        /// The rows that have the values of a constraint, without the rows of some keys. Returns the index of the row to be
+        /// written, and the key and entity of the other one. Parameters: keys that are left out, keys of the rows, the
+        /// columns.
+        func holders(_ columns: [String]) -> String {
+            let names = columns.indices.map { "c\($0)" }
+            let same = zip(columns, names).map { "t.\($0) = w.\($1)" }.joined(separator: " AND ")
+            let parameters = (["k"] + names).indices.map { "$\($0 + 2)" }.joined(separator: ", ")
+            return "SELECT w.n, t.Z_PK, t.Z_ENT FROM unnest(\(parameters)) WITH ORDINALITY "
+                + "AS w(\((["k"] + names).joined(separator: ", ")), n) JOIN \(entity.table) AS t ON \(same) "
+                + "WHERE t.Z_PK <> w.k AND NOT t.Z_PK = ANY($1) ORDER BY w.n"
+        }
+
+        /// Sets columns to NULL. Parameter: keys.
+        func clearing(_ columns: [String]) -> String {
+            "UPDATE \(entity.table) SET \(columns.map { "\($0) = NULL" }.joined(separator: ", ")) WHERE Z_PK = ANY($1)"
+        }
+    }
+#endif

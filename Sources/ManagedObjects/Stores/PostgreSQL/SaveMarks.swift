@@ -1,0 +1,16 @@
+#if PostgreSQL
+    import Synchronization
+
+    /// Decides when the marks of old transactions are deleted: now and then, so that their table stays small.
+    final class SaveMarks: Sendable {
+        private let count = Atomic(0)
+        private static let interval = 500
+
+        /// The end of the script that begins a transaction: empty, or the deletion of marks that no process asks for any more.
+        var cleanUp: String {
+            guard count.add(1, ordering: .relaxed).oldValue % Self.interval == 0 else { return "" }
+            return "; DELETE FROM Z_SAVEMARK WHERE Z_MARK IN (SELECT Z_MARK FROM Z_SAVEMARK "
+                + "WHERE Z_TIME < now() - interval '1 hour' FOR UPDATE SKIP LOCKED)"
+        }
+    }
+#endif

@@ -1,0 +1,120 @@
+import Foundation
+
+/// A store in an SQL database that executes batch requests: many rows are changed by few statements, in one transaction,
+/// without objects.
+protocol SQLBatchStore: SQLRowStore, BatchStore {
+    associatedtype Transaction: RowTransaction
+
+    /// Runs work in one transaction, which is rolled back on an error.
+    ///
+    /// - Parameter isRepeatable: Whether the work may be done again if the database has ended the transaction because of
+    ///   concurrent ones.
+    func writing<Result>(
+        _ context: NSManagedObjectContext, isRepeatable: Bool, _ body: (Transaction) throws -> Result
+    ) throws -> Result
+
+    /// Inserts rows; those with unique values of stored rows are treated as the merge policy says. Returns the keys of the
+    /// inserted and changed rows.
+    func insert(
+        _ rows: BatchRows, into place: SQLEntity, policy: NSMergePolicyType, in transaction: Transaction
+    ) throws -> [ObjectKey]
+}
+
+extension SQLBatchStore {
+    func executeBatch(
+        _ request: NSPersistentStoreRequest, for context: NSManagedObjectContext
+    ) throws -> NSPersistentStoreResult? {
+        if let stores = request.affectedStores, !stores.contains(where: { $0 === self }) { return nil }
+        let content = try content()
+        let model = content.schema.model
+        switch request {
+        case let request as NSBatchInsertRequest:
+            guard let place = content.schema.entity(try request.target.entity(in: model)) else { return nil }
+            return try insert(request, place, content, context)
+        case let request as NSBatchUpdateRequest:
+            guard let place = content.schema.entity(try request.target.entity(in: model)) else { return nil }
+            return try update(request, place, content, context)
+        case let request as NSBatchDeleteRequest:
+            guard let place = content.schema.entity(try request.fetchRequest.specification.entity(in: model)) else {
+                return nil
+            }
+            return try delete(request, place, content, context)
+        default: return nil
+        }
+    }
+
+    // MARK: - The requests
+
+    private func insert(
+        _ request: NSBatchInsertRequest, _ place: SQLEntity, _ content: Content, _ context: NSManagedObjectContext
+    ) throws -> NSPersistentStoreResult {
+        let rows = try BatchRows(request, entity: place.entity, store: number)
+        let policy = (context.mergePolicy as? NSMergePolicy)?.mergeType ?? .errorMergePolicyType
+        let keys = try writing(context, isRepeatable: false) { batch in
+            try insert(rows, into: place, policy: policy, in: batch)
+        }
+        let result: Any =
+            switch request.resultType {
+            case .statusOnly: true
+            case .objectIDs: objectIDs(of: keys)
+            case .count: keys.count
+            }
+        return NSBatchInsertResult(result, type: request.resultType)
+    }
+
+    private func update(
+        _ request: NSBatchUpdateRequest, _ place: SQLEntity, _ content: Content, _ context: NSManagedObjectContext
+    ) throws -> NSPersistentStoreResult {
+        var query = RowQuery(entity: place.entity, predicate: try request.predicate?.converted(for: place.entity))
+        query.includesSubentities = request.includesSubentities
+        let selection = try BatchSelection(query, store: self)
+        let assignments = try BatchAssignments(
+            request.propertiesToUpdate ?? [:], of: place, compiler: content.compiler, store: number)
+        let wantsKeys = request.resultType == .updatedObjectIDsResultType
+        let (keys, count) = try writing(context, isRepeatable: true) { batch in
+            var updater = BatchUpdater(place, batch: batch)
+            defer { batch.take(files: updater.values.filesMade) }
+            return try updater.update(selection, assignments: assignments, wantsKeys: wantsKeys)
+        }
+        let result: Any =
+            switch request.resultType {
+            case .statusOnlyResultType: true
+            case .updatedObjectIDsResultType: objectIDs(of: keys)
+            case .updatedObjectsCountResultType: count
+            }
+        return NSBatchUpdateResult(result, type: request.resultType)
+    }
+
+    private func delete(
+        _ request: NSBatchDeleteRequest, _ place: SQLEntity, _ content: Content, _ context: NSManagedObjectContext
+    ) throws -> NSPersistentStoreResult {
+        let selection: BatchSelection
+        if let ids = request.objectIDs {
+            guard ids.allSatisfy({ $0.entity.rootEntity.name == place.entity.rootEntity.name }) else {
+                throw CocoaError(
+                    .coreData, "The objects of a batch deletion must all be of one entity's hierarchy.", url: url)
+            }
+            selection = .keys(ids.filter { !$0.isTemporaryID && $0.key.store == number }.map(\.key.number))
+        } else {
+            let specification = try request.fetchRequest.specification.converted(for: place.entity)
+            let query = specification.rowQuery(entity: place.entity)
+            selection = try BatchSelection(query, store: self)
+        }
+        let keys = try writing(context, isRepeatable: true) { batch in
+            var deleter = BatchDeleter(batch: batch)
+            return try deleter.delete(selection.keys(of: place, in: batch))
+        }
+        let result: Any =
+            switch request.resultType {
+            case .resultTypeStatusOnly: true
+            case .resultTypeObjectIDs: objectIDs(of: keys)
+            case .resultTypeCount: keys.count
+            }
+        return NSBatchDeleteResult(result, type: request.resultType)
+    }
+
+    private func objectIDs(of keys: [ObjectKey]) -> [NSManagedObjectID] {
+        guard let coordinator = persistentStoreCoordinator else { return [] }
+        return keys.map(coordinator.objectID(for:))
+    }
+}

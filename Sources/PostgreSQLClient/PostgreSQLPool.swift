@@ -1,0 +1,127 @@
+#if PostgreSQL
+    import Foundation
+
+    /// Connections to one server, each lent to one task at a time.
+    package final class PostgreSQLPool: @unchecked Sendable {  // because a lock guards its state
+        private let url: String
+        private let setup: String
+        private let limit: Int
+        private let timeout: TimeInterval
+        private let condition = NSCondition()
+        private var idle: [PostgreSQLConnection] = []
+        private var openCount = 0
+        private var isClosed = false
+        private var tracing: ((String) -> Void)?
+        private var verification: (@Sendable (PostgreSQLConnection) throws -> Void)?
+
+        /// - Parameters:
+        ///   - url: See ``PostgreSQLConnection/init(_:setup:)``.
+        ///   - setup: The statements that a new connection executes first.
+        ///   - limit: The maximum number of connections that are lent.
+        ///   - timeout: The seconds that a task waits for a connection.
+        package init(_ url: String, setup: String, limit: Int, timeout: TimeInterval) {
+            self.url = url
+            self.setup = setup
+            self.limit = max(1, limit)
+            self.timeout = timeout
+        }
+
+        deinit { close() }
+
+        /// Called with the text of each statement.
+        package func trace(_ body: ((String) -> Void)?) {
+            condition.withLock {
+                tracing = body
+                for connection in idle { connection.trace = body }
+            }
+        }
+
+        /// Sets what is checked with each new connection, which is closed if it throws an error.
+        package func verify(_ body: @escaping @Sendable (PostgreSQLConnection) throws -> Void) {
+            condition.withLock { verification = body }
+        }
+
+        /// A new connection that does not count: for a listener, or a state that is pinned for a long time.
+        package func connect() throws -> PostgreSQLConnection {
+            let connection = try PostgreSQLConnection(url, setup: setup)
+            let (trace, verify) = condition.withLock { (self.tracing, self.verification) }
+            try verify?(connection)
+            connection.trace = trace
+            return connection
+        }
+
+        /// Lends a connection to a block. A connection that is lost, or that the block leaves in a transaction, is closed.
+        package func withConnection<Result>(_ body: (PostgreSQLConnection) throws -> Result) throws -> Result {
+            let connection = try taken()
+            defer { give(connection) }
+            return try body(connection)
+        }
+
+        /// Lends a connection to a block that only reads: if it is found to be lost, the block is called once more with a
+        /// new one.
+        package func withReadingConnection<Result>(_ body: (PostgreSQLConnection) throws -> Result) throws -> Result {
+            do {
+                return try withConnection(body)
+            } catch let error as PostgreSQLError where error.isConnectionLost {
+                closeIdle()
+                return try withConnection(body)
+            }
+        }
+
+        private func taken() throws -> PostgreSQLConnection {
+            condition.lock()
+            let end = Date(timeIntervalSinceNow: timeout)
+            while true {
+                if isClosed {
+                    condition.unlock()
+                    throw PostgreSQLError("The connections have been closed.")
+                }
+                if let connection = idle.popLast() {
+                    condition.unlock()
+                    return connection
+                }
+                if openCount < limit { break }
+                guard condition.wait(until: end) else {
+                    condition.unlock()
+                    throw PostgreSQLError("All \(limit) connections are in use.", state: "53300")
+                }
+            }
+            openCount += 1
+            condition.unlock()
+            do {
+                return try connect()
+            } catch {
+                condition.withLock {
+                    openCount -= 1
+                    condition.signal()
+                }
+                throw error
+            }
+        }
+
+        private func give(_ connection: PostgreSQLConnection) {
+            let isUsable = connection.isOpen && !connection.isInTransaction
+            if !isUsable { connection.close() }
+            condition.withLock {
+                if isUsable, !isClosed { idle.append(connection) } else { openCount -= 1 }
+                condition.signal()
+            }
+        }
+
+        /// Closes the connections that are not lent.
+        package func closeIdle() {
+            condition.withLock {
+                openCount -= idle.count
+                for connection in idle { connection.close() }
+                idle = []
+                condition.broadcast()
+            }
+        }
+
+        /// Closes all connections; those that are lent when they are returned.
+        package func close() {
+            condition.withLock { isClosed = true }
+            closeIdle()
+        }
+    }
+#endif

@@ -1,0 +1,145 @@
+#if PostgreSQL
+    import Foundation
+    import PostgreSQLClient
+    import Synchronization
+    import Testing
+
+    import class ManagedObjects.NSPredicate
+
+    @testable import ManagedObjects
+
+    /// Lost connections, and the limits of a server.
+    @Suite(.serialized, .enabled(if: TestStores.server != nil, "CORAL_POSTGRESQL names no server."))
+    struct PostgreSQLFailureTests {
+        private let url: URL
+
+        init() throws { url = try #require(TestStores.url(TestStores.postgreSQL)) }
+
+        private func stack(_ options: [AnyHashable: Any]? = nil) throws -> (TestStack, PostgreSQLStore) {
+            let stack = try TestStack(type: TestStores.postgreSQL, url: url, options: options)
+            return (stack, try #require(stack.coordinator.persistentStores.first as? PostgreSQLStore))
+        }
+
+        /// Ends all other connections to the database, as an administrator does, or a broken network.
+        private func endConnections(of store: PostgreSQLStore) throws {
+            let connection = try PostgreSQLConnection(store.content().location.server)
+            try connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database() AND application_name = $1",
+                [.text(store.content().location.applicationName)])
+        }
+
+        @Test func `readers do not notice that their connection was lost`() throws {
+            let (stack, store) = try stack()
+            let context = stack.context()
+            _ = context.insert("Note", ["title": "a"])
+            try context.save()
+            try endConnections(of: store)
+            #expect(try stack.context().all("Note").count == 1)
+            try endConnections(of: store)
+            let reading = stack.context()
+            #expect(try reading.all("Note").first?.value(forKey: "title") as? String == "a")
+        }
+
+        @Test func `a save whose connection is lost before it ends is made again`() throws {
+            let (stack, store) = try stack([NSPersistentHistoryTrackingKey: true])
+            let context = stack.context()
+            let note = context.insert("Note", ["title": "a"])
+            try context.save()
+            for statement in ["UPDATE", "NOTIFY"] {
+                let count = Mutex(0)
+                try store.content().pool.trace { sql in
+                    guard sql.contains(statement),
+                        count.withLock({
+                            $0 += 1; return $0
+                        }) == 1
+                    else { return }
+                    try? endConnections(of: store)
+                }
+                note.setValue("after \(statement)", forKey: "title")
+                try context.save()
+                try store.content().pool.trace(nil)
+                let reading = stack.context()
+                #expect(try reading.all("Note").first?.value(forKey: "title") as? String == "after \(statement)")
+            }
+            #expect(try store.historyExtent()?.last == 3, "each save is one transaction")
+        }
+
+        /// The connection is cut after the server has committed, and before the answer is received.
+        @Test func `a commit whose answer is lost is found by its mark and not made again`() throws {
+            let parts = try #require(URLComponents(url: url, resolvingAgainstBaseURL: false))
+            let host = try #require(parts.queryItems?.first { $0.name == "host" }?.value)
+            let proxy = try SocketProxy(to: host + "/.s.PGSQL.5432")
+            let escaped = proxy.folder.path.replacingOccurrences(of: "/", with: "%2F")
+            let server = url.absoluteString.replacingOccurrences(
+                of: "host=[^&]*", with: "host=" + escaped, options: .regularExpression)
+            let stack = try TestStack(
+                type: TestStores.postgreSQL, url: URL(string: server), options: [NSPersistentHistoryTrackingKey: true])
+            let store = try #require(stack.coordinator.persistentStores.first as? PostgreSQLStore)
+            let context = stack.context()
+            let note = context.insert("Note", ["title": "a", "count": 0])
+            try context.save()
+            for number in 1...5 {
+                note.setValue(number, forKey: "count")
+                _ = context.insert("Note", ["title": "new \(number)"])
+                proxy.cutNextCommit()
+                try context.save()
+            }
+            #expect(proxy.cuts == 5)
+            #expect(try store.historyExtent()?.last == 6, "each save is one transaction")
+            #expect(try stack.context().all("Note").count == 6)
+        }
+
+        @Test func `a state that is pinned is not that of later saves`() throws {
+            let (stack, store) = try stack()
+            let context = stack.context()
+            let note = context.insert("Note", ["title": "a"])
+            try context.save()
+            let pinned = stack.context()
+            try pinned.setQueryGenerationFrom(NSQueryGenerationToken.current)
+            #expect(try pinned.all("Note").count == 1)
+            note.setValue("b", forKey: "title")
+            _ = context.insert("Note", ["title": "c"])
+            try context.save()
+            #expect(try pinned.all("Note").compactMap { $0.value(forKey: "title") as? String } == ["a"])
+            try pinned.setQueryGenerationFrom(nil)
+            pinned.refreshAllObjects()
+            #expect(try pinned.all("Note").count == 2)
+            // The server has ended the transaction of a generation.
+            try pinned.setQueryGenerationFrom(NSQueryGenerationToken.current)
+            _ = try pinned.all("Note")
+            try endConnections(of: store)
+            let error = #expect(throws: CocoaError.self) { try pinned.all("Note") }
+            #expect(error?.code == .persistentStoreTimeout)
+        }
+
+        @Test func `a commit is heard by another coordinator`() throws {
+            let (listening, _) = try stack([NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
+            let (stack, _) = try stack([NSPersistentHistoryTrackingKey: true])
+            let context = stack.context()
+            let heard = DispatchSemaphore(value: 0)
+            let observer = NotificationCenter.default.addObserver(
+                forName: .NSPersistentStoreRemoteChange, object: listening.coordinator, queue: nil
+            ) { _ in heard.signal() }
+            defer { NotificationCenter.default.removeObserver(observer) }
+            var times: [Double] = []
+            for number in 0..<100 {
+                _ = context.insert("Note", ["count": number])
+                try context.save()
+                let start = ContinuousClock.now
+                #expect(heard.wait(timeout: .now() + 10) == .success)
+                times.append(Double(start.duration(to: .now).components.attoseconds) * 1e-15)
+            }
+            print("heard after at most \(times.max() ?? 0) ms, in the middle \(times.sorted()[50]) ms")
+        }
+
+        @Test func `a server that cannot be reached is an error with a sentence`() throws {
+            let place = try #require(
+                URL(string: "postgresql://user:secret@127.0.0.1:1/none?connect_timeout=2&schema=x"))
+            let error = #expect(throws: CocoaError.self) {
+                _ = try TestStack(type: TestStores.postgreSQL, url: place)
+            }
+            #expect(error?.code == .persistentStoreOpen)
+            #expect(error?.userInfo.description.contains("secret") == false)
+        }
+    }
+#endif

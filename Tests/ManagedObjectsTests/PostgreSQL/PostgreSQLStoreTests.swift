@@ -1,0 +1,255 @@
+#if PostgreSQL
+    import Foundation
+    import PostgreSQLClient
+    import Testing
+
+    import class ManagedObjects.NSPredicate
+    import class ManagedObjects.NSSortDescriptor
+
+    @testable import ManagedObjects
+
+    /// Stores in PostgreSQL. Without a server the tests are skipped.
+    @Suite(.serialized, .enabled(if: TestStores.server != nil, "CORAL_POSTGRESQL names no server."))
+    struct PostgreSQLStoreTests {
+        private let url: URL
+
+        init() throws { url = try #require(TestStores.url(TestStores.postgreSQL)) }
+
+        private func stack(
+            _ model: NSManagedObjectModel = NotesModel.make(), options: [AnyHashable: Any]? = nil
+        ) throws -> TestStack {
+            try TestStack(model: model, type: TestStores.postgreSQL, url: url, options: options)
+        }
+
+        private func store(_ stack: TestStack) throws -> PostgreSQLStore {
+            try #require(stack.coordinator.persistentStores.first as? PostgreSQLStore)
+        }
+
+        // MARK: - Values and relationships
+
+        @Test func `objects of every kind are read by another coordinator as they were saved`() throws {
+            let context = try stack().context()
+            let folder = context.insert("Folder", ["name": "Inbox"])
+            let values: [String: Any] = [
+                "title": "é 😀 \"quoted\" \\ 'x'", "rank": 0.1, "count": Int64.min, "small": -3, "isPinned": true,
+                "createdAt": Date(timeIntervalSinceReferenceDate: 0.123456789), "identifier": UUID(),
+                "price": NSDecimalNumber(string: "12.34"),
+                "link": try #require(URL(string: "https://example.org/ä?b=c")),
+                "blob": Data([0, 1, 255]),
+            ]
+            let note = context.insert("Note", values)
+            note.setValue(folder, forKey: "folder")
+            let items = (0..<5).map {
+                context.insert($0 == 3 ? "SpecialItem" : "Item", ["index": $0, "name": "i\($0)"])
+            }
+            note.setValue(NSOrderedSet(array: items.reversed()), forKey: "items")
+            let tags = ["red", "green"].map { context.insert("Tag", ["name": $0]) }
+            items[0].setValue(Set(tags), forKey: "tags")
+            let other = context.insert("Note")
+            note.setValue(Set([other]), forKey: "related")
+            try context.save()
+
+            let reading = try stack().context()
+            let read = try #require(reading.all("Note").first { $0.value(forKey: "title") != nil })
+            for (key, value) in values {
+                #expect((read.value(forKey: key) as? NSObject) == (value as? NSObject), "\(key)")
+            }
+            #expect(read.value(forKeyPath: "folder.name") as? String == "Inbox")
+            let members = try #require((read.value(forKey: "items") as? NSOrderedSet)?.array as? [NSManagedObject])
+            #expect(members.map { $0.value(forKey: "index") as? Int } == [4, 3, 2, 1, 0])
+            #expect(members[1].entity.name == "SpecialItem")
+            #expect((members[4].value(forKey: "tags") as? Set<NSManagedObject>)?.count == 2)
+            #expect((read.value(forKey: "related") as? Set<NSManagedObject>)?.count == 1)
+            let empty = try #require((read.value(forKey: "related") as? Set<NSManagedObject>)?.first)
+            for key in values.keys where key != "isPinned" { #expect(empty.value(forKey: key) == nil, "\(key)") }
+        }
+
+        @Test func `an ordered relationship is rearranged and cut`() throws {
+            let context = try stack().context()
+            let note = context.insert("Note", ["title": "n"])
+            note.setValue(
+                NSOrderedSet(array: (0..<20).map { context.insert("Item", ["index": $0]) }), forKey: "items")
+            try context.save()
+            let items = note.mutableOrderedSetValue(forKey: "items")
+            items.moveObjects(at: IndexSet(integer: 19), to: 0)
+            if let removed = items.object(at: 5) as? NSManagedObject { context.delete(removed) }
+            try context.save()
+            let reading = try stack().context()
+            let read = try #require(reading.all("Note").first)
+            let indexes = (read.value(forKey: "items") as? NSOrderedSet)?.array
+                .compactMap { ($0 as? NSManagedObject)?.value(forKey: "index") as? Int }
+            #expect(indexes == [19, 0, 1, 2, 3] + Array(5..<19))
+        }
+
+        @Test func `a text with a NUL character is refused with its property`() throws {
+            let context = try stack().context()
+            _ = context.insert("Note", ["title": "a\u{0}b"])
+            let error = #expect(throws: CocoaError.self) { try context.save() }
+            #expect(error?.code == .managedObjectValidation)
+            #expect(error?.localizedDescription.contains("title") == true)
+            #expect(try stack().context().all("Note").isEmpty)
+        }
+
+        @Test func `views have the names of the model`() throws {
+            let stack = try stack()
+            let context = stack.context()
+            let identifier = UUID()
+            _ = context.insert(
+                "Note",
+                [
+                    "title": "t", "isPinned": true, "identifier": identifier,
+                    "createdAt": Date(timeIntervalSince1970: 86400),
+                ])
+            _ = context.insert("SpecialItem", ["extra": "x"])
+            try context.save()
+            try store(stack).content().pool.withConnection { connection in
+                let row = try connection.execute(
+                    #"SELECT "title", "isPinned"::text, "identifier"::text, extract(epoch FROM "createdAt")::float8 FROM "Note""#
+                )
+                #expect(row.text(0, 0) == "t")
+                #expect(row.text(0, 1) == "true")
+                #expect(row.text(0, 2)?.uppercased() == identifier.uuidString)
+                #expect(row.real(0, 3) == 86400)
+                #expect(try connection.execute(#"SELECT 1 FROM "Item""#).rowCount == 1)
+                #expect(try connection.execute(#"SELECT "extra" FROM "SpecialItem""#).text(0, 0) == "x")
+            }
+        }
+
+        @Test func `names of more than 63 bytes stay different`() throws {
+            let long = String(repeating: "veryLongName", count: 6)
+            let first = NotesModel.entity(
+                "First" + long,
+                [
+                    NotesModel.attribute(long + "A", .stringAttributeType),
+                    NotesModel.attribute(long + "B", .stringAttributeType),
+                ])
+            let second = NotesModel.entity("First" + long + "2", [NotesModel.attribute("name", .stringAttributeType)])
+            NotesModel.relate(
+                first, long + "Others", many: true, ordered: true, second, long + "Inverse", many: true,
+                rule: .nullifyDeleteRule)
+            let model = NSManagedObjectModel()
+            model.entities = [first, second]
+            let context = try stack(model).context()
+            let one = context.insert("First" + long, [long + "A": "a", long + "B": "b"])
+            let others = ["x", "y"].map { context.insert("First" + long + "2", ["name": $0]) }
+            one.setValue(NSOrderedSet(array: others), forKey: long + "Others")
+            try context.save()
+            let reading = try stack(model.copy() as? NSManagedObjectModel ?? model).context()
+            let read = try #require(reading.all("First" + long).first)
+            #expect(read.value(forKey: long + "A") as? String == "a")
+            #expect(read.value(forKey: long + "B") as? String == "b")
+            let names = (read.value(forKey: long + "Others") as? NSOrderedSet)?.array
+                .compactMap { ($0 as? NSManagedObject)?.value(forKey: "name") as? String }
+            #expect(names == ["x", "y"])
+        }
+
+        // MARK: - Migration
+
+        @Test func `a store is migrated when it is added, and a process with the old model is refused`() throws {
+            let old = try stack()
+            let (writer, pinned) = (old.context(), old.context())
+            let note = writer.insert("Note", ["title": "a", "count": 3])
+            note.setValue(NSOrderedSet(array: [writer.insert("Item", ["index": 1])]), forKey: "items")
+            try writer.save()
+            try pinned.setQueryGenerationFrom(NSQueryGenerationToken.current)
+            #expect(try pinned.all("Note").count == 1)
+
+            let model = NotesModel.make()
+            let added = NotesModel.entity("Added", [NotesModel.attribute("name", .stringAttributeType)])
+            model.entities = [added] + model.entities
+            model.entitiesByName["Note"]?.properties.append(NotesModel.attribute("new", .stringAttributeType))
+            #expect(throws: CocoaError.self) { try stack(model.copy() as? NSManagedObjectModel ?? model) }
+            let options: [AnyHashable: Any] = [
+                NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
+            ]
+            let context = try stack(model, options: options).context()
+            let read = try #require(context.all("Note").first)
+            #expect(read.value(forKey: "count") as? Int == 3)
+            #expect(read.value(forKey: "new") == nil)
+            #expect((read.value(forKey: "items") as? NSOrderedSet)?.count == 1)
+            _ = context.insert("Added", ["name": "x"])
+            try context.save()
+
+            note.setValue("b", forKey: "title")
+            for work in [{ try writer.save() }, { _ = try old.context().all("Note") }, { _ = try pinned.all("Item") }] {
+                let error = #expect(throws: CocoaError.self) { try work() }
+                #expect([.persistentStoreIncompatibleVersionHash, .persistentStoreTimeout].contains(error?.code))
+            }
+            let again = try stack(model.copy() as? NSManagedObjectModel ?? model).context()
+            #expect(try again.all("Note").first?.value(forKey: "title") as? String == "a")
+        }
+
+        // MARK: - Saving
+
+        @Test func `a save of a thousand objects takes at most eight round trips`() throws {
+            let stack = try stack(options: [NSPersistentHistoryTrackingKey: true])
+            let context = stack.context()
+            let pool = try store(stack).content().pool
+            func roundTrips(_ work: () throws -> Void) throws -> Int {
+                nonisolated(unsafe) var count = 0
+                pool.trace { _ in count += 1 }
+                defer { pool.trace(nil) }
+                try work()
+                return count
+            }
+            let notes = (0..<1000).map { context.insert("Note", ["title": "n\($0)", "count": $0]) }
+            #expect(try roundTrips { try context.save() } <= 8)
+            for (index, note) in notes.enumerated() {
+                note.setValue(-index, forKey: "count")
+                if index % 3 == 0 { note.setValue(Double(index), forKey: "rank") }
+                if index % 5 == 0 { note.setValue("x", forKey: "title") }
+            }
+            #expect(try roundTrips { try context.save() } <= 8)
+        }
+
+        @Test func `ten thousand faults in a loop take at most twenty statements`() throws {
+            let stack = try stack()
+            let context = stack.context()
+            for number in 0..<10_000 {
+                let note = context.insert("Note", ["count": number])
+                _ = context.insert("Item", ["index": number, "note": note])
+            }
+            try context.save()
+            nonisolated(unsafe) var count = 0
+            try store(stack).content().pool.trace { _ in count += 1 }
+            var sum = 0
+            let reading = stack.context()
+            for item in try reading.all("Item") { sum += item.value(forKeyPath: "note.count") as? Int ?? 0 }
+            #expect(sum == 49_995_000)
+            #expect(count <= 20, "\(count) statements")
+            count = 0
+            let fetching = stack.context()
+            let ids = try fetching.all("Note").map(\.objectID)
+            let faulting = stack.context()
+            sum = 0
+            for note in ids.map(faulting.object(with:)) { sum += note.value(forKey: "count") as? Int ?? 0 }
+            #expect(sum == 49_995_000)
+            print("\(count) statements for 10,000 faults without a fetch")
+        }
+
+        @Test func `the changes of another process are conflicts`() throws {
+            let (first, second) = (try stack().context(), try stack().context())
+            let note = first.insert("Note", ["title": "a", "count": 1])
+            let gone = first.insert("Note", ["title": "gone"])
+            try first.save()
+            let other = try #require(second.all("Note").first { $0.value(forKey: "title") as? String == "a" })
+            let otherGone = try #require(second.all("Note").first { $0.value(forKey: "title") as? String == "gone" })
+            otherGone.setValue("still", forKey: "title")
+            other.setValue(2, forKey: "count")
+            note.setValue("b", forKey: "title")
+            first.delete(gone)
+            try first.save()
+            let error = #expect(throws: CocoaError.self) { try second.save() }
+            #expect(error?.code == .managedObjectMerge)
+            #expect((error?.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict])?.count == 2)
+            second.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            try second.save()
+            let reading = try stack().context()
+            let read = try #require(
+                reading.all("Note").first {
+                    $0.objectID == note.objectID || $0.value(forKey: "title") as? String == "b"
+                })
+            #expect(read.value(forKey: "count") as? Int == 2)
+        }
+    }
+#endif

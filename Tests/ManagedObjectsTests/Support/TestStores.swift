@@ -1,0 +1,40 @@
+import Foundation
+
+@testable import ManagedObjects
+
+/// The types of stores with which tests run. A server of PostgreSQL is named by an environment variable, which
+/// `Scripts/test-postgresql` sets.
+enum TestStores {
+    /// The URL of the server's database; nil if there is none, or the trait is not enabled.
+    static let server: String? = {
+        #if PostgreSQL
+            ProcessInfo.processInfo.environment["CORAL_POSTGRESQL"]
+        #else
+            nil
+        #endif
+    }()
+
+    static let postgreSQL = "PostgreSQL"
+
+    /// The types of stores with rows.
+    static let rowTypes = [NSInMemoryStoreType] + sqlTypes
+    /// The types of stores that execute SQL.
+    static let sqlTypes = [NSSQLiteStoreType] + (server == nil ? [] : [postgreSQL])
+
+    /// Whether tests that name no type use stores in PostgreSQL in place of SQLite's.
+    static let replacesSQLite = server != nil && ProcessInfo.processInfo.environment["CORAL_PARITY_STORE"] != nil
+
+    /// The location of a new store: in a schema of its own of the server's database, or in memory.
+    static func url(_ type: String) -> URL? {
+        switch type {
+        case postgreSQL: schemaURL("test_" + UUID().uuidString.prefix(13).lowercased())
+        case NSInMemoryStoreType: nil
+        default: URL(fileURLWithPath: "/dev/null")
+        }
+    }
+
+    /// The location of a store in a schema of the server's database.
+    static func schemaURL(_ schema: String) -> URL? {
+        server.flatMap { URL(string: $0 + ($0.contains("?") ? "&" : "?") + "schema=" + schema) }
+    }
+}
