@@ -81,11 +81,11 @@ extension Operation {
     private static var options: ImportOptions {
         var options = ImportOptions()
         options.identity = identity
-        options.reading.shape = .plain
+        options.reading.layout = .plain
         return options
     }
 
-    /// The store in the plain shape, where notes refer to their folder, but folders do not refer to their notes.
+    /// The store in the plain layout, where notes refer to their folder, but folders do not refer to their notes.
     private static func export(_ store: NoteStore) throws -> Data {
         let sink = MemorySink()
         var exporter = GraphExporter(format: .json, layout: .plain, shape: .everything.excluding("Folder.notes"))

@@ -46,7 +46,7 @@ import Testing
 
     @Test func `the plan lists the differences of another model version`() throws {
         let json = """
-            {"$header": {"format": "coral-graph", "version": 1, "shape": "flat", "ids": "stored",
+            {"$header": {"format": "coral-graph", "version": 1, "layout": "flat", "ids": "stored",
              "entityHashes": {"Note": "AAAA", "Pager": "AAAA"}}, "Note": [{"title": "x"}], "Pager": [{"number": 1}]}
             """
         let skipped = try plan(json, "--other-model", "skip")

@@ -63,7 +63,7 @@
             try setJournalMode(mode)
             let commands = [
                 ["export", store.path], ["export", store.path, "--format", "html"],
-                ["export", store.path, "--shape", "nested"], ["query", store.path, "--entity", "Note", "--json"],
+                ["export", store.path, "--layout", "nested"], ["query", store.path, "--entity", "Note", "--json"],
                 ["check", store.path], ["verify", store.path], ["diff", store.path, store.path],
             ]
             var answers = 0
@@ -130,7 +130,7 @@
             #expect(try CommandRun("import", document, "--into", store.path, "--no-backup").status == 0)
             #expect(try journalMode() == "delete")
             try Data(#"{"Note": [{"title": {}}]}"#.utf8).write(to: URL(fileURLWithPath: document))
-            #expect(try CommandRun("import", document, "--into", store.path, "--shape", "plain").status == 1)
+            #expect(try CommandRun("import", document, "--into", store.path, "--layout", "plain").status == 1)
             #expect(try journalMode() == "delete")
             #expect(try CommandRun("import", document, "--into", store.path, "--dry-run").status == 1)
             #expect(try journalMode() == "delete")
@@ -144,7 +144,7 @@
             }
             for round in 1...3 {
                 let jobs = (0..<4).map {
-                    "{ coral import '\(store.file("\($0).json"))' --into '\(store.path)' --shape plain || echo failed; } &"
+                    "{ coral import '\(store.file("\($0).json"))' --into '\(store.path)' --layout plain || echo failed; } &"
                 }
                 let run = try CommandRun(shell: jobs.joined(separator: " ") + " wait")
                 #expect(!run.output.contains("failed"), "\(run.errors)")

@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `in the nested shape an object is written in full at its first occurrence`() throws {
+    @Test func `in the nested layout an object is written in full at its first occurrence`() throws {
         let context = try makeNotesContext()
         try context.performAndWait {
             let note = makeList(in: context)

@@ -125,7 +125,7 @@
                 .exportStore(of: coordinator, to: rows)
             var importer = GraphImporter(into: other)
             importer.worksInPlace = true
-            importer.options.reading.shape = .plain
+            importer.options.reading.layout = .plain
             for name in ["import", "import again"] {
                 try job(name, other) {
                     let plan = try importer.plan(sink.data)
@@ -137,7 +137,7 @@
             for name in ["import by rows", "import again by rows"] {
                 try job(name, third) {
                     var importer = BatchImporter(into: try #require(third.persistentStoreCoordinator))
-                    importer.options.reading.shape = .plain
+                    importer.options.reading.layout = .plain
                     let result = try importer.importDocument(.data(rows.data))
                     #expect(result.savedBatchCount == 1)
                     #expect(

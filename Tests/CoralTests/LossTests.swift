@@ -73,7 +73,7 @@ struct LossTests {
             }
         }
         for member in [
-            #""store": 1"#, #""shape": 2"#, #""ids": null"#, #""modelIdentifiers": "a""#, #""entityHashes": []"#,
+            #""store": 1"#, #""layout": 2"#, #""ids": null"#, #""modelIdentifiers": "a""#, #""entityHashes": []"#,
         ] {
             let json = #"{"$header": {\#(member)}, "Remark": []}"#
             #expect(throws: DocumentError.self, "\(member)") {
@@ -81,7 +81,7 @@ struct LossTests {
             }
         }
         for (member, pointer) in [
-            (#""shape": "zigzag""#, "/$header/shape"),
+            (#""layout": "zigzag""#, "/$header/layout"),
             (#""entityHashes": {"Note": "?"}"#, "/$header/entityHashes/Note"),
             (#""version": 99"#, "/$header/version"), (#""format": "other""#, "/$header/format"),
         ] {

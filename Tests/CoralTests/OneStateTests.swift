@@ -135,8 +135,8 @@
 
         // MARK: - The jobs
 
-        @Test(arguments: Setting.all, [DocumentShape.flat, .nested, .plain])
-        func `an export of a whole store`(_ setting: Setting, _ shape: DocumentShape) throws {
+        @Test(arguments: Setting.all, [DocumentLayout.flat, .nested, .plain])
+        func `an export of a whole store`(_ setting: Setting, _ shape: DocumentLayout) throws {
             for idScheme in [IDScheme.stored, .key] {
                 for isFromRows in [true, false] where shape != .plain || isFromRows {
                     let text = try during(setting) { coordinator in

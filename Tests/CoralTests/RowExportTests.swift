@@ -5,7 +5,7 @@
     import GraphDocuments
     import Testing
 
-    /// The plain shape from rows is equal to that from objects, byte for byte.
+    /// The plain layout from rows is equal to that from objects, byte for byte.
     struct RowExportTests {
         private let json = """
             {"Order": [

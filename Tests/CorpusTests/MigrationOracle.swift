@@ -38,7 +38,7 @@ struct MigrationOracle {
         let sink = MemorySink()
         let output = ByteOutput(to: sink)
         let schema = GraphSchema(new)
-        var writer = try JSONGraphWriter(to: output, shape: .flat)
+        var writer = try JSONGraphWriter(to: output, layout: .flat)
         try writer.begin(
             DocumentHeader(storeUUID: storeUUID, entityVersionHashes: new.entityVersionHashesByName))
         // The records of an entity are one array of the document.

@@ -27,7 +27,7 @@ import Testing
         let data = try write(written, format)
         let reader = try format.reader(of: data, schema: RandomGraph.schema)
         var expected = fullHeader
-        expected.shape = format == .jsonLines ? .lines : .flat
+        expected.layout = format == .jsonLines ? .lines : .flat
         #expect(reader.header == expected)
         let back = try records(of: reader)
         try expectEqual(back, written)
@@ -47,7 +47,7 @@ import Testing
             try NestedWalk(depthLimit: 5).write(written.map(\.id), schema: RandomGraph.schema, to: &writer) { byID[$0] }
             try writer.finish()
         }
-        try walk(try format.graphWriter(to: ByteOutput(to: sink), shape: .nested))
+        try walk(try format.graphWriter(to: ByteOutput(to: sink), layout: .nested))
         let back = try records(of: try format.reader(of: sink.data, schema: RandomGraph.schema))
         #expect(back.count == written.count)
         for record in back { try expectEqual([record], [byID[record.id]!]) }
@@ -62,12 +62,12 @@ import Testing
         }
     }
 
-    @Test(arguments: DictionaryStyle.allCases, [DocumentShape.flat, .nested])
-    func dictionariesReadBackExactly(style: DictionaryStyle, shape: DocumentShape) throws {
+    @Test(arguments: DictionaryStyle.allCases, [DocumentLayout.flat, .nested])
+    func dictionariesReadBackExactly(style: DictionaryStyle, layout: DocumentLayout) throws {
         for seed in 1...10 {
             var graph = RandomGraph(seed: UInt64(seed))
             let written = graph.records(count: 20)
-            var writer = try DictionaryGraphWriter(style: style, shape: shape)
+            var writer = try DictionaryGraphWriter(style: style, layout: layout)
             try writer.begin(fullHeader)
             for record in written { try writer.write(record, of: RandomGraph.schema.entity(record.entity)) }
             try writer.finish()

@@ -4,10 +4,10 @@ import Testing
 @testable import GraphDocuments
 
 @Suite struct JSONRoundTripTests {
-    private func write(_ records: [GraphRecord], shape: DocumentShape) throws -> Data {
+    private func write(_ records: [GraphRecord], layout: DocumentLayout) throws -> Data {
         let sink = MemorySink()
         var writer = GraphRecordWriter(
-            try JSONGraphWriter(to: ByteOutput(to: sink), shape: shape), schema: RandomGraph.schema)
+            try JSONGraphWriter(to: ByteOutput(to: sink), layout: layout), schema: RandomGraph.schema)
         try writer.begin(fullHeader)
         for record in records { try writer.write(record) }
         try writer.finish()
@@ -22,19 +22,19 @@ import Testing
         return (reader.header, records)
     }
 
-    @Test(arguments: [DocumentShape.flat, .lines, .nested], 1...20)
-    func everyValueIsReadBack(shape: DocumentShape, seed: Int) throws {
+    @Test(arguments: [DocumentLayout.flat, .lines, .nested], 1...20)
+    func everyValueIsReadBack(layout: DocumentLayout, seed: Int) throws {
         var graph = RandomGraph(seed: UInt64(seed))
         let records = graph.records(count: 40)
-        let data = try write(records, shape: shape)
+        let data = try write(records, layout: layout)
         let (header, back) = try read(data)
         var expected = fullHeader
-        expected.shape = shape
+        expected.layout = layout
         #expect(header == expected)
         try expectEqual(back, records)
-        #expect(try write(back, shape: shape) == data)
+        #expect(try write(back, layout: layout) == data)
         // The output is JSON for other parsers too.
-        if shape != .lines { _ = try JSONSerialization.jsonObject(with: data) }
+        if layout != .lines { _ = try JSONSerialization.jsonObject(with: data) }
     }
 
     @Test(arguments: 1...10)
@@ -44,7 +44,7 @@ import Testing
         let byID = Dictionary(uniqueKeysWithValues: records.map { ($0.id, $0) })
         for depthLimit in [1, 3, 256] {
             let sink = MemorySink()
-            var writer = try JSONGraphWriter(to: ByteOutput(to: sink), shape: .nested)
+            var writer = try JSONGraphWriter(to: ByteOutput(to: sink), layout: .nested)
             try writer.begin(fullHeader)
             let count = try NestedWalk(depthLimit: depthLimit)
                 .write(records.map(\.id), schema: RandomGraph.schema, to: &writer) { byID[$0] }
@@ -63,7 +63,7 @@ import Testing
         ])
         let count = 100_000
         let sink = MemorySink()
-        var writer = try JSONGraphWriter(to: ByteOutput(to: sink), shape: .nested)
+        var writer = try JSONGraphWriter(to: ByteOutput(to: sink), layout: .nested)
         try writer.begin(DocumentHeader())
         try NestedWalk().write([RecordID.number(0)], schema: schema, to: &writer) { id in
             guard let number = Int(id.text.dropFirst()) else { return nil }

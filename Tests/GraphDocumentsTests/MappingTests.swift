@@ -24,12 +24,12 @@ struct MappingTests {
         .init(
             name: "Score", attributes: [.init(name: "game", type: .string), .init(name: "points", type: .integer32)],
             relationships: [.init(name: "user", destination: "User", inverse: "scores")]),
-        .init(name: "Shape", isAbstract: true, attributes: [.init(name: "id", type: .integer16)]),
+        .init(name: "Layout", isAbstract: true, attributes: [.init(name: "id", type: .integer16)]),
         .init(
-            name: "Circle", parent: "Shape",
+            name: "Circle", parent: "Layout",
             attributes: [.init(name: "id", type: .integer16), .init(name: "radius", type: .double)]),
         .init(
-            name: "Square", parent: "Shape",
+            name: "Square", parent: "Layout",
             attributes: [.init(name: "id", type: .integer16), .init(name: "side", type: .double)]),
     ])
 
@@ -47,8 +47,8 @@ struct MappingTests {
         mapping["Score"]["game"].keys = ["@key"]
         mapping["Score"]["points"].keys = ["@value"]
         mapping["Company"].identity = ["code"]
-        mapping["Shape"].identity = ["id"]
-        mapping["Shape"].choice = .value(of: "kind", ["round": "Circle", "square": "Square"])
+        mapping["Layout"].identity = ["id"]
+        mapping["Layout"].choice = .value(of: "kind", ["round": "Circle", "square": "Square"])
         return mapping
     }
 
@@ -96,9 +96,9 @@ struct MappingTests {
 
     @Test func `the entity is chosen by content, and the content that identifies it is written`() throws {
         let records = try records(
-            #"{"Shape": [{"kind": "round", "id": 1, "radius": 2}, {"kind": "square", "id": 2, "side": 1.5}, {"id": 3, "side": 4}],}"#,
+            #"{"Layout": [{"kind": "round", "id": 1, "radius": 2}, {"kind": "square", "id": 2, "side": 1.5}, {"id": 3, "side": 4}],}"#,
             nil, mapping)
-        #expect(records.map(\.record.entity) == ["Circle", "Square", "Shape"])
+        #expect(records.map(\.record.entity) == ["Circle", "Square", "Layout"])
         #expect(
             records[2].record.value(of: "side") == .double(4), "An object found by its key may be of any entity below.")
         var writer = try MappedDictionaryWriter(plan: MappingPlan(mapping, schema: schema), style: .json)
@@ -193,11 +193,11 @@ struct MappingTests {
         mapping["User"]["profileImageURL"].keys = ["picture"]
         mapping["User"]["lastLogin"].keys = ["picture.seen"]
         mapping["Company"].identity = ["cod"]
-        mapping["Shape"].choice = .value(of: "kind", ["x": "User"])
+        mapping["Layout"].choice = .value(of: "kind", ["x": "User"])
         let error = try #require(throws: MappingError.self) { try MappingPlan(mapping, schema: schema) }
         #expect(
             error.mistakes.map { "\($0.entity).\($0.property ?? "") \($0.code.rawValue)" } == [
-                "Company. unknownProperty", "Shape. unknownEntity", "User.birthday wrongType",
+                "Company. unknownProperty", "Layout. unknownEntity", "User.birthday wrongType",
                 "User.city unknownTransformer",
                 "User.company wrongType", "User.id wrongPath", "User.nicknam unknownProperty",
                 "User.profileImageURL conflictingKeys", "User.rank wrongType", "Usr. unknownEntity",

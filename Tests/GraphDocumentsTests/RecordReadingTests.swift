@@ -75,7 +75,7 @@ import Testing
         #expect(try read(#"{"title":"x","items":[{"name":"y"}]}"#, options).count == 2)
         #expect(try read(#"[{"title":"x"},{"title":"y"}]"#, options).count == 2)
         var lines = options
-        lines.shape = .lines
+        lines.layout = .lines
         #expect(try read("{\"title\":\"x\"}\n{\"title\":\"y\"}\n", lines).count == 2)
         #expect(try read("", lines).isEmpty)
         #expect(error(#"{"title":"x"} x"#, options)?.code == .syntax)
@@ -138,7 +138,7 @@ import Testing
         #expect(error(#"{"Tag":[{},{},{}]}"#, options)?.code == .limit)
     }
 
-    // MARK: - The plain shape
+    // MARK: - The plain layout
 
     static let layout = PlainLayout(entities: [
         .init(name: "Tag", key: ["name"]),
@@ -188,7 +188,7 @@ import Testing
         let lower = String(decoding: sink.data, as: UTF8.self)
             .replacingOccurrences(of: uuid.uuidString, with: uuid.uuidString.lowercased())
         for text in [String(decoding: sink.data, as: UTF8.self), lower] {
-            let back = try read(text, ReadingOptions(layout: Self.layout)).map(\.record)
+            let back = try read(text, ReadingOptions(plainLayout: Self.layout)).map(\.record)
             try expectEqual(back, records)
         }
     }

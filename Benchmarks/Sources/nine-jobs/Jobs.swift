@@ -163,7 +163,7 @@ struct Jobs {
     private func importAll() throws -> String {
         var importer = BatchImporter(into: container.persistentStoreCoordinator)
         importer.options.identity = identity
-        importer.options.reading.shape = .plain
+        importer.options.reading.layout = .plain
         // The classes do not override methods that are called when objects are inserted or saved.
         importer.rowImporting = .always
         let result = try importer.importDocument(.file(json))

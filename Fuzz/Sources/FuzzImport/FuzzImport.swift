@@ -17,7 +17,7 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             var options = ImportOptions()
             options.reading.limits = limits
             options.skipsInvalid = data.count.isMultiple(of: 2)
-            if data.count % 3 == 0 { options.reading.shape = .plain }
+            if data.count % 3 == 0 { options.reading.layout = .plain }
             var importer = BatchImporter(into: coordinator, options: options, batchSize: 3)
             importer.rowImporting = rowImporting
             _ = try importer.importDocument(.data(data))

@@ -36,7 +36,7 @@ final class CopyLinks {
     ///
     /// Cost: a statement for each entity and batch of those that are not loaded; if copies go to another store,
     /// one for each outside object.
-    func settle(loader: ObjectLoader) throws {
+    func resolve(loader: ObjectLoader) throws {
         var outside: [NSManagedObjectID] = []
         var met: Set<NSManagedObjectID> = []
         for node in graph.nodes {

@@ -47,7 +47,7 @@ final class CopySession {
             if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
             if ownsSource { try source.resetKeepingState() }
         }
-        try links.settle(loader: loader)
+        try links.resolve(loader: loader)
         made = Array(repeating: nil, count: graph.nodes.count)
         madeIDs = Array(repeating: nil, count: graph.nodes.count)
         progress?.begin(graph.nodes.count * 2)
@@ -153,10 +153,10 @@ final class CopySession {
             drafts.append(try CopyDraft(original, node: number, entity: node.entity, now: now))
             noteMissingFiles(of: original, node.entity)
         }
-        try unique.settle(drafts, followed: false)
+        try unique.makeUnique(drafts, followed: false)
         let parents = ParentValues(graph: graph, drafts: drafts) { [unowned self] in copy(at: $0) }
         for draft in drafts { parents.follow(draft) }
-        try unique.settle(drafts, followed: true)
+        try unique.makeUnique(drafts, followed: true)
         for draft in drafts { try make(draft) }
         progress?.completedUnitCount += Int64(portion.count)
     }

@@ -36,7 +36,7 @@ final class UniqueValues {
     /// round of suffixes that are taken.
     ///
     /// - Parameter followed: Whether to process the constraints with values from ancestors, or the others.
-    func settle(_ drafts: [CopyDraft], followed: Bool) throws {
+    func makeUnique(_ drafts: [CopyDraft], followed: Bool) throws {
         if rule == .unchecked { return }
         var order: [UniquenessConstraint] = []
         var members: [UniquenessConstraint: [CopyDraft]] = [:]
@@ -46,10 +46,10 @@ final class UniqueValues {
                 members[constraint, default: []].append(draft)
             }
         }
-        for constraint in order { try settle(members[constraint] ?? [], constraint) }
+        for constraint in order { try makeUnique(members[constraint] ?? [], constraint) }
     }
 
-    private func settle(_ drafts: [CopyDraft], _ constraint: UniquenessConstraint) throws {
+    private func makeUnique(_ drafts: [CopyDraft], _ constraint: UniquenessConstraint) throws {
         let keyed = drafts.compactMap { draft in key(of: draft, constraint).map { (draft, $0) } }
         let existing = try existing(keyed.map(\.0), constraint)
         var clashing: [Candidate] = []
@@ -60,7 +60,7 @@ final class UniqueValues {
                 own[constraint, default: []].insert(key)
             }
         }
-        try settle(clashing, constraint)
+        try makeUnique(clashing, constraint)
     }
 
     // MARK: - Suffixes
@@ -128,7 +128,7 @@ final class UniqueValues {
         return highest + 1
     }
 
-    private func settle(_ candidates: [Candidate], _ constraint: UniquenessConstraint) throws {
+    private func makeUnique(_ candidates: [Candidate], _ constraint: UniquenessConstraint) throws {
         guard case .suffix(let suffix, let limit) = rule else { return }
         var waiting = candidates
         var taken: Set<Key> = []

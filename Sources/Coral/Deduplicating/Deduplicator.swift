@@ -36,7 +36,7 @@ public struct Deduplicator {
     /// does not fit the model, `CocoaError.userCancelled`, and the errors of fetching.
     public func plan(progress: Progress? = nil) throws -> DeduplicationPlan {
         guard let model = ImportSession.coordinator(of: context)?.managedObjectModel else {
-            throw ImportError(.misuse, "The context has no persistent store coordinator.")
+            throw ImportError(.noContext, "The context has no persistent store coordinator.")
         }
         for name in entities ?? [] where model.entitiesByName[name] == nil {
             let question = NameSuggestion.question(for: name, in: model.entitiesByName.keys)

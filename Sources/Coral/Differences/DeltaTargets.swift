@@ -23,7 +23,7 @@ struct DeltaTargets {
 
     init(_ context: NSManagedObjectContext, identity: ImportIdentity, storeUUIDs: [String]) throws {
         guard let coordinator = context.rootCoordinator else {
-            throw ImportError(.misuse, "The context has no persistent store coordinator.")
+            throw ImportError(.noContext, "The context has no persistent store coordinator.")
         }
         var options = ImportOptions()
         options.identity = identity

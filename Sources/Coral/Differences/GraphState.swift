@@ -60,7 +60,7 @@ struct GraphStateReader {
 
     private func header(of store: NSPersistentStore?, _ coordinator: NSPersistentStoreCoordinator) -> DocumentHeader {
         DocumentHeader(
-            shape: .flat, idScheme: .stored, model: coordinator.managedObjectModel, store: store, isWholeStore: false)
+            layout: .flat, idScheme: .stored, model: coordinator.managedObjectModel, store: store, isWholeStore: false)
     }
 
     /// Throws errors of exporting or reading, and of the body.

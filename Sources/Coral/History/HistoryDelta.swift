@@ -34,7 +34,7 @@ struct HistoryDelta {
         let records = try presentRecords(progress)
         let reversal = fold.reversal.isComplete ? try reversibleChanges(records) : nil
         let header = DocumentHeader(
-            shape: .flat, idScheme: comparison.naming == .keys ? .mixed : .stored,
+            layout: .flat, idScheme: comparison.naming == .keys ? .mixed : .stored,
             model: coordinator.managedObjectModel, store: coordinator.persistentStores.first, isWholeStore: false)
         let former = try names.formerNames(of: fold.fates.keys)
         let delta = GraphDelta(

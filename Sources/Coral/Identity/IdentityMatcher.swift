@@ -47,7 +47,7 @@ final class IdentityMatcher {
                 for node in waiting { refuse(node) }
                 break
             }
-            try settle(ready)
+            try resolve(ready)
             pending = waiting
         }
     }
@@ -135,7 +135,7 @@ final class IdentityMatcher {
 
     // MARK: - One round
 
-    private func settle(_ nodes: [ImportNode]) throws {
+    private func resolve(_ nodes: [ImportNode]) throws {
         var byRule: [IdentityRule: [IdentityKey]] = [:]
         var order: [IdentityRule] = []
         var byURI: [NSManagedObjectID: [ImportNode]] = [:]

@@ -3,7 +3,7 @@ import GraphDocuments
 
 /// Imports documents of any length into a store in batches.
 ///
-/// A document in the plain shape (`options.reading.shape`), as JSON, is imported by rows if `rowImporting` and the
+/// A document in the plain layout (`options.reading.layout`), as JSON, is imported by rows if `rowImporting` and the
 /// other options allow it: in one pass and one transaction, so that an error or cancellation leaves the store
 /// unchanged. Memory holds some hundred records and some 25 bytes for each object of the document.
 ///
@@ -26,7 +26,7 @@ public struct BatchImporter {
     /// The number of records that are imported together. An object at the top and the objects nested inside it stay in
     /// one batch.
     public var batchSize: Int
-    /// Whether documents in the plain shape may be imported by rows, without objects.
+    /// Whether documents in the plain layout may be imported by rows, without objects.
     public var rowImporting = RowImporting.automatic
 
     /// An importer into the stores of a coordinator.
@@ -125,7 +125,7 @@ public struct BatchImporter {
         reading.keepsMismatchedValues = true
         reading.rootEntity = entity ?? reading.rootEntity
         if [.skip, .keep].contains(options.otherModel) { reading.unknownEntities = .skip }
-        if reading.shape == .plain, reading.layout == nil { reading.layout = PlainLayout(model) }
+        if reading.layout == .plain, reading.plainLayout == nil { reading.plainLayout = PlainLayout(model) }
         return reading
     }
 

@@ -226,7 +226,7 @@ extension NSManagedObject {
 
     private func populate(from source: ImportSource, _ options: ImportOptions) throws {
         guard let context = managedObjectContext else {
-            throw ImportError(.misuse, "An object without a context cannot be updated.", entity: entity.name)
+            throw ImportError(.noContext, "An object without a context cannot be updated.", entity: entity.name)
         }
         try GraphImporter(into: context, options: options).populate(self, from: source)
     }

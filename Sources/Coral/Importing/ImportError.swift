@@ -42,7 +42,9 @@ public struct ImportError: Error, Sendable, Hashable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The context has no coordinator, or the importer's declarations do not fit the model.
+        /// There is no context, or it has no coordinator.
+        public static let noContext = Code(rawValue: "noContext")
+        /// The importer's declarations do not fit the model.
         public static let misuse = Code(rawValue: "misuse")
         /// A value that cannot be converted to the declared type.
         public static let wrongValue = Code(rawValue: "wrongValue")

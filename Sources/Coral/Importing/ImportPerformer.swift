@@ -238,10 +238,10 @@ struct ImportPerformer {
     ) {
         guard !attribute.isDerived else { return }
         if case .file(let file) = given, file.isMissing {
-            return settleMissingFile(file.path, of: attribute, of: object, node, record)
+            return applyMissingFilePolicy(file.path, of: attribute, of: object, node, record)
         }
         guard var value = conversion.convert(given, to: attribute) else {
-            return settleMismatch(given, of: attribute, node, at: record.place(of: attribute.name))
+            return applyMismatchPolicy(given, of: attribute, node, at: record.place(of: attribute.name))
         }
         if let hook = hook(options.hooks.value, node.entity, attribute.name) {
             guard let replaced = hook(value, object) else { return }
@@ -269,7 +269,7 @@ struct ImportPerformer {
     }
 
     /// Applies the policy to a value that cannot be converted to its declared type.
-    private mutating func settleMismatch(
+    private mutating func applyMismatchPolicy(
         _ value: GraphValue, of attribute: AttributePlan, _ node: ImportNode, at place: DocumentPlace
     ) {
         let message =
@@ -285,7 +285,7 @@ struct ImportPerformer {
 
     /// Applies the missing-file policy to a value whose file did not exist. An object's existing value is never
     /// cleared.
-    private mutating func settleMissingFile(
+    private mutating func applyMissingFilePolicy(
         _ name: String, of attribute: AttributePlan, of object: NSManagedObject, _ node: ImportNode,
         _ record: PlacedRecord
     ) {

@@ -44,7 +44,7 @@ final class ImportSession {
         model: ImportModel? = nil, defersRequirements: Bool = false
     ) throws {
         guard let coordinator = ImportSession.coordinator(of: context) else {
-            throw ImportError(.misuse, "The context has no persistent store coordinator.")
+            throw ImportError(.noContext, "The context has no persistent store coordinator.")
         }
         self.context = context
         self.options = options
@@ -68,7 +68,7 @@ final class ImportSession {
         reading.keepsMismatchedValues = true
         reading.rootEntity = rootEntity ?? reading.rootEntity
         if options.otherModel == .skip || options.otherModel == .keep { reading.unknownEntities = .skip }
-        if reading.shape == .plain, reading.layout == nil { reading.layout = PlainLayout(model) }
+        if reading.layout == .plain, reading.plainLayout == nil { reading.plainLayout = PlainLayout(model) }
         try source.read(into: payload, options: reading, progress: progress)
     }
 

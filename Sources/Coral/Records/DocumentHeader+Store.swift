@@ -7,11 +7,11 @@ extension DocumentHeader {
     /// - Parameter store: The store of the ids. Metadata set by a program is part of the header of a whole store;
     ///   metadata set by the framework is omitted, because it follows from the model.
     init(
-        shape: DocumentShape, idScheme: IDScheme, model: NSManagedObjectModel, store: NSPersistentStore?,
+        layout: DocumentLayout, idScheme: IDScheme, model: NSManagedObjectModel, store: NSPersistentStore?,
         isWholeStore: Bool
     ) {
         self.init(
-            shape: shape, idScheme: idScheme, storeUUID: store?.identifier,
+            layout: layout, idScheme: idScheme, storeUUID: store?.identifier,
             modelVersionIdentifiers: model.versionIdentifiers.map { "\($0)" }.filter { !$0.isEmpty }.sorted(),
             entityVersionHashes: model.entityVersionHashesByName)
         guard isWholeStore, let content = store?.metadata else { return }

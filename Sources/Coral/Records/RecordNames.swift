@@ -9,7 +9,7 @@ final class RecordNames {
     /// Ids by natural keys, if the document has them.
     let keys: KeyNames?
     /// The references to objects outside the document; nil where they are not treated differently: in whole stores, in
-    /// the plain shape, and with a mapping.
+    /// the plain layout, and with a mapping.
     var outside: OutsideReferences?
     /// The parts of IDs.
     let objects = ObjectNames()

@@ -7,12 +7,10 @@ public enum ReferenceErrorDomain: ErrorDomain {}
 public typealias ReferenceError = CodedError<ReferenceErrorDomain>
 
 extension ReferenceError.Code {
-    /// The object has no context, or was deleted.
+    /// The object has no context or was deleted, or a decoder has none (`CodingUserInfoKey.managedObjectContext`).
     public static let noContext = Self(rawValue: "noContext")
     /// The URI is not that of a managed object.
     public static let wrongURI = Self(rawValue: "wrongURI")
-    /// The coder has no context: see `CodingUserInfoKey.managedObjectContext`.
-    public static let noContextInCoder = Self(rawValue: "noContextInCoder")
     /// The archive cannot be read, or contains a class that is not allowed.
     public static let unreadable = Self(rawValue: "unreadable")
     /// A value cannot be archived.

@@ -40,7 +40,7 @@ public struct Referenced<Object: NSManagedObject>: Codable {
         }
         guard let context = decoder.userInfo[.managedObjectContext] as? NSManagedObjectContext else {
             throw ReferenceError(
-                .noContextInCoder, "The decoder's user info contains no context under managedObjectContext.")
+                .noContext, "The decoder's user info contains no context under managedObjectContext.")
         }
         let reference = try container.decode(ManagedObjectReference.self)
         let resolution = reference.resolve(in: context)

@@ -4,26 +4,26 @@ import GraphDocuments
 /// The JSON Schema of the documents of a model's objects: for editors that validate during typing, and for programs
 /// that read or write documents without this library.
 ///
-///     let schema = DocumentSchema(model, shape: .flat)
+///     let schema = DocumentSchema(model, layout: .flat)
 ///     try schema.data().write(to: url)
 ///
-/// The schema (draft 2020-12) accepts every document that the exporter writes in that shape: names, types, ranges of
+/// The schema (draft 2020-12) accepts every document that the exporter writes in that layout: names, types, ranges of
 /// integers, destinations of relationships, with the model's default values. Limits and patterns of values are checked
 /// by the importer, which also accepts more than the schema: numbers in strings, dates of other formats.
 public struct DocumentSchema {
     /// The model whose documents are described.
     public let model: NSManagedObjectModel
-    /// The shape of the documents: flat, nested, or lines, of which the schema describes one.
-    public let shape: DocumentShape
+    /// The layout of the documents: flat, nested, or lines, of which the schema describes one.
+    public let layout: DocumentLayout
 
-    /// Creates the schema of a model's documents. Throws `DocumentError` for the plain shape, which depends on a
+    /// Creates the schema of a model's documents. Throws `DocumentError` for the plain layout, which depends on a
     /// mapping.
-    public init(_ model: NSManagedObjectModel, shape: DocumentShape = .flat) throws {
-        guard shape != .plain else {
-            throw DocumentError(.unsupported, "The plain shape depends on a mapping and has no schema.")
+    public init(_ model: NSManagedObjectModel, layout: DocumentLayout = .flat) throws {
+        guard layout != .plain else {
+            throw DocumentError(.unsupported, "The plain layout depends on a mapping and has no schema.")
         }
         self.model = model
-        self.shape = shape
+        self.layout = layout
     }
 
     /// The schema as JSON. The same model gives the same bytes.
@@ -42,11 +42,11 @@ public struct DocumentSchema {
 
     private var document: JSON {
         var schema: JSON = [
-            "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Graph document, \(shape.rawValue)",
+            "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Graph document, \(layout.rawValue)",
             "$defs": definitions,
         ]
         let records = entities.map { Self.reference($0.name ?? "") }
-        switch shape {
+        switch layout {
         case .lines:
             schema["oneOf"] =
                 [
@@ -81,11 +81,11 @@ public struct DocumentSchema {
     private var definitions: JSON {
         var definitions: JSON = [
             "$header": [
-                "type": "object", "required": ["format", "version", "shape", "ids"],
+                "type": "object", "required": ["format", "version", "layout", "ids"],
                 "properties": [
                     "format": ["const": DocumentHeader.formatName],
                     "version": ["type": "integer", "minimum": 1, "maximum": DocumentHeader.currentVersion] as JSON,
-                    "shape": ["const": shape.rawValue],
+                    "layout": ["const": layout.rawValue],
                     "ids": ["enum": IDScheme.allCases.map(\.rawValue).sorted()],
                     "store": ["type": "string"], "roots": ["type": "array"],
                     "modelIdentifiers": ["type": "array"],
@@ -104,7 +104,7 @@ public struct DocumentSchema {
     private func record(_ entity: NSEntityDescription) -> JSON {
         var properties: JSON = ["$id": Self.reference("$id"), "$deleted": ["const": true]]
         var required = ["$id"]
-        if shape != .flat {
+        if layout != .flat {
             properties["$entity"] = ["const": entity.name ?? ""]
             required.append("$entity")
         }
@@ -117,7 +117,7 @@ public struct DocumentSchema {
 
     private func relationship(_ relationship: NSRelationshipDescription) -> JSON {
         var target = Self.reference("$id")
-        if shape == .nested {
+        if layout == .nested {
             let inside = kinds(of: relationship.destinationEntity).map { Self.reference($0) }
             let reference: JSON = [
                 "type": "object", "properties": ["$ref": Self.reference("$id")], "required": ["$ref"],

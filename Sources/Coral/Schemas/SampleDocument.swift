@@ -15,7 +15,7 @@ public struct SampleDocument {
         var writer = try format.recordWriter(to: ByteOutput(to: sink), schema: GraphSchema(model))
         try writer.begin(
             DocumentHeader(
-                shape: format.defaultShape, idScheme: .walk, model: model, store: nil, isWholeStore: false))
+                layout: format.defaultLayout, idScheme: .walk, model: model, store: nil, isWholeStore: false))
         let entities = model.entities.filter { !$0.isAbstract }.sorted { ($0.name ?? "") < ($1.name ?? "") }
         let links = SampleLinks(between: entities)
         for (position, entity) in entities.enumerated() {

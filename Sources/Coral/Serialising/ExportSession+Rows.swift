@@ -32,9 +32,9 @@ extension ExportSession {
 
         private static let foreignStore = ObjectsReason(.store, "The store is not one of this package's engine.")
 
-        // MARK: - Documents in the plain shape
+        // MARK: - Documents in the plain layout
 
-        /// Reads the rows for a document in the plain shape: all of them, or none. Returns a reason, without calling
+        /// Reads the rows for a document in the plain layout: all of them, or none. Returns a reason, without calling
         /// the function, if objects are needed.
         private func withPlainRows<Result>(
             _ body: (inout RowExport, [RowExport.Table]) throws -> Result
@@ -53,7 +53,7 @@ extension ExportSession {
             }
         }
 
-        /// Writes a document in the plain shape from the store's rows. Returns a reason, with nothing written, if
+        /// Writes a document in the plain layout from the store's rows. Returns a reason, with nothing written, if
         /// objects are needed.
         func exportRows(to sink: any ByteSink) throws -> ExecutionPath {
             do {

@@ -6,7 +6,7 @@ final class ExportSession {
     let context: NSManagedObjectContext
     let plan: ShapePlan
     let recorder: ObjectRecorder
-    let layout: DocumentShape
+    let layout: DocumentLayout
     /// How documents of a foreign design are written.
     let mapping: MappingPlan?
     let plainLayout: PlainLayout?
@@ -24,7 +24,7 @@ final class ExportSession {
         self.context = context
         self.store = store
         self.model = model
-        layout = exporter.layout ?? (exporter.mapping == nil ? exporter.format.defaultShape : .nested)
+        layout = exporter.layout ?? (exporter.mapping == nil ? exporter.format.defaultLayout : .nested)
         let identity = exporter.mapping?.completing(exporter.identity, in: model) ?? exporter.identity
         mapping = try exporter.mapping.map { try MappingPlan($0, model: model, identity: identity) }
         var shape = exporter.shape
@@ -66,7 +66,7 @@ final class ExportSession {
             recorder.names.outside = OutsideReferences(keys)
         }
         var header = DocumentHeader(
-            shape: layout, idScheme: scheme(of: included), model: model, store: store, isWholeStore: false)
+            layout: layout, idScheme: scheme(of: included), model: model, store: store, isWholeStore: false)
         if layout == .nested {
             try writer.begin(header)
             progress?.begin(included.count)
@@ -131,7 +131,7 @@ final class ExportSession {
         self.progress = progress
         let loader = makeLoader(countsRows: true)
         let header = DocumentHeader(
-            shape: layout, idScheme: exporter.idScheme == .key ? .mixed : .stored, model: model,
+            layout: layout, idScheme: exporter.idScheme == .key ? .mixed : .stored, model: model,
             store: context.persistentStoreCoordinator?.persistentStores.count == 1 ? store : nil, isWholeStore: true)
         try writer.begin(header)
         if let plainLayout { try plan.omitUnwritten(in: plainLayout) }
@@ -159,7 +159,7 @@ final class ExportSession {
             .sorted { comesBefore($0.name ?? "", $1.name ?? "") }
     }
 
-    /// The order of entities in a document: by name, in the plain shape as laid out.
+    /// The order of entities in a document: by name, in the plain layout as laid out.
     private func comesBefore(_ left: String, _ right: String) -> Bool {
         guard let plainLayout else { return left < right }
         func position(_ name: String) -> Int { plainLayout.entities.firstIndex { $0.name == name } ?? .max }
@@ -230,7 +230,7 @@ final class ExportSession {
     /// The records of drafts; dangling references are reported and omitted.
     func records(of drafts: [ObjectRecorder.Draft], with loader: ObjectLoader) throws -> [GraphRecord] {
         var drafts = drafts
-        for index in drafts.indices { try settleMissingFiles(of: &drafts[index]) }
+        for index in drafts.indices { try applyMissingFilePolicy(to: &drafts[index]) }
         let missing = try loader.missing(among: drafts.count == 1 ? drafts[0].targets : drafts.flatMap(\.targets))
         if let keys = recorder.names.keys {
             let named = drafts.lazy.filter(\.entity.isReferred).map(\.id)
@@ -245,7 +245,7 @@ final class ExportSession {
     }
 
     /// Reports the values of an object whose files do not exist, and applies the exporter's policy to them.
-    private func settleMissingFiles(of draft: inout ObjectRecorder.Draft) throws {
+    private func applyMissingFilePolicy(to draft: inout ObjectRecorder.Draft) throws {
         for index in draft.attributes.indices {
             guard case .file(let file) = draft.attributes[index].value, file.isMissing else { continue }
             let missing = MissingFile(
@@ -305,11 +305,11 @@ final class ExportSession {
         if let plainLayout {
             guard exporter.format == .json else {
                 throw ExportError(
-                    .unsupported, "The plain shape is written as JSON, not as \(exporter.format.rawValue).")
+                    .unsupported, "The plain layout is written as JSON, not as \(exporter.format.rawValue).")
             }
             return try PlainJSONWriter(to: output, layout: plainLayout, schema: plan.schema)
         }
-        let writer = try exporter.format.graphWriter(to: output, shape: layout)
+        let writer = try exporter.format.graphWriter(to: output, layout: layout)
         guard let threshold = exporter.externalFileThreshold, let document else { return writer }
         return ExternalFileWriter(writer, threshold: threshold, folder: ExternalFileFolder(for: document))
     }

@@ -14,13 +14,13 @@ public struct GraphExporter: Sendable {
     /// The format of the documents.
     public var format: GraphFormat
     /// The arrangement of records; nil for the format's default, which is flat, or lines.
-    public var layout: DocumentShape?
+    public var layout: DocumentLayout?
     /// The part of the graph that is written. A whole store is written completely, except for excluded and omitted
     /// properties and entities.
     public var shape: GraphShape
     /// How documents of a foreign design map to the model; nil for this package's own documents.
     public var mapping: Mapping?
-    /// The identity of objects: used for references to objects outside the document, for references in the plain shape
+    /// The identity of objects: used for references to objects outside the document, for references in the plain layout
     /// and with a mapping, and for ids with `idScheme` `.key`.
     public var identity = ImportIdentity()
     /// The source of ids in this package's own documents: by default the store's primary keys. With `.key` an object
@@ -30,11 +30,11 @@ public struct GraphExporter: Sendable {
     /// throws `ExportError` if a reference to an object outside the document has no natural key. Otherwise the result
     /// lists such references (`ExportResult.keylessReferences`).
     public var isPortable = false
-    /// The format of dates in the plain shape; by default with all digits.
+    /// The format of dates in the plain layout; by default with all digits.
     public var plainDates = PlainLayout.DateForm.exact
-    /// The format of decimals in the plain shape.
+    /// The format of decimals in the plain layout.
     public var plainDecimals = PlainLayout.DecimalForm.string
-    /// The policy for values whose external files do not exist. The result counts and lists them. The plain shape and
+    /// The policy for values whose external files do not exist. The result counts and lists them. The plain layout and
     /// documents of a mapping cannot represent such a reference and have null.
     public var missingFiles = MissingFilePolicy.keep
     /// The number of objects that are loaded together. A flat or line export holds at most one batch in memory.
@@ -46,7 +46,7 @@ public struct GraphExporter: Sendable {
 
     /// Creates an exporter for a format, a layout, and a shape.
     public init(
-        format: GraphFormat = .json, layout: DocumentShape? = nil, shape: GraphShape = .ownership,
+        format: GraphFormat = .json, layout: DocumentLayout? = nil, shape: GraphShape = .ownership,
         batchSize: Int = 500
     ) {
         self.format = format
@@ -113,7 +113,7 @@ public struct GraphExporter: Sendable {
     private func dictionaries(
         from session: ExportSession, _ objects: [NSManagedObject], style: DictionaryStyle, progress: Progress?
     ) throws -> DictionaryGraphWriter? {
-        var writer: any GraphWriter = try DictionaryGraphWriter(style: style, shape: session.layout)
+        var writer: any GraphWriter = try DictionaryGraphWriter(style: style, layout: session.layout)
         try session.context.readingOneState {
             _ = try session.export(from: objects.map(\.objectID), to: &writer, progress: progress)
         }
@@ -150,7 +150,7 @@ public struct GraphExporter: Sendable {
     }
 
     /// Writes the results of a fetch and the objects that the shape embeds. The request's sort descriptors determine
-    /// the order of roots in the nested shape.
+    /// the order of roots in the nested layout.
     @discardableResult
     public func export(
         _ request: NSFetchRequest<NSManagedObjectID>, in context: NSManagedObjectContext, to sink: any ByteSink,
@@ -209,9 +209,9 @@ public struct GraphExporter: Sendable {
     }
 
     /// How the objects of each entity would be exported by `exportStore`: from the store's rows, or through managed
-    /// objects with the first reason. A document in the plain shape is exported as a whole in one of both ways.
+    /// objects with the first reason. A document in the plain layout is exported as a whole in one of both ways.
     ///
-    /// Cost: for the plain shape a statement for each key without a uniqueness constraint; nothing is written.
+    /// Cost: for the plain layout a statement for each key without a uniqueness constraint; nothing is written.
     ///
     /// Throws as `exportStore` does for an exporter that does not fit the model.
     public func explainStore(of coordinator: NSPersistentStoreCoordinator) throws -> [String: ExecutionPath] {

@@ -13,5 +13,5 @@ extension GraphFormat {
     }
 
     /// The shape that a format uses by default.
-    public var defaultShape: DocumentShape { self == .jsonLines ? .lines : .flat }
+    public var defaultLayout: DocumentLayout { self == .jsonLines ? .lines : .flat }
 }

@@ -13,7 +13,7 @@ extension NSManagedObject {
     ///
     /// Throws as `GraphExporter.export(_:to:progress:)` does.
     public func encoded(
-        as format: GraphFormat = .json, layout: DocumentShape? = nil, shape: GraphShape = .ownership,
+        as format: GraphFormat = .json, layout: DocumentLayout? = nil, shape: GraphShape = .ownership,
         portable: Bool = false
     ) throws -> Data {
         try [self].encoded(as: format, layout: layout, shape: shape, portable: portable)
@@ -47,7 +47,7 @@ extension Collection where Element: NSManagedObject {
     /// The objects and the objects that the shape embeds as one document; an object that several of them refer to is
     /// written once.
     public func encoded(
-        as format: GraphFormat = .json, layout: DocumentShape? = nil, shape: GraphShape = .ownership,
+        as format: GraphFormat = .json, layout: DocumentLayout? = nil, shape: GraphShape = .ownership,
         portable: Bool = false
     ) throws -> Data {
         var exporter = GraphExporter(format: format, layout: layout, shape: shape)

@@ -1,7 +1,7 @@
 import CoreData
 import GraphDocuments
 
-/// Writes objects in the nested shape: each in full at its first occurrence, and as a reference afterwards.
+/// Writes objects in the nested layout: each in full at its first occurrence, and as a reference afterwards.
 ///
 /// Memory grows with the number of ids, not with the objects' values.
 struct NestedExport {

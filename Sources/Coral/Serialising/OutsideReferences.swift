@@ -2,7 +2,7 @@ import CoreData
 
 /// The references of a document to objects outside of it.
 ///
-/// In the nested shape an object can become a member of the document after the first reference to it. Such a reference
+/// In the nested layout an object can become a member of the document after the first reference to it. Such a reference
 /// has a natural key as those to objects outside have, which an import ignores.
 final class OutsideReferences {
     /// The natural keys of objects.

@@ -4,7 +4,7 @@
     import GraphDocuments
     @_spi(Stores) import ManagedObjects
 
-    /// Writes a whole store in the plain shape from its rows, without objects: many times faster, with the same bytes
+    /// Writes a whole store in the plain layout from its rows, without objects: many times faster, with the same bytes
     /// as the export of objects.
     ///
     /// Columns are determined once for each entity; the loop over rows only reads and writes them. Models that this

@@ -3,7 +3,7 @@ import GraphDocuments
 
 /// Dates, as seconds since 2001.
 struct DateCodec: AttributeCodec {
-    /// The form in documents of the plain shape.
+    /// The form in documents of the plain layout.
     var form = PlainLayout.DateForm.exact
 
     func value(of object: Any) -> GraphValue? {

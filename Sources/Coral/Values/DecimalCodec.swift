@@ -3,7 +3,7 @@ import GraphDocuments
 
 /// Decimal numbers. SQLite stores them as doubles; other programs also as text.
 struct DecimalCodec: AttributeCodec {
-    /// The form in documents of the plain shape.
+    /// The form in documents of the plain layout.
     var form = PlainLayout.DecimalForm.number
 
     func value(of object: Any) -> GraphValue? { (object as? NSDecimalNumber).map { .decimal($0.decimalValue) } }

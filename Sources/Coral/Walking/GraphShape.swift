@@ -25,7 +25,7 @@ public struct GraphShape: Sendable, Hashable {
     public var includesTransientAttributes = false
     /// Whether derived attributes are written; false by default, because the importing store derives them again.
     public var includesDerivedAttributes = false
-    /// The maximum nesting depth of objects in the nested shape. Deeper objects are written at the top level and
+    /// The maximum nesting depth of objects in the nested layout. Deeper objects are written at the top level and
     /// referenced.
     public var depthLimit = 256
     /// Whether directives in the model's user info are used.

@@ -3,11 +3,11 @@ import Coral
 
 /// `coral model schema`: a schema or a sample of a model's documents.
 struct ModelSchemaCommand: ParsableCommand {
-    /// The described shape of documents.
-    enum Shape: String, ExpressibleByArgument, CaseIterable {
+    /// The described layout of documents.
+    enum Layout: String, ExpressibleByArgument, CaseIterable {
         case flat, nested, lines
 
-        var shape: DocumentShape {
+        var layout: DocumentLayout {
             switch self {
             case .flat: .flat
             case .nested: .nested
@@ -30,8 +30,8 @@ struct ModelSchemaCommand: ParsableCommand {
     @Argument(help: "A store, .momd, .mom, .xcdatamodeld or .xcdatamodel.", completion: Completion.models)
     var path: String
 
-    @Option(name: .long, help: "The shape of the documents; lines describes one line.")
-    var shape: Shape = .flat
+    @Option(name: .long, help: "The layout of the documents; lines describes one line.")
+    var layout: Layout = .flat
 
     @Flag(name: .long, help: "Write a sample document.")
     var sample = false
@@ -51,7 +51,7 @@ struct ModelSchemaCommand: ParsableCommand {
         let model = try ModelSource.model(at: path)
         try file.requireFree(reading: URL(fileURLWithPath: path))
         guard sample else {
-            let schema = try DocumentSchema(model, shape: shape.shape).data()
+            let schema = try DocumentSchema(model, layout: layout.layout).data()
             return try file.write(String(decoding: schema, as: UTF8.self) + "\n")
         }
         let chosen = format?.format ?? GraphFormat(fileExtension: file.fileExtension) ?? .json

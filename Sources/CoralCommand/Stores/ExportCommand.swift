@@ -42,8 +42,8 @@ struct ExportCommand: ParsableCommand {
             EXAMPLES:
               coral export Notes.sqlite -o notes.json
               coral export Notes.sqlite --format jsonl | grep Groceries
-              coral export Notes.sqlite --entity Note --where 'rank > 3' --shape nested
-              coral export Notes.sqlite --shape plain --key Note=id --key Tag=name
+              coral export Notes.sqlite --entity Note --where 'rank > 3' --layout nested
+              coral export Notes.sqlite --layout plain --key Note=id --key Tag=name
               coral export Notes.sqlite --format html -o notes.html
             """)
 
@@ -56,7 +56,7 @@ struct ExportCommand: ParsableCommand {
     var format: ExportFormat?
 
     @Option(name: .long, help: "The layout of records.")
-    var shape: Layout?
+    var layout: Layout?
 
     @Option(name: .long, help: "Only objects of this entity, and what --follow adds.", completion: Completion.entities)
     var entity: String?
@@ -80,7 +80,7 @@ struct ExportCommand: ParsableCommand {
 
     @OptionGroup var missing: MissingFilesOption
 
-    @Option(name: .long, help: "The form of dates in the plain shape: exact or milliseconds.")
+    @Option(name: .long, help: "The form of dates in the plain layout: exact or milliseconds.")
     var dates: PlainDates = .exact
 
     @OptionGroup var meaning: DocumentMeaning
@@ -109,10 +109,10 @@ struct ExportCommand: ParsableCommand {
         let open = try OpenStore(path: store, model: source)
         let chosen = chosenFormat
         let request = try request(open)
-        let shape = try chosenShape(chosen)
+        let layout = try chosenLayout(chosen)
         try file.requireFree(reading: open.url, source.url)
         let sink = try filesFrom == nil ? file.sink() : nil
-        var exporter = GraphExporter(layout: shape, shape: chosenPart)
+        var exporter = GraphExporter(layout: layout, shape: chosenPart)
         exporter.identity = try meaning.keys.identity(in: open.coordinator.managedObjectModel)
         exporter.mapping = try meaning.mapping(of: open.coordinator.managedObjectModel)
         if case .graph(let format) = chosen { exporter.format = format }
@@ -177,13 +177,13 @@ struct ExportCommand: ParsableCommand {
         format ?? ExportFormat(fileExtension: file.fileExtension) ?? .graph(.json)
     }
 
-    private func chosenShape(_ format: ExportFormat) throws -> DocumentShape? {
-        guard let shape else { return nil }
+    private func chosenLayout(_ format: ExportFormat) throws -> DocumentLayout? {
+        guard let layout else { return nil }
         switch format {
         case .graph(.jsonLines):
-            throw CommandError("JSON Lines have no other shape: omit --shape \(shape.rawValue).")
-        case .html: throw CommandError("An HTML page has its own shape: --shape cannot be combined with it.")
-        case .graph: return DocumentShape(rawValue: shape.rawValue)
+            throw CommandError("JSON Lines have no other layout: omit --layout \(layout.rawValue).")
+        case .html: throw CommandError("An HTML page has its own layout: --layout cannot be combined with it.")
+        case .graph: return DocumentLayout(rawValue: layout.rawValue)
         }
     }
 

@@ -46,7 +46,7 @@ struct ImportCommand: ParsableCommand {
     }
 
     @Option(name: .long, help: "The document's layout, if it does not declare it: plain has arrays by entity.")
-    var shape: Layout?
+    var layout: Layout?
 
     @OptionGroup var meaning: DocumentMeaning
 
@@ -173,7 +173,7 @@ struct ImportCommand: ParsableCommand {
         options.missingFiles = missing.missingFiles
         options.skipsInvalid = skipInvalid
         options.identity = try meaning.keys.identity(in: model)
-        if shape == .plain { options.reading.shape = .plain }
+        if layout == .plain { options.reading.layout = .plain }
         if let dialect = try meaning.chosenDialect(in: model) {
             options = try dialect.importOptions(for: model, options)
         } else {

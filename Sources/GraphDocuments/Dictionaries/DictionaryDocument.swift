@@ -8,9 +8,9 @@ import Foundation
 public struct DictionaryGraphWriter: ForwardingGraphWriter {
     var target: TreeGraphWriter
 
-    /// Creates a writer. Throws `DocumentError` for other shapes than flat and nested.
-    public init(style: DictionaryStyle, shape: DocumentShape = .nested) throws {
-        target = try TreeGraphWriter(style: TreeStyle(style: style), shape: shape)
+    /// Creates a writer. Throws `DocumentError` for other layouts than flat and nested.
+    public init(style: DictionaryStyle, layout: DocumentLayout = .nested) throws {
+        target = try TreeGraphWriter(style: TreeStyle(style: style), layout: layout)
     }
 
     /// The whole document: header and objects.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Reads records from JSON of any shape: flat, nested, lines, plain.
+/// Reads records from JSON of any layout: flat, nested, lines, plain.
 ///
 /// Streams: memory grows with the depth of the document and the largest array of ids, not with its length.
 public struct JSONDocumentReader: DocumentReader {

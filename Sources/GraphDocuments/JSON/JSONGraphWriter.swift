@@ -1,11 +1,11 @@
 /// Writes a graph as JSON: flat, nested, or as JSON Lines. Streams; memory does not grow with the document.
 ///
-/// In every shape each record is on a line of its own, so that two documents can be compared line by line.
+/// In every layout each record is on a line of its own, so that two documents can be compared line by line.
 public struct JSONGraphWriter: GraphWriter {
     private var writer: JSONWriter
-    private let shape: DocumentShape
+    private let layout: DocumentLayout
     private var keys = JSONKeyCache()
-    /// The entity whose array is open, in the flat shape.
+    /// The entity whose array is open, in the flat layout.
     private var group: String?
     private var closedGroups: Set<String> = []
     private var isInArray = false
@@ -17,23 +17,23 @@ public struct JSONGraphWriter: GraphWriter {
         var isEmpty = true
     }
 
-    /// Creates a writer to the output. Throws `DocumentError` for the plain shape, which has a writer of its own.
-    public init(to output: ByteOutput, shape: DocumentShape) throws {
-        guard shape != .plain else { throw DocumentError(.misuse, "The plain shape requires a layout.") }
+    /// Creates a writer to the output. Throws `DocumentError` for the plain layout, which has a writer of its own.
+    public init(to output: ByteOutput, layout: DocumentLayout) throws {
+        guard layout != .plain else { throw DocumentError(.misuse, "The plain layout requires a layout.") }
         writer = JSONWriter(to: output)
-        self.shape = shape
+        self.layout = layout
     }
 
     public mutating func begin(_ header: DocumentHeader) throws {
         var header = header
-        header.shape = shape
+        header.layout = layout
         try writer.beginObject()
         try writer.key(RecordMember.header)
         try writer.tree(header.tree)
-        if shape == .lines {
+        if layout == .lines {
             try writer.endObject()
             try writer.endLine()
-        } else if shape == .nested {
+        } else if layout == .nested {
             try writer.lineBreak()
             try writer.key(RecordMember.objects)
             try writer.beginArray()
@@ -43,8 +43,8 @@ public struct JSONGraphWriter: GraphWriter {
 
     public mutating func beginObject(id: RecordID?, entity: String, isDeleted: Bool) throws {
         if depth == 0 {
-            if shape == .flat { try openGroup(entity) }
-            if shape != .lines { try writer.lineBreak() }
+            if layout == .flat { try openGroup(entity) }
+            if layout != .lines { try writer.lineBreak() }
         } else {
             try noteContent()
         }
@@ -54,7 +54,7 @@ public struct JSONGraphWriter: GraphWriter {
             try key(RecordMember.id)
             try writer.string(id.text)
         }
-        if shape != .flat || depth > 1 {
+        if layout != .flat || depth > 1 {
             try key(RecordMember.entity)
             try writer.string(entity)
         }
@@ -99,7 +99,7 @@ public struct JSONGraphWriter: GraphWriter {
 
     public mutating func reference(_ id: RecordID) throws {
         try noteContent()
-        guard shape == .nested else { return try writer.string(id.text) }
+        guard layout == .nested else { return try writer.string(id.text) }
         try writer.beginObject()
         try key(RecordMember.reference)
         try writer.string(id.text)
@@ -132,12 +132,12 @@ public struct JSONGraphWriter: GraphWriter {
     public mutating func endObject() throws {
         depth -= 1
         try writer.endObject()
-        if depth == 0, shape == .lines { try writer.endLine() }
+        if depth == 0, layout == .lines { try writer.endLine() }
     }
 
     public mutating func finish() throws {
         try closeGroup()
-        if shape != .lines {
+        if layout != .lines {
             try writer.endObject()
             try writer.endLine()
         }

@@ -37,7 +37,7 @@ public struct PlainJSONWriter: RecordWriter, GraphWriter {
         keys = try PlainKeys(layout, schema: schema)
     }
 
-    /// Begins the document. The plain shape has no header.
+    /// Begins the document. The plain layout has no header.
     public mutating func begin(_ header: DocumentHeader) throws {
         guard !isBegun else { throw DocumentError(.misuse, "The document has already begun.") }
         isBegun = true
@@ -47,7 +47,7 @@ public struct PlainJSONWriter: RecordWriter, GraphWriter {
     public mutating func write(_ record: GraphRecord) throws {
         guard isBegun else { throw DocumentError(.misuse, "The document is not open.") }
         guard !record.isDeleted else {
-            throw DocumentError(.notRepresentable, "The plain shape has no tombstones (\(record.id)).")
+            throw DocumentError(.notRepresentable, "The plain layout has no tombstones (\(record.id)).")
         }
         while entity < 0 || layout.entities[entity].name != record.entity {
             guard entity + 1 < layout.entities.count else {
@@ -134,7 +134,7 @@ public struct PlainJSONWriter: RecordWriter, GraphWriter {
     private mutating func write(_ value: GraphValue, _ attribute: GraphSchema.Attribute) throws {
         switch (value, attribute.type) {
         case (.date(let seconds), .date) where layout.dates == .milliseconds: try writer.dateInMilliseconds(seconds)
-        // The plain shape cannot represent missing files, because it has no `$` members. Exporters count such values.
+        // The plain layout cannot represent missing files, because it has no `$` members. Exporters count such values.
         case (.file(let file), _) where file.isMissing: try writer.null()
         case (.decimal(let number), .decimal): try writer.decimal(number, asNumber: layout.decimals == .number)
         default: try writer.value(value, declaredAs: attribute)
@@ -189,9 +189,9 @@ private protocol NamedProperty {
 extension GraphAttribute: NamedProperty {}
 extension GraphRelationship: NamedProperty {}
 
-// Records are written as a whole: the plain shape has no nested objects.
+// Records are written as a whole: the plain layout has no nested objects.
 extension PlainJSONWriter {
-    private var misuse: DocumentError { DocumentError(.misuse, "The plain shape is written record by record.") }
+    private var misuse: DocumentError { DocumentError(.misuse, "The plain layout is written record by record.") }
     public mutating func beginObject(id: RecordID?, entity: String, isDeleted: Bool) throws { throw misuse }
     public mutating func attribute(
         _ name: String, _ value: GraphValue, declaredAs type: GraphSchema.Attribute?
@@ -208,8 +208,8 @@ extension DocumentError {
     package static func unnamed(_ id: String, _ entity: String) -> DocumentError {
         DocumentError(
             .notRepresentable,
-            "The plain shape refers to objects by natural keys, and \(id) has none. Declare the attributes that "
+            "The plain layout refers to objects by natural keys, and \(id) has none. Declare the attributes that "
                 + "identify \(entity) with --key \(entity)=attribute,… or as coral.identity in the model's user info, or "
-                + "use another shape.")
+                + "use another layout.")
     }
 }

@@ -32,7 +32,7 @@ extension GraphFormat {
         _ source: any ByteSource, _ plan: MappingPlan, _ options: ReadingOptions
     ) throws -> any DocumentReader {
         var options = options
-        if self == .jsonLines, options.shape == nil { options.shape = .lines }
+        if self == .jsonLines, options.layout == nil { options.layout = .lines }
         let reader = JSONReader(
             source, options: .init(allowsTrailingCommas: options.allowsTrailingCommas, allowsManyValues: true),
             limits: options.limits)

@@ -30,7 +30,7 @@ struct MappedDocumentReader<Source: TokenSource>: DocumentReader {
         depthLimit = min(options.limits.depth, 4096)
         recordLimit = options.limits.recordCount
         maker = MappedRecordMaker(plan)
-        try readStart(isLines: options.shape == .lines)
+        try readStart(isLines: options.layout == .lines)
     }
 
     var bytesRead: Int { source.bytesRead }

@@ -4,7 +4,7 @@
 ///     mapping["User"].identity = ["id"]
 ///     mapping["User"]["name"].keys = ["profile.name", "name"]       // the first that is there; the first is written
 ///     mapping["User"]["birthday"].dates = .format("d/M/yyyy")
-///     mapping["Shape"].choice = .value(of: "type", ["circle": "Circle", "square": "Square"])
+///     mapping["Layout"].choice = .value(of: "type", ["circle": "Circle", "square": "Square"])
 ///
 /// A property without a declaration has the key that the mapping's `keys` gives. A mapping is plain data: its names are
 /// checked, all at once, when a `MappingPlan` is created.

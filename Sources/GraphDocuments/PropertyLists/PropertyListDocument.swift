@@ -18,12 +18,12 @@ public struct PropertyListGraphWriter: ForwardingGraphWriter {
     private let encoding: PropertyListEncoding
     private let output: ByteOutput
 
-    /// Creates a writer to the output. Throws `DocumentError` for other shapes than flat and nested.
-    public init(to output: ByteOutput, encoding: PropertyListEncoding, shape: DocumentShape) throws {
+    /// Creates a writer to the output. Throws `DocumentError` for other layouts than flat and nested.
+    public init(to output: ByteOutput, encoding: PropertyListEncoding, layout: DocumentLayout) throws {
         self.output = output
         self.encoding = encoding
         target = try TreeGraphWriter(
-            style: TreeStyle(style: .propertyList, hasWholeSecondsOnly: encoding == .xml), shape: shape)
+            style: TreeStyle(style: .propertyList, hasWholeSecondsOnly: encoding == .xml), layout: layout)
     }
 
     public mutating func finish() throws {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The header of a document, before its first record. Only the *plain* shape has none.
+/// The header of a document, before its first record. Only the *plain* layout has none.
 public struct DocumentHeader: Sendable, Hashable {
     /// The format name of this library's documents.
     public static let formatName = "coral-graph"
@@ -11,8 +11,8 @@ public struct DocumentHeader: Sendable, Hashable {
     public var format: String
     /// The version of the format.
     public var version: Int
-    /// The layout of the records. Writers set their own shape here.
-    public var shape: DocumentShape
+    /// The layout of the records. Writers set their own layout here.
+    public var layout: DocumentLayout
     /// The source of the ids.
     public var idScheme: IDScheme
     /// The UUID of the records' store, if they are from one.
@@ -29,14 +29,14 @@ public struct DocumentHeader: Sendable, Hashable {
 
     /// Creates a header; everything has a default.
     public init(
-        shape: DocumentShape = .flat, idScheme: IDScheme = .stored, storeUUID: String? = nil, roots: [RecordID] = [],
+        layout: DocumentLayout = .flat, idScheme: IDScheme = .stored, storeUUID: String? = nil, roots: [RecordID] = [],
         modelVersionIdentifiers: [String] = [], entityVersionHashes: [String: Data] = [:],
         metadata: [ReadableValue.Member] = [], format: String = DocumentHeader.formatName,
         version: Int = DocumentHeader.currentVersion
     ) {
         self.format = format
         self.version = version
-        self.shape = shape
+        self.layout = layout
         self.idScheme = idScheme
         self.storeUUID = storeUUID
         self.roots = roots
@@ -47,7 +47,7 @@ public struct DocumentHeader: Sendable, Hashable {
 }
 
 /// The layout of the records in a document.
-public enum DocumentShape: String, Sendable, Hashable, CaseIterable {
+public enum DocumentLayout: String, Sendable, Hashable, CaseIterable {
     /// Every object once, grouped by entity, relationships as references. The canonical form.
     case flat
     /// Each object is written in full where it first occurs, and as a reference after that.

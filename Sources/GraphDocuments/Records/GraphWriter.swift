@@ -1,5 +1,5 @@
-/// Receives a graph as a sequence of calls and writes it in one format. The flat and lines shapes call it record by
-/// record, the nested shape opens an object inside another's relationship.
+/// Receives a graph as a sequence of calls and writes it in one format. The flat and lines layouts call it record by
+/// record, the nested layout opens an object inside another's relationship.
 ///
 /// The order of calls: `begin`; objects; `finish`. An object is `beginObject`, its attributes, its relationships,
 /// `endObject`. A relationship is `beginRelationship`, any number of `reference` or whole objects (for a to-one at most

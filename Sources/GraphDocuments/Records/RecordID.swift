@@ -137,7 +137,7 @@ public struct RecordID: Sendable, Hashable {
     }
 
     /// The natural key of an id of the form `Tag/=home` that has one part and no escapes. It is found in one pass over the
-    /// bytes, because every reference in a document of the plain shape is one.
+    /// bytes, because every reference in a document of the plain layout is one.
     private var simpleKey: String? {
         var text = text
         return text.withUTF8 { bytes in

@@ -4,22 +4,22 @@
 public struct XMLGraphWriter: GraphWriter {
     private let output: ByteOutput
     private let values: XMLTreeWriter
-    private let shape: DocumentShape
+    private let layout: DocumentLayout
     private var depth = 0
 
-    /// Creates a writer to the output. Throws `DocumentError` for other shapes than flat and nested.
-    public init(to output: ByteOutput, shape: DocumentShape) throws {
-        guard shape == .flat || shape == .nested else {
-            throw DocumentError(.misuse, "XML documents are flat or nested, not \(shape.rawValue).")
+    /// Creates a writer to the output. Throws `DocumentError` for other layouts than flat and nested.
+    public init(to output: ByteOutput, layout: DocumentLayout) throws {
+        guard layout == .flat || layout == .nested else {
+            throw DocumentError(.misuse, "XML documents are flat or nested, not \(layout.rawValue).")
         }
         self.output = output
         values = XMLTreeWriter(to: output)
-        self.shape = shape
+        self.layout = layout
     }
 
     public mutating func begin(_ header: DocumentHeader) throws {
         var header = header
-        header.shape = shape
+        header.layout = layout
         try values.beginDocument("graph")
         try output.write(literal: "<header>")
         try values.tree(header.tree)

@@ -108,10 +108,10 @@ extension NSManagedObjectContext {
                 adopt(outcome.computed, of: store)
                 return
             } catch let conflicts as SaveConflicts {
-                try settle(conflicts, store: store)
+                try resolve(conflicts, store: store)
             }
         }
-        throw CocoaError.unsettledConflicts
+        throw CocoaError.unresolvedConflicts
     }
 
     /// Sets the values that the store has computed, and notes their objects as refreshed: also those that are not
@@ -304,7 +304,7 @@ extension NSManagedObjectContext {
 }
 
 extension CocoaError {
-    static var unsettledConflicts: CocoaError {
+    static var unresolvedConflicts: CocoaError {
         CocoaError(
             .managedObjectMerge,
             userInfo: [NSLocalizedDescriptionKey: "The merge policy did not resolve the save's conflicts."])

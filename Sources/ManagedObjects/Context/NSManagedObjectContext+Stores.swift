@@ -55,10 +55,10 @@ extension NSManagedObjectContext {
                 for object in changes.updated { object.version += 1 }
                 return
             } catch let conflicts as SaveConflicts {
-                try settle(conflicts, store: store)
+                try resolve(conflicts, store: store)
             }
         }
-        throw CocoaError.unsettledConflicts
+        throw CocoaError.unresolvedConflicts
     }
 
     private func metadataStore(of store: any RowStore) -> NSPersistentStore? {

@@ -33,7 +33,7 @@ open class NSConstraintConflict: NSObject {
     }
 
     /// Resolves the conflict by a built-in policy: one object is kept, the others are discarded.
-    final func settle(by type: NSMergePolicyType) {
+    final func resolve(by type: NSMergePolicyType) {
         guard let winner = databaseObject ?? conflictingObjects.last else { return }
         for loser in conflictingObjects where loser !== winner {
             guard let context = loser.context else { continue }

@@ -4,7 +4,7 @@ import Foundation
 
 extension NSManagedObjectContext {
     /// Lets the merge policy resolve a save's conflicts; the save is then tried again.
-    final func settle(_ conflicts: SaveConflicts, store: any RowStore) throws {
+    final func resolve(_ conflicts: SaveConflicts, store: any RowStore) throws {
         endEvent()
         // Everything read from here on is from the state that the save conflicts with.
         advanceGeneration()

@@ -80,7 +80,7 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {  // because it is immu
                     "conflictList": list,
                 ])
         }
-        for conflict in list { conflict.settle(by: mergeType) }
+        for conflict in list { conflict.resolve(by: mergeType) }
     }
 }
 

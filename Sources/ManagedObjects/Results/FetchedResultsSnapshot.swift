@@ -81,7 +81,9 @@ public struct FetchedResultsSnapshot: Sendable, Equatable {
         let olds = itemIdentifiers.map { oldPositions.removeValue(forKey: $0) }
         let candidates = olds.indices.filter { olds[$0] != nil }
         let stayed = Set(candidates.lazy.map { olds[$0] ?? 0 }.longestAscent().map { candidates[$0] })
-        var steps = oldPositions.map { CollectionDifference.Change.remove(offset: $1, element: $0, associatedWith: nil) }
+        var steps = oldPositions.map {
+            CollectionDifference.Change.remove(offset: $1, element: $0, associatedWith: nil)
+        }
         for (position, item) in itemIdentifiers.enumerated() {
             if stayed.contains(position), !changed.contains(item) { continue }
             steps.append(.insert(offset: position, element: item, associatedWith: olds[position]))

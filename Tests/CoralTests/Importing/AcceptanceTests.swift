@@ -39,11 +39,11 @@ struct AcceptanceTests {
 
     @Test(
         arguments: [
-            (GraphFormat.json, DocumentShape.flat), (.json, .nested), (.jsonLines, .lines), (.xml, .flat),
+            (GraphFormat.json, DocumentLayout.flat), (.json, .nested), (.jsonLines, .lines), (.xml, .flat),
             (.xml, .nested), (.propertyList, .nested), (.xmlPropertyList, .flat),
         ])
     func `trees, diamonds, parallel and one-way relationships, and subentities are imported`(
-        _ format: GraphFormat, _ layout: DocumentShape
+        _ format: GraphFormat, _ layout: DocumentLayout
     ) throws {
         let context = try makeContext(WebModel.make())
         let document = try context.performAndWait {

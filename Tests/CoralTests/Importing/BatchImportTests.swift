@@ -54,7 +54,7 @@ import Testing
         let store = try #require(labels[0].objectID.uriRepresentation().host)
         // The document says that the object with the first label's id has the word of the second one.
         let json =
-            #"{"$header": {"format": "coral-graph", "version": 1, "shape": "flat", "ids": "stored", "store": "\#(store)"}, "Order": [{"number": 1, "labels": ["\#(name[0])"]}], "#
+            #"{"$header": {"format": "coral-graph", "version": 1, "layout": "flat", "ids": "stored", "store": "\#(store)"}, "Order": [{"number": 1, "labels": ["\#(name[0])"]}], "#
             + #""Label": [{"$id": "\#(name[0])", "word": "work"}]}"#
         _ = try importing(json, into: shop, batchSize: batchSize)
         let order = try #require(try shop.objects("Order", sortedBy: "number").first)

@@ -19,7 +19,7 @@ import Testing
     func `importing a document returns the objects that were encoded, in their order`(_ format: GraphFormat) throws {
         let context = try makeNotesContext()
         let notes = try notes(context)
-        let layouts: [DocumentShape] = format == .jsonLines ? [.lines] : [.flat, .nested]
+        let layouts: [DocumentLayout] = format == .jsonLines ? [.lines] : [.flat, .nested]
         for layout in layouts {
             let document = try notes.encoded(as: format, layout: layout)
             let other = try makeNotesContext()

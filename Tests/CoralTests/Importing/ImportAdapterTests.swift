@@ -279,7 +279,7 @@
 
         var lenientOptions: ImportOptions {
             var options = ImportOptions()
-            options.reading.shape = .plain
+            options.reading.layout = .plain
             options.danglingReferences = .skip
             return options
         }

@@ -21,7 +21,7 @@ struct OutsideReferenceTests {
     @Test(arguments: GraphFormat.allCases, [true, false])
     func `another store finds the object by its key`(_ format: GraphFormat, isSaved: Bool) throws {
         let context = try makeNotesContext()
-        let layouts: [DocumentShape] = format == .jsonLines ? [.lines] : [.flat, .nested]
+        let layouts: [DocumentLayout] = format == .jsonLines ? [.lines] : [.flat, .nested]
         try context.performAndWait {
             let note = try note(context)
             if isSaved { try context.save() }
@@ -70,8 +70,8 @@ struct OutsideReferenceTests {
         }
     }
 
-    @Test(arguments: [DocumentShape.flat, .nested])
-    func `a reference without a key is a finding of the export`(_ layout: DocumentShape) throws {
+    @Test(arguments: [DocumentLayout.flat, .nested])
+    func `a reference without a key is a finding of the export`(_ layout: DocumentLayout) throws {
         let context = try makeNotesContext()
         try context.performAndWait {
             let note = try note(context, hasAuthor: true)

@@ -1,7 +1,7 @@
 import Coral
 import Testing
 
-/// The plain shape: arrays by entity, relationships as keys, no members of this library's own.
+/// The plain layout: arrays by entity, relationships as keys, no members of this library's own.
 struct PlainShapeTests {
     private let json = """
         {"Order": [
@@ -45,10 +45,10 @@ struct PlainShapeTests {
                 "Remark":[]}
 
                 """)
-        let again = try shop.take(data.text) { $0.reading.shape = .plain }
+        let again = try shop.take(data.text) { $0.reading.layout = .plain }
         #expect(again == "0 inserts, 0 updates, 0 links, 0 errors")
         let other = try Shop()
-        try other.take(data.text) { $0.reading.shape = .plain }
+        try other.take(data.text) { $0.reading.layout = .plain }
         #expect(try plain(other) == data)
     }
 
@@ -61,10 +61,10 @@ struct PlainShapeTests {
         let rounded = try plain(shop) { $0.plainDates = .milliseconds }
         #expect(rounded.text.contains("2024-02-29T12:30:00.123Z"))
         #expect(
-            try shop.take(rounded.text) { $0.reading.shape = .plain } == "0 inserts, 0 updates, 0 links, 0 errors")
+            try shop.take(rounded.text) { $0.reading.layout = .plain } == "0 inserts, 0 updates, 0 links, 0 errors")
         let exact = try plain(shop)
         let other = try Shop()
-        try other.take(exact.text) { $0.reading.shape = .plain }
+        try other.take(exact.text) { $0.reading.layout = .plain }
         #expect(
             try other.objects("Order", sortedBy: "number").first?.value(forKey: "changed") as? Date
                 == Date(timeIntervalSinceReferenceDate: 730_902_600.1234567))
@@ -90,7 +90,7 @@ struct PlainShapeTests {
     @Test func `ids of this library's documents are natural keys on request`() throws {
         let shop = try Shop()
         try shop.take(json)
-        for layout in [DocumentShape.flat, .nested] {
+        for layout in [DocumentLayout.flat, .nested] {
             let data = try plain(shop) {
                 $0.layout = layout
                 $0.idScheme = .key
@@ -113,7 +113,7 @@ struct PlainShapeTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let url = folder.appendingPathComponent("Shop.sqlite")
         var options = ImportOptions()
-        options.reading.shape = .plain
+        options.reading.layout = .plain
         let model = ShopModel.make()
         func take(_ data: Data) throws -> BatchImporter.Result {
             try BatchImporter.importDocument(

@@ -25,7 +25,7 @@ struct RoundTripTests {
     }
 
     private func document(
-        _ context: NSManagedObjectContext, _ format: GraphFormat = .json, layout: DocumentShape? = nil
+        _ context: NSManagedObjectContext, _ format: GraphFormat = .json, layout: DocumentLayout? = nil
     ) throws -> Data {
         let sink = MemorySink()
         guard let coordinator = context.persistentStoreCoordinator else { return Data() }
@@ -36,10 +36,10 @@ struct RoundTripTests {
     }
 
     @Test(arguments: [
-        (GraphFormat.json, DocumentShape.flat), (.json, .nested), (.jsonLines, .lines), (.propertyList, .flat),
+        (GraphFormat.json, DocumentLayout.flat), (.json, .nested), (.jsonLines, .lines), (.propertyList, .flat),
         (.xmlPropertyList, .nested), (.xml, .flat),
     ])
-    func `a graph round-trips in every format`(_ format: GraphFormat, _ layout: DocumentShape) throws {
+    func `a graph round-trips in every format`(_ format: GraphFormat, _ layout: DocumentLayout) throws {
         let original = try makeContext(WebModel.make())
         try fill(original)
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).\(format.rawValue)")

@@ -117,7 +117,7 @@
 
         private static func options(_ change: (inout ImportOptions) -> Void) -> ImportOptions {
             var options = ImportOptions()
-            options.reading.shape = .plain
+            options.reading.layout = .plain
             change(&options)
             return options
         }

@@ -50,8 +50,8 @@
             }
         }
 
-        @Test(arguments: [DocumentShape.flat, .nested])
-        func `a chain of a million objects is exported and imported`(_ layout: DocumentShape) throws {
+        @Test(arguments: [DocumentLayout.flat, .nested])
+        func `a chain of a million objects is exported and imported`(_ layout: DocumentLayout) throws {
             let link = WebModel.entity("Link", [])
             WebModel.relate(link, "next", .toOne, link, "previous", .toOne)
             let model = NSManagedObjectModel()

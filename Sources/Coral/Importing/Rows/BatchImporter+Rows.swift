@@ -94,8 +94,8 @@ import GraphDocuments
                 if !condition { throw ObjectsReason(.options, message) }
             }
             try require(mapping == nil, "The document has a mapping.")
-            try require(reading.shape == .plain, "The document's layout is not declared as plain.")
-            try require(reading.layout == nil, "The options contain a layout of the document.")
+            try require(reading.layout == .plain, "The document's layout is not declared as plain.")
+            try require(reading.plainLayout == nil, "The options contain a layout of the document.")
             try require(reading.rootEntity == nil, "An entity of the records at the top is given.")
             try require(owner == nil, "The imported objects have an owner.")
             try require(hooks.isEmpty, "The options contain hooks.")

@@ -278,7 +278,7 @@
         // MARK: - Forward references
 
         /// Resolves the forward references, and checks that required relationships are set.
-        mutating func settle() throws {
+        mutating func resolveForwardReferences() throws {
             var index = 0
             while index < forward.count {
                 if index % 4096 == 0 {
@@ -292,7 +292,7 @@
                 {
                     end += 1
                 }
-                try settle(forward[index..<end])
+                try resolve(forward[index..<end])
                 index = end
             }
             for row in incomplete where try row.entity.toOne[row.link].link.isEmpty(row.key) {
@@ -301,7 +301,7 @@
             if !mistakes.isEmpty { throw RowImportMistakes(mistakes: mistakes) }
         }
 
-        private mutating func settle(_ references: ArraySlice<ForwardReference>) throws {
+        private mutating func resolve(_ references: ArraySlice<ForwardReference>) throws {
             guard let first = references.first else { return }
             let entity = first.entity
             let link = first.isToMany ? entity.toMany[first.link] : entity.toOne[first.link]

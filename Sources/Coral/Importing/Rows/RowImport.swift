@@ -69,7 +69,7 @@
                 case .endRecord: break
                 case .end:
                     try flush()
-                    try settle()
+                    try resolveForwardReferences()
                     result.recordCount = reader.recordCount
                     result.savedBatchCount = 1
                     if let count = reader.byteCount { progress?.completedUnitCount = Int64(count) }

@@ -1,6 +1,6 @@
 import CoreData
 
-/// Whether documents in the plain shape may be imported by rows, without creating objects. This is several times faster
+/// Whether documents in the plain layout may be imported by rows, without creating objects. This is several times faster
 /// and has the same result.
 ///
 /// It requires a store of this package's engine, a JSON document, and options that need no objects: no hooks, no

@@ -141,11 +141,11 @@
                     )
                     continue
                 }
-                if let key = try settle(row, taken, derivations) { keys.append(key) }
+                if let key = try resolveConflict(row, taken, derivations) { keys.append(key) }
             }
         }
 
-        private func settle(
+        private func resolveConflict(
             _ row: BatchRows.Row, _ taken: SaveConflicts.Taken, _ derivations: OwnDerivations
         ) throws -> ObjectKey? {
             switch policy {

@@ -188,7 +188,8 @@ struct BatchUpdater<Transaction: RowTransaction> {
                 guard let name = batch.dialect.name(of: function) else {
                     throw CocoaError(
                         .coreData,
-                        "“\(description.name ?? "")” cannot be derived by a batch update: the database does not have the function.")
+                        "“\(description.name ?? "")” cannot be derived by a batch update: the database does not have the function."
+                    )
                 }
                 derived.append((slot, .expression("\(name)(\(fragment))")))
             case (.expression(let fragment)?, nil): derived.append((slot, .expression(fragment)))

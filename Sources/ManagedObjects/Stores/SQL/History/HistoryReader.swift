@@ -117,7 +117,8 @@ struct HistoryReader {
         guard tables.tombstoneCount > 0 else { return [] }
         let slots = tombstones[entity] ?? slots(of: entity)
         tombstones[entity] = slots
-        return slots.enumerated().map { position, slot in (
+        return slots.enumerated().map { position, slot in
+            (
                 slot,
                 tables.hasByteTombstones
                     ? Value(bytes: statement.data(6 + position), kind: slot.kind)

@@ -28,14 +28,16 @@ extension Value {
             self = .null
             return
         }
-        let number = bytes.count == 8 ? bytes.withUnsafeBytes { UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)) } : nil
+        let number =
+            bytes.count == 8 ? bytes.withUnsafeBytes { UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)) } : nil
         switch kind {
         case .integer16, .integer32, .integer64, .boolean, .toOne, .position:
             self = number.map { .integer(Int64(bitPattern: $0)) } ?? .null
         case .double, .float, .date: self = number.map { .real(Double(bitPattern: $0)) } ?? .null
         case .decimal: self = number.map { .decimal(Decimal(shortestOf: Double(bitPattern: $0))) } ?? .null
         case .string: self = .string(String(decoding: bytes, as: UTF8.self))
-        default: self = Value(
+        default:
+            self = Value(
                 kind == .uri ? String(decoding: bytes, as: UTF8.self).databaseValue : bytes.databaseValue, kind: kind)
         }
     }

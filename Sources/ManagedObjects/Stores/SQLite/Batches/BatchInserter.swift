@@ -44,7 +44,7 @@ struct BatchInserter {
                 keys.append(key(last, entity))
                 batch.history?.changes.insert(entity, key: last)
             } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
-                if let key = try settle(row, newKey: last + 1, error) { keys.append(key) }
+                if let key = try resolveConflict(row, newKey: last + 1, error) { keys.append(key) }
             }
         }
         try PrimaryKeys.raise(root.number, to: last, name: root.entity.name ?? "", in: batch.database)
@@ -70,7 +70,9 @@ struct BatchInserter {
     // MARK: - Constraint conflicts
 
     /// Resolves a constraint conflict. Returns the key of the stored row if it got the new values, nil if it was kept.
-    private mutating func settle(_ row: BatchRows.Row, newKey: Int64, _ error: DatabaseError) throws -> ObjectKey? {
+    private mutating func resolveConflict(_ row: BatchRows.Row, newKey: Int64, _ error: DatabaseError) throws
+        -> ObjectKey?
+    {
         var writer = ValueWriter(schema: batch.schema, externalData: nil)
         guard let taken = try finder.conflict(key: newKey, values: row.values, writer: &writer, in: batch.database)
         else { throw error }

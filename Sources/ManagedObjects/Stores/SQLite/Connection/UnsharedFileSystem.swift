@@ -60,7 +60,7 @@ enum UnsharedFileSystem {
             let code = openBase(base, path, head.base, readFlags, outFlags)
             guard code == SQLITE_OK else { return code }
         }
-        if isLog, !head.settle() {
+        if isLog, !head.takeStamp() {
             _ = head.baseMethods?.xClose(head.base)
             return changed
         }
@@ -103,7 +103,7 @@ private struct UnsharedFile {
 
     /// Takes the stamp that pages are compared with, once the file is no longer being written; false if it is still
     /// being written after a number of attempts.
-    func settle() -> Bool {
+    func takeStamp() -> Bool {
         for _ in 0..<20 {
             state.pointee.stamp = FileStamp(state.pointee.path)
             if state.pointee.stamp?.isSettled ?? true {
@@ -188,7 +188,7 @@ private struct UnsharedFile {
             guard code == SQLITE_OK else { return code }
             state.pointee.lock = SQLITE_LOCK_SHARED
         }
-        if level > SQLITE_LOCK_SHARED, !state.pointee.isChecked, !settle() { return UnsharedFileSystem.changed }
+        if level > SQLITE_LOCK_SHARED, !state.pointee.isChecked, !takeStamp() { return UnsharedFileSystem.changed }
         state.pointee.lock = max(state.pointee.lock, level)
         return SQLITE_OK
     }

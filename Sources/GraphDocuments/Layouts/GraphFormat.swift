@@ -21,26 +21,26 @@ public enum GraphFormat: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// A writer of records, with relationships as references: the flat shape, or lines.
+    /// A writer of records, with relationships as references: the flat layout, or lines.
     public func recordWriter(to output: ByteOutput, schema: GraphSchema) throws -> any RecordWriter {
         func writer(_ graph: some GraphWriter) -> any RecordWriter { GraphRecordWriter(graph, schema: schema) }
-        return writer(try graphWriter(to: output, shape: self == .jsonLines ? .lines : .flat))
+        return writer(try graphWriter(to: output, layout: self == .jsonLines ? .lines : .flat))
     }
 
-    /// A writer of a graph, which for the nested shape a `NestedWalk` calls. Throws `DocumentError` for an unsupported
-    /// shape.
-    public func graphWriter(to output: ByteOutput, shape: DocumentShape) throws -> any GraphWriter {
+    /// A writer of a graph, which for the nested layout a `NestedWalk` calls. Throws `DocumentError` for an unsupported
+    /// layout.
+    public func graphWriter(to output: ByteOutput, layout: DocumentLayout) throws -> any GraphWriter {
         switch self {
-        case .json: try JSONGraphWriter(to: output, shape: shape)
+        case .json: try JSONGraphWriter(to: output, layout: layout)
         case .jsonLines:
-            if shape == .lines || shape == .flat {
-                try JSONGraphWriter(to: output, shape: .lines)
+            if layout == .lines || layout == .flat {
+                try JSONGraphWriter(to: output, layout: .lines)
             } else {
-                throw DocumentError(.misuse, "JSON Lines have no \(shape.rawValue) shape.")
+                throw DocumentError(.misuse, "JSON Lines have no \(layout.rawValue) layout.")
             }
-        case .propertyList: try PropertyListGraphWriter(to: output, encoding: .binary, shape: shape)
-        case .xmlPropertyList: try PropertyListGraphWriter(to: output, encoding: .xml, shape: shape)
-        case .xml: try XMLGraphWriter(to: output, shape: shape)
+        case .propertyList: try PropertyListGraphWriter(to: output, encoding: .binary, layout: layout)
+        case .xmlPropertyList: try PropertyListGraphWriter(to: output, encoding: .xml, layout: layout)
+        case .xml: try XMLGraphWriter(to: output, layout: layout)
         }
     }
 
@@ -75,7 +75,7 @@ public enum GraphFormat: String, Sendable, Hashable, CaseIterable {
 
     private func jsonOptions(_ options: ReadingOptions) -> ReadingOptions {
         var options = options
-        if self == .jsonLines, options.shape == nil { options.shape = .lines }
+        if self == .jsonLines, options.layout == nil { options.layout = .lines }
         return options
     }
 

@@ -6,7 +6,7 @@ extension DocumentHeader {
         var members: [ReadableValue.Member] = [
             .init(name: "format", value: .value(.string(format))),
             .init(name: "version", value: .value(.integer(Int64(version)))),
-            .init(name: "shape", value: .value(.string(shape.rawValue))),
+            .init(name: "layout", value: .value(.string(layout.rawValue))),
             .init(name: "ids", value: .value(.string(idScheme.rawValue))),
         ]
         if let storeUUID { members.append(.init(name: "store", value: .value(.string(storeUUID)))) }
@@ -48,11 +48,11 @@ extension DocumentHeader {
                     throw wrong("not a positive integer")
                 }
                 version = Int(clamping: number)
-            case "shape":
-                guard let shape = DocumentShape(rawValue: try text()) else {
-                    throw DocumentError(.unsupported, "There is no document shape \"\(try text())\".", at: spot)
+            case "layout":
+                guard let layout = DocumentLayout(rawValue: try text()) else {
+                    throw DocumentError(.unsupported, "There is no document layout \"\(try text())\".", at: spot)
                 }
-                self.shape = shape
+                self.layout = layout
             case "ids": idScheme = IDScheme(rawValue: try text()) ?? .mixed
             case "store": storeUUID = try text()
             case "roots":

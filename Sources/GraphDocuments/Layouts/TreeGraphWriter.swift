@@ -1,9 +1,9 @@
 /// Builds a graph as one tree of dictionaries and arrays, flat or nested. The whole document is in memory.
 struct TreeGraphWriter: GraphWriter {
     let style: TreeStyle
-    let shape: DocumentShape
+    let layout: DocumentLayout
     private var header: ReadableValue?
-    /// The top-level objects, by entity in the flat shape, all under one name in the nested shape.
+    /// The top-level objects, by entity in the flat layout, all under one name in the nested layout.
     private var groups: [(name: String, objects: [ReadableValue])] = []
     private var open: [Object] = []
 
@@ -15,12 +15,12 @@ struct TreeGraphWriter: GraphWriter {
         var targets: [ReadableValue] = []
     }
 
-    init(style: TreeStyle, shape: DocumentShape) throws {
-        guard shape == .flat || shape == .nested else {
-            throw DocumentError(.misuse, "Dictionaries and property lists are flat or nested, not \(shape.rawValue).")
+    init(style: TreeStyle, layout: DocumentLayout) throws {
+        guard layout == .flat || layout == .nested else {
+            throw DocumentError(.misuse, "Dictionaries and property lists are flat or nested, not \(layout.rawValue).")
         }
         self.style = style
-        self.shape = shape
+        self.layout = layout
     }
 
     /// The document so far.
@@ -36,15 +36,15 @@ struct TreeGraphWriter: GraphWriter {
 
     mutating func begin(_ header: DocumentHeader) throws {
         var header = header
-        header.shape = shape
+        header.layout = layout
         self.header = style.tree(header.tree)
-        if shape == .nested { groups = [(RecordMember.objects, [])] }
+        if layout == .nested { groups = [(RecordMember.objects, [])] }
     }
 
     mutating func beginObject(id: RecordID?, entity: String, isDeleted: Bool) throws {
         var object = Object()
         if open.isEmpty {
-            let name = shape == .flat ? entity : RecordMember.objects
+            let name = layout == .flat ? entity : RecordMember.objects
             if groups.last?.name != name {
                 guard !groups.contains(where: { $0.name == name }) else {
                     throw DocumentError(
@@ -56,7 +56,7 @@ struct TreeGraphWriter: GraphWriter {
             try checkRelationship()
         }
         if let id { object.members.append(.init(name: RecordMember.id, value: .value(.string(id.text)))) }
-        if shape != .flat || !open.isEmpty {
+        if layout != .flat || !open.isEmpty {
             object.members.append(.init(name: RecordMember.entity, value: .value(.string(entity))))
         }
         if isDeleted { object.members.append(.init(name: RecordMember.deleted, value: .value(.bool(true)))) }
@@ -78,7 +78,7 @@ struct TreeGraphWriter: GraphWriter {
         let top = try checkRelationship()
         let text = ReadableValue.value(.string(id.text))
         open[top].targets.append(
-            shape == .nested ? .dictionary([.init(name: RecordMember.reference, value: text)]) : text)
+            layout == .nested ? .dictionary([.init(name: RecordMember.reference, value: text)]) : text)
     }
 
     @discardableResult

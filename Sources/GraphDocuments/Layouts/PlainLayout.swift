@@ -1,4 +1,4 @@
-/// The layout of the *plain* shape, which most servers use: arrays by entity, relationships as natural keys, no `$`
+/// The layout of the *plain* layout, which most servers use: arrays by entity, relationships as natural keys, no `$`
 /// members.
 public struct PlainLayout: Sendable, Hashable {
     /// The entities, in the order in which their arrays are written.

@@ -253,7 +253,7 @@ extension TokenRecordReader {
         frame.relationship = -1
     }
 
-    /// Reads a reference that is not an object: an id, or in the plain shape a natural key (an array if it has
+    /// Reads a reference that is not an object: an id, or in the plain layout a natural key (an array if it has
     /// parts).
     private mutating func readReference(_ token: DocumentToken, to destination: String) throws -> RecordID {
         if let keys, let leaves = keys.leaves[destination], !leaves.isEmpty {
@@ -297,9 +297,11 @@ extension TokenRecordReader {
         }
     }
 
-    /// The id from the open record's own key, in the plain shape. Nil if a part of the key is missing or null.
+    /// The id from the open record's own key, in the plain layout. Nil if a part of the key is missing or null.
     private func keyID(entity: String) -> RecordID? {
-        guard let keys, let layout = options.layout?.entities.first(where: { $0.name == entity }) else { return nil }
+        guard let keys, let layout = options.plainLayout?.entities.first(where: { $0.name == entity }) else {
+            return nil
+        }
         var values: [String] = []
         for member in layout.key {
             if let value = frame.attributes.first(where: { $0.name == member })?.value {

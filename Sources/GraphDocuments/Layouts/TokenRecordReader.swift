@@ -1,4 +1,4 @@
-/// Reads records from a document's tokens, in any format and shape: flat, nested, lines and plain.
+/// Reads records from a document's tokens, in any format and layout: flat, nested, lines and plain.
 ///
 /// A nested object becomes a record of its own, and a reference in the enclosing record. It is returned when it ends,
 /// so before the enclosing record. Iterative: depth uses memory, not the stack.
@@ -43,7 +43,7 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
         self.source = source
         self.schema = schema
         self.options = options
-        keys = try options.layout.map { try PlainKeys($0, schema: schema) }
+        keys = try options.plainLayout.map { try PlainKeys($0, schema: schema) }
         try readStart()
     }
 
@@ -81,13 +81,13 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
             state = .array(isMember: false)
             groupEntity = options.rootEntity
         case .beginObject:
-            if options.shape == .lines, options.rootEntity != nil, header == nil {
+            if options.layout == .lines, options.rootEntity != nil, header == nil {
                 // The first key determines whether the first line is a header.
                 return try readFirstKey(isLines: true)
             }
-            try readFirstKey(isLines: options.shape == .lines)
+            try readFirstKey(isLines: options.layout == .lines)
         case .end:
-            guard options.shape == .lines else {
+            guard options.layout == .lines else {
                 throw DocumentError(.truncated, "The document is empty.", at: source.place)
             }
             state = .finished
@@ -107,7 +107,7 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
         let key = source.tokenText()
         if key == RecordMember.header {
             try readHeader()
-            guard header?.shape == .lines || isLines else {
+            guard header?.layout == .lines || isLines else {
                 state = .container
                 return
             }

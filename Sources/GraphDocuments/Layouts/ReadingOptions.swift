@@ -4,13 +4,13 @@ public struct ReadingOptions: Sendable {
     public var limits: DocumentLimits
     /// Whether a trailing comma is accepted before a closing bracket.
     public var allowsTrailingCommas: Bool
-    /// The shape, if the document does not contain it: needed for `.lines` and `.plain` only.
-    public var shape: DocumentShape?
+    /// The layout, if the document does not contain it: needed for `.lines` and `.plain` only.
+    public var layout: DocumentLayout?
     /// The entity of top-level objects without one. With it, the document may also be a single object or an array of
     /// objects.
     public var rootEntity: String?
-    /// The natural keys of the plain shape.
-    public var layout: PlainLayout?
+    /// The natural keys of the plain layout.
+    public var plainLayout: PlainLayout?
     /// Whether a value that does not fit its declared type is passed on with the type of the format, for the importer
     /// to convert or reject. Otherwise it is an error.
     public var keepsMismatchedValues: Bool
@@ -27,15 +27,15 @@ public struct ReadingOptions: Sendable {
 
     /// Creates options; those not given have their default.
     public init(
-        limits: DocumentLimits = .standard, allowsTrailingCommas: Bool = false, shape: DocumentShape? = nil,
-        rootEntity: String? = nil, layout: PlainLayout? = nil, keepsMismatchedValues: Bool = false,
+        limits: DocumentLimits = .standard, allowsTrailingCommas: Bool = false, layout: DocumentLayout? = nil,
+        rootEntity: String? = nil, plainLayout: PlainLayout? = nil, keepsMismatchedValues: Bool = false,
         unknownEntities: UnknownEntityPolicy = .fail
     ) {
         self.limits = limits
         self.allowsTrailingCommas = allowsTrailingCommas
-        self.shape = shape
-        self.rootEntity = rootEntity
         self.layout = layout
+        self.rootEntity = rootEntity
+        self.plainLayout = plainLayout
         self.keepsMismatchedValues = keepsMismatchedValues
         self.unknownEntities = unknownEntities
     }

@@ -26,7 +26,7 @@ public enum DocumentToken: Sendable, Hashable {
     case end
 }
 
-/// A document of any format as a sequence of tokens, on which the readers of shapes are based.
+/// A document of any format as a sequence of tokens, on which the readers of layouts are based.
 ///
 /// Methods that only examine a token are `mutating` too, because a large value is copied for every call that is not.
 protocol TokenSource {

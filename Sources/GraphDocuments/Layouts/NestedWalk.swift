@@ -1,4 +1,4 @@
-/// Writes a graph in the nested shape: a record in full where it first occurs, a reference after that.
+/// Writes a graph in the nested layout: a record in full where it first occurs, a reference after that.
 ///
 /// Iterative. Beyond `depthLimit` a record is referenced, and written in full at the top level later, so that a chain
 /// of any length becomes a document within the limits of readers.
