@@ -1,21 +1,23 @@
 import CoreData
 import Testing
 
+/// A row with a property that its model does not have.
+class SelectableRow: NSManagedObject {
+    var isSelected = false {
+        willSet { willChangeValue(forKey: "isSelected") }
+        didSet { didChangeValue(forKey: "isSelected") }
+    }
+}
+
+/// A row whose selection counts as a change.
+final class CountedRow: SelectableRow {
+    override class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { false }
+}
+
 /// Properties that a class declares beside its model. By default a change of one leaves the object unchanged:
 /// https://developer.apple.com/documentation/coredata/nsmanagedobject/contextshouldignoreunmodeledpropertychanges
 @Suite struct UnmodeledPropertyTests {
-    class Selectable: NSManagedObject {
-        var isSelected = false {
-            willSet { willChangeValue(forKey: "isSelected") }
-            didSet { didChangeValue(forKey: "isSelected") }
-        }
-    }
-
-    final class Counted: Selectable {
-        override class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { false }
-    }
-
-    private func isUpdated<Class: Selectable>(as type: Class.Type) throws -> Bool {
+    private func isUpdated<Class: SelectableRow>(as type: Class.Type) throws -> Bool {
         let entity = NSEntityDescription()
         entity.name = "Row"
         entity.managedObjectClassName = NSStringFromClass(type)
@@ -40,10 +42,10 @@ import Testing
     }
 
     @Test func areIgnoredByDefault() throws {
-        #expect(try !isUpdated(as: Selectable.self))
+        #expect(try !isUpdated(as: SelectableRow.self))
     }
 
     @Test func countIfTheClassSaysSo() throws {
-        #expect(try isUpdated(as: Counted.self))
+        #expect(try isUpdated(as: CountedRow.self))
     }
 }

@@ -66,7 +66,7 @@
             note.setValue(folder, forKey: "folder")
             try context.save()
             let store = try #require(context.persistentStoreCoordinator?.persistentStores.first as? PostgreSQLStore)
-            try store.content().pool.withConnection { try $0.execute("DELETE FROM ZFOLDER") }
+            _ = try store.content().pool.withConnection { try $0.execute("DELETE FROM ZFOLDER") }
             let other = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
             other.persistentStoreCoordinator = context.persistentStoreCoordinator
             #expect(try other.all("Note").count == 1)
