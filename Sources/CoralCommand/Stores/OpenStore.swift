@@ -31,6 +31,12 @@ struct OpenStore {
 
     /// The location of a store's file. Throws `CommandError` if there is none, or if it is a device or a pipe.
     static func file(at path: String) throws -> URL {
+        // The text is not repeated, because it may contain a password.
+        if path.hasPrefix("postgresql://") || path.hasPrefix("postgres://") {
+            throw CommandError(
+                "The command opens stores in files. Stores in PostgreSQL are opened by programs that use the library "
+                    + "CoralPostgreSQL, with the trait PostgreSQL of this package.")
+        }
         let url = URL(fileURLWithPath: path)
         guard FileManager.default.fileExists(atPath: url.path) else {
             throw CommandError("There is no store at \(path).")

@@ -88,7 +88,7 @@ struct AccessorSymbols {
         """
         import Foundation
         import ManagedObjects
-        func \(marking)(_ name: StaticString) -> Never { fatalError() }
+        func \(marking)(_ name: StaticString) -> Never { fatalError() }  // because the text is only compiled, to read its symbols
         \(types.declarations)
         """
     }
