@@ -215,12 +215,13 @@ import Testing
 
     @Test func `a terminated command does not deny the output that it has written`() throws {
         let many = try NotesStore(titles: (0..<3000).map { "Note \($0)" })
-        // The reader takes one byte, ends the writer, which waits for the full pipe, and then reads the rest.
+        // The reader takes one byte, terminates the writer, which waits for the full pipe, gives it time to handle the
+        // signal, and then reads the rest.
         let run = try CommandRun(
             shell: """
                 cd '\(many.folder.path)'
                 ("$CORAL_FOLDER/coral" export Notes.sqlite 2>errors & echo $! >pid; wait $!; echo $? >status) |
-                (head -c 1 >/dev/null; kill -TERM $(cat pid); cat >/dev/null)
+                (head -c 1 >/dev/null; kill -TERM $(cat pid); sleep 2; cat >/dev/null)
                 cat status errors
                 """)
         #expect(run.output == "143\ncoral: Terminated. The output is incomplete; no file was changed.\n")
