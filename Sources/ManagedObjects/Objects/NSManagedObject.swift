@@ -332,68 +332,13 @@ open class NSManagedObject: NSObject {
 
     /// Unsaved changes by property: the new values; `NSNull` for nil. Of a new object, the properties whose values
     /// differ from those with which it was created.
-    open func changedValues() -> [String: Any] {
-        context?.checkQueue()
-        noticeInPlaceChanges()
-        var result: [String: Any] = [:]
-        let isNew = committed == nil && page == nil
-        for slot in changedSlots() {
-            if isNew, let values, values[slot].isSame(as: layout.initialValues[slot]) { continue }
-            guard let name = topLevelName(ofSlot: slot) else { continue }
-            result[name] = value(forKey: name) ?? NSNull()
-        }
-        for (index, state) in toMany.enumerated() where state?.isChanged == true {
-            result[layout.toMany[index].name] = value(forKey: layout.toMany[index].name)
-        }
-        return result
-    }
+    open func changedValues() -> [String: Any] { collectChangedValues() }
 
     /// The changes since pending changes were processed: the new values.
-    open func changedValuesForCurrentEvent() -> [String: Any] {
-        context?.checkQueue()
-        noticeInPlaceChanges()
-        guard let eventStart, let values else { return [:] }
-        let before: ContiguousArray<Value>?
-        switch eventStart {
-        case .unchanged: before = committedValues()
-        case .values(let earlier): before = earlier
-        }
-        var result: [String: Any] = [:]
-        for slot in values.indices where before.map({ !$0[slot].isSame(as: values[slot]) }) ?? true {
-            guard let name = topLevelName(ofSlot: slot) else { continue }
-            result[name] = value(forKey: name) ?? NSNull()
-        }
-        return result
-    }
+    open func changedValuesForCurrentEvent() -> [String: Any] { collectChangedValuesForCurrentEvent() }
 
     /// The values in the store, or at the time when the object was read; `NSNull` for nil. Nil keys mean all.
-    open func committedValues(forKeys keys: [String]?) -> [String: Any] {
-        context?.checkQueue()
-        noticeInPlaceChanges()
-        var result: [String: Any] = [:]
-        guard !state.contains(.inserted) else { return result }
-        for name in keys ?? layout.fields.keys.sorted() {
-            switch field(of: name) {
-            case .slot(let slot):
-                let value = committedValue(slot)
-                if case .reference(let target) = value {
-                    result[name] = context?.object(for: target) ?? NSNull()
-                } else {
-                    result[name] = value.object(kind: layout.slots[slot].kind) ?? NSNull()
-                }
-            case .toMany(let index):
-                let objects = committedMemberKeys(at: index).compactMap { context?.object(for: $0) }
-                result[name] = layout.toMany[index].isOrdered ? NSOrderedSet(array: objects) : NSSet(array: objects)
-            default: continue
-            }
-        }
-        return result
-    }
-
-    /// The property of a slot: for an element of a composite, the composite.
-    final func topLevelName(ofSlot slot: Int) -> String? {
-        layout.slots[slot].name.map { name in name.split(separator: ".").first.map(String.init) ?? name }
-    }
+    open func committedValues(forKeys keys: [String]?) -> [String: Any] { collectCommittedValues(keys) }
 
     // MARK: - Validation
 
@@ -440,42 +385,5 @@ open class NSManagedObject: NSObject {
 
     // MARK: - Description
 
-    open override var description: String {
-        let content: String
-        if isFault {
-            content = "<fault>"
-        } else {
-            content = layout.fields.keys.sorted().map { name in
-                "    \(name) = \(describedValue(forKey: name));"
-            }.joined(separator: "\n")
-        }
-        return "<\(type(of: self))> (entity: \(entity.name ?? ""); id: \(objectID); data: {\n\(content)\n})"
-    }
-
-    private func describedValue(forKey name: String) -> String {
-        switch layout.fields[name] {
-        case .toMany(let index) where toManyState(at: index)?.isLoaded != true: "\"<relationship fault>\""
-        case .fetched: "\"<fetched property>\""
-        case .toMany(let index):
-            "(\(toManyState(at: index)?.members.count ?? 0) objects)"
-        case .slot(let slot) where layout.slots[slot].kind == .toOne:
-            relatedObject(slot: slot).map { $0.objectID.description } ?? "nil"
-        default: value(forKey: name).map { String(describing: $0) } ?? "nil"
-        }
-    }
-}
-
-/// The store that an object was assigned to. A separate object, because a weak reference in each managed object would
-/// slow down all of them.
-private final class StoreAssignment {
-    weak var store: NSPersistentStore?
-
-    init(_ store: NSPersistentStore) { self.store = store }
-}
-
-/// The values of an object before the current event.
-enum EventStart {
-    /// It had no values of its own: those of its row, or its committed values.
-    case unchanged
-    case values(ContiguousArray<Value>)
+    open override var description: String { objectDescription }
 }

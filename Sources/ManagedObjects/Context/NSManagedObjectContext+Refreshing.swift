@@ -1,0 +1,97 @@
+import Foundation
+
+// Objects become faults, with and without their unsaved changes.
+
+extension NSManagedObjectContext {
+    /// Turns an object into a fault; with `mergeChanges` reads its row again and keeps unsaved changes.
+    final func refreshObject(_ object: NSManagedObject, mergeChanges flag: Bool) {
+        checkQueue()
+        guard object.context === self else { return }
+        guard !object.state.contains(.inserted) else { return refreshNew(object, mergeChanges: flag) }
+        guard !object.key.isTemporary else { return }
+        forgetRowsAhead()
+        object.noticeInPlaceChanges()
+        if object.hasChanges {
+            // Without merging, all changes are discarded, including those on the other side of relationships.
+            rebase([object], policy: flag ? .mergeByPropertyObjectTrumpMergePolicyType : .rollbackMergePolicyType)
+            if !flag, !object.hasChanges { turnIntoFault(object) }
+        } else if flag, !object.isFaultInternally {
+            turnIntoFault(object)
+            _ = try? realise(object)
+        } else {
+            turnIntoFault(object)
+        }
+        post(.NSManagedObjectContextObjectsDidChange, [NSRefreshedObjectsKey: Set([object])])
+    }
+
+    /// A new object has no row: merging keeps all of its values; without merging it gets its initial values, and loses its
+    /// relationships. It stays inserted.
+    private func refreshNew(_ object: NSManagedObject, mergeChanges flag: Bool) {
+        guard !flag, !object.state.contains(.deleted) else { return }
+        recordChange(of: object)
+        for (slot, value) in object.layout.initialValues.enumerated() {
+            if object.layout.slots[slot].kind == .toOne {
+                object.setReference(slot: slot, to: nil)
+            } else {
+                object.setPrimitiveSlot(slot, to: value)
+            }
+        }
+        // Removing all members cannot fail: only members of a wrong entity are refused.
+        for field in object.layout.toMany.indices { try? object.setMembers([], at: field) }
+        post(.NSManagedObjectContextObjectsDidChange, [NSRefreshedObjectsKey: Set([object])])
+    }
+
+    /// Turns every object into a fault that keeps its unsaved changes.
+    final func refreshRegisteredObjects() {
+        checkQueue()
+        forgetRowsAhead()
+        noticeInPlaceChanges()
+        let objects = registry.objects.filter { !$0.state.contains(.inserted) }
+        rebase(objects)
+        guard !objects.isEmpty else { return }
+        post(.NSManagedObjectContextObjectsDidChange, [NSRefreshedObjectsKey: objects.roomySet])
+    }
+
+    /// Discards the values of an object, including unsaved changes.
+    final func turnIntoFault(_ object: NSManagedObject) {
+        guard !object.state.contains(.inserted) else { return }
+        // A fault that waits for its batch stays one.
+        guard !object.isFaultInternally || object.hasChanges || object.page.map({ $0.fetched == nil }) == true else {
+            // The members of a fault may be loaded already.
+            object.toMany = []
+            return
+        }
+        object.willTurnIntoFault()
+        if object.state.contains(.watched) { inPlaceValues.forget(object) }
+        if object.state.contains(.updated), !object.state.contains(.deleted) { updatedCount -= 1 }
+        object.page = nil
+        object.originSlot = -1
+        object.values = nil
+        object.committed = nil
+        object.toMany = []
+        object.eventStart = nil
+        object.state.subtract([.realised, .updated, .changedInEvent, .relationshipChanged])
+        if object.state.contains(.listed), !object.state.contains(.deleted) {
+            object.state.remove(.listed)
+            changed.removeAll { $0 === object }
+        }
+        changedInEvent.removeAll { $0 === object }
+        object.didTurnIntoFault()
+    }
+
+    /// Discards the values of an object that has no changes to save. Unsaved transient values are kept.
+    final func letGo(of object: NSManagedObject) {
+        guard object.state.contains(.listed) else { return turnIntoFault(object) }
+        let values = object.values
+        forgetChanges(of: object)
+        object.page = nil
+        object.originSlot = -1
+        object.committed = nil
+        object.state.remove(.realised)
+        guard let values, (try? realise(object)) == true else { return }
+        for (slot, description) in object.layout.slots.enumerated()
+        where !description.isPersistent && !values[slot].isNull {
+            object.setPrimitiveSlot(slot, to: values[slot])
+        }
+    }
+}
