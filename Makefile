@@ -8,8 +8,9 @@ help:
 	@echo "make lint     check the formatting of all sources"
 	@echo "make install  install the command coral in PREFIX/bin (PREFIX=/usr/local)"
 
+# `swift build` alone also writes debug information and an index; see the script.
 build: system-libraries
-	swift build
+	swift build $$(Scripts/build-options)
 
 demo: build
 	Scripts/demo
