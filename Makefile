@@ -26,7 +26,7 @@ PREFIX ?= /usr/local
 install: system-libraries
 	swift build --configuration release --static-swift-stdlib --product coral
 	install -d $(PREFIX)/bin
-	install .build/release/coral $(PREFIX)/bin/coral
+	install -s .build/release/coral $(PREFIX)/bin/coral
 
 clean:
 	swift package clean

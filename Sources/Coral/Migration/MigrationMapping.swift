@@ -1,4 +1,5 @@
 import CoreData
+import ModelFiles
 
 /// A mapping model with the name of its file.
 public struct MigrationMapping: @unchecked Sendable {  // because the mapping model is not changed
@@ -70,13 +71,8 @@ public struct MigrationMapping: @unchecked Sendable {  // because the mapping mo
         let mappings = model.entityMappings ?? []
         return !mappings.isEmpty
             && mappings.allSatisfy {
-                Self.fits($0.sourceEntityName, $0.sourceEntityVersionHash, source)
-                    && Self.fits($0.destinationEntityName, $0.destinationEntityVersionHash, destination)
+                MappingArchive.isEntity($0.sourceEntityName, $0.sourceEntityVersionHash, in: source)
+                    && MappingArchive.isEntity($0.destinationEntityName, $0.destinationEntityVersionHash, in: destination)
             }
-    }
-
-    private static func fits(_ name: String?, _ hash: Data?, _ hashes: [String: Data]) -> Bool {
-        guard let name else { return true }
-        return hash != nil && hashes[name] == hash
     }
 }

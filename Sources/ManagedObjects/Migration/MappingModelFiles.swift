@@ -21,20 +21,13 @@ enum MappingModelFiles {
     ) -> [NSEntityMapping]? {
         for url in ModelBundles.urls(in: bundles ?? [.main], extensions: ["cdm"]) {
             guard let mappings = try? entityMappings(at: url), !mappings.isEmpty else { continue }
-            if mappings.allSatisfy({ fits($0, from: source, to: destination) }) { return mappings }
+            let fits = mappings.allSatisfy {
+                MappingArchive.isEntity($0.sourceEntityName, $0.sourceEntityVersionHash, in: source)
+                    && MappingArchive.isEntity($0.destinationEntityName, $0.destinationEntityVersionHash, in: destination)
+            }
+            if fits { return mappings }
         }
         return nil
-    }
-
-    private static func fits(
-        _ mapping: NSEntityMapping, from source: [String: Data], to destination: [String: Data]
-    ) -> Bool {
-        func fits(_ name: String?, _ hash: Data?, _ hashes: [String: Data]) -> Bool {
-            guard let name else { return true }
-            return hashes[name] != nil && hashes[name] == hash
-        }
-        return fits(mapping.sourceEntityName, mapping.sourceEntityVersionHash, source)
-            && fits(mapping.destinationEntityName, mapping.destinationEntityVersionHash, destination)
     }
 
     // MARK: - From plain values

@@ -22,11 +22,11 @@ struct StoreFiles {
     }
 
     /// Whether another store in the folder has the same name except for its extension, and therefore the same folder of
-    /// large values. The owners of its files cannot be determined then, so none is removed.
+    /// large values. The owners of its files cannot be determined then, so none is removed. Also true if the folder cannot be read.
     var sharesSupportDirectory: Bool {
         guard FileStatus(supportDirectory.path) != nil else { return false }
         let (folder, stem) = (url.deletingLastPathComponent(), url.deletingPathExtension().lastPathComponent)
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path) else { return true }
         return names.contains { name in
             let other = folder.appendingPathComponent(name)
             guard name != url.lastPathComponent, other.deletingPathExtension().lastPathComponent == stem,

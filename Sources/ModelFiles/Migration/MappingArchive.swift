@@ -68,13 +68,17 @@ public enum MappingArchive {
     public static func fits(
         _ mappings: [Entity], from source: [String: Data], to destination: [String: Data]
     ) -> Bool {
-        func fits(_ name: String?, _ hash: Data?, _ hashes: [String: Data]) -> Bool {
-            name.map { hash != nil && hashes[$0] == hash } ?? true
-        }
-        return !mappings.isEmpty
+        !mappings.isEmpty
             && mappings.allSatisfy {
-                fits($0.sourceName, $0.sourceHash, source) && fits($0.destinationName, $0.destinationHash, destination)
+                isEntity($0.sourceName, $0.sourceHash, in: source)
+                    && isEntity($0.destinationName, $0.destinationHash, in: destination)
             }
+    }
+
+    /// Whether a mapping's entity is an entity of a version: it has a hash, which is that of the version's entity of that name. A
+    /// mapping without the entity, such as one that adds or removes objects, fits every version.
+    public static func isEntity(_ name: String?, _ hash: Data?, in version: [String: Data]) -> Bool {
+        name.map { hash != nil && version[$0] == hash } ?? true
     }
 
     private static func entity(_ object: ArchivedObject) throws -> Entity {

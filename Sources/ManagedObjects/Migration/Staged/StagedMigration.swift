@@ -126,11 +126,15 @@ struct StagedMigration {
         let store = try coordinator.addPersistentStore(
             ofType: migration.type, configurationName: migration.configuration, at: migration.url, options: options)
         manager.container = container
-        defer {
-            manager.container = nil
+        defer { manager.container = nil }
+        do {
+            try body()
+        } catch {
+            // The first error is the reason; the migration has failed with it.
             try? coordinator.remove(store)
+            throw error
         }
-        try body()
+        try coordinator.remove(store)
     }
 
     // MARK: - Stages

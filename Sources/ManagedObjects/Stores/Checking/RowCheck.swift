@@ -60,7 +60,7 @@ package struct RowCheck {
             for table in schema.joinTables {
                 problems += try PairCheck(table, schema: schema, catalog: catalog, reader: reader).problems()
             }
-            problems += Self.unusedFiles(in: file.externalDataDirectory, referenced)
+            problems += try Self.unusedFiles(in: file.externalDataDirectory, referenced)
             return problems
         }
     }
@@ -93,8 +93,11 @@ package struct RowCheck {
         return messages.first.map { [RowProblem(damage: $0, count: messages.count)] } ?? []
     }
 
-    private static func unusedFiles(in directory: URL, _ referenced: Set<String>) -> [RowProblem] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
+    /// - Throws: The error of a folder that exists and cannot be read.
+    private static func unusedFiles(in directory: URL, _ referenced: Set<String>) throws -> [RowProblem] {
+        let names =
+            FileManager.default.fileExists(atPath: directory.path)
+            ? try FileManager.default.contentsOfDirectory(atPath: directory.path) : []
         let unused = names.filter { UUID(uuidString: $0) != nil && !referenced.contains($0) }.sorted()
         guard !unused.isEmpty else { return [] }
         return [
