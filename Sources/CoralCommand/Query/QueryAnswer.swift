@@ -11,26 +11,8 @@ struct QueryAnswer {
     /// The maximum length of a cell in a table, in characters.
     private static let cellLength = 60
 
-    func text(_ objects: [NSManagedObject], as format: QueryCommand.Format) throws -> String {
-        switch format {
-        case .table: table(objects)
-        case .csv, .json: try document(objects, as: format)
-        }
-    }
-
-    private func document(_ objects: [NSManagedObject], as format: QueryCommand.Format) throws -> String {
-        let sink = MemorySink()
-        let output = ByteOutput(to: sink)
-        var document = try QueryDocument(self, as: format, to: output)
-        for object in objects { try document.write(object) }
-        try document.finish()
-        try output.finish()
-        return String(decoding: sink.data, as: UTF8.self)
-    }
-
-    // MARK: - Table
-
-    private func table(_ objects: [NSManagedObject]) -> String {
+    /// All objects as a table for a terminal.
+    func table(_ objects: [NSManagedObject]) -> String {
         guard !objects.isEmpty else { return "No \(entity.name ?? "object") found.\n" }
         let rows = objects.map { object in columns.map { $0.cell(of: object) } }
         var table = TextTable(

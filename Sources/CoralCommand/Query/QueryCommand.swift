@@ -114,13 +114,42 @@ struct QueryCommand: ParsableCommand {
         request.relationshipKeyPathsForPrefetching = Array(Set(columns.compactMap(\.prefetching))).sorted()
         if limit == 0 { request.predicate = NSPredicate(value: false) }
         try open.context.performAndWait {
-            var objects = try open.context.fetch(request)
-            if sort == nil { objects = StoredName.sorted(objects) }
             var answer = QueryAnswer(entity: description, columns: columns, escapesFormulas: csvSafe)
             answer.zone = zone.zone
-            try write(try answer.text(objects, as: chosenFormat))
-            file.report(Quantity.count(objects.count, "object"))
+            let count: Int
+            if chosenFormat == .table {
+                // The width of a column depends on all objects.
+                var objects = try open.context.fetch(request)
+                if sort == nil { objects = StoredName.sorted(objects) }
+                try write(answer.table(objects))
+                count = objects.count
+            } else {
+                count = try Work.run("Reading") { try writeDocument(answer, of: request, in: open.context, $0) }
+            }
+            file.report(Quantity.count(count, "object"))
         }
+    }
+
+    /// Writes CSV or JSON while the objects are read, in batches.
+    ///
+    /// - Returns: The number of objects.
+    private func writeDocument(
+        _ answer: QueryAnswer, of request: NSFetchRequest<NSManagedObject>, in context: NSManagedObjectContext,
+        _ progress: Progress
+    ) throws -> Int {
+        let batches = try ObjectBatches(of: request, isSorted: sort != nil, in: context)
+        progress.totalUnitCount = Int64(batches.count)
+        let output = ByteOutput(to: try file.sink())
+        var document = try QueryDocument(answer, as: chosenFormat, to: output)
+        for start in batches.starts {
+            if progress.isCancelled { throw CocoaError(.userCancelled) }
+            let objects = try batches.objects(from: start, in: context)
+            for object in objects { try document.write(object) }
+            progress.completedUnitCount += Int64(objects.count)
+        }
+        try document.finish()
+        try output.finish()
+        return batches.count
     }
 
     /// Lists the entities that have objects.

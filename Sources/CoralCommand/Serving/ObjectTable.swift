@@ -58,22 +58,9 @@ struct ObjectTable {
         return Page(objects: objects, next: objects.last.map(self.position))
     }
 
-    /// The IDs of all objects, in the order of the pages.
-    func objectIDs(in context: NSManagedObjectContext) throws -> [NSManagedObjectID] {
-        let request = NSFetchRequest<NSManagedObjectID>(entityName: entity.name ?? "")
-        request.predicate = predicate
-        request.sortDescriptors = sortDescriptors
-        request.resultType = .managedObjectIDResultType
-        return try context.fetch(request)
-    }
-
-    /// The objects with some IDs, in their order.
-    func objects(_ ids: ArraySlice<NSManagedObjectID>, in context: NSManagedObjectContext) throws -> [NSManagedObject] {
-        let request = self.request(NSPredicate(format: "self IN %@", Array(ids)))
-        request.sortDescriptors = nil
-        let found = Dictionary(
-            try context.fetch(request).map { ($0.objectID, $0) }, uniquingKeysWith: { first, _ in first })
-        return ids.compactMap { found[$0] }
+    /// All objects, in the order of the pages.
+    func batches(in context: NSManagedObjectContext) throws -> ObjectBatches {
+        try ObjectBatches(of: request(nil), isSorted: true, in: context)
     }
 
     /// The number of objects, counted up to a limit.

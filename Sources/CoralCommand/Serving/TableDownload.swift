@@ -6,7 +6,6 @@ struct TableDownload {
     private let table: ObjectTable
     private let answer: QueryAnswer
     private let format: QueryCommand.Format
-    private static let batchSize = 500
 
     init(_ table: ObjectTable, _ answer: QueryAnswer, _ format: QueryCommand.Format) {
         self.table = table
@@ -42,12 +41,11 @@ struct TableDownload {
     private func write(in context: NSManagedObjectContext, _ work: RequestWork, to channel: ByteChannel) {
         do {
             let output = ByteOutput(to: channel)
-            let ids = try work.run { try table.objectIDs(in: context) }
+            let batches = try work.run { try table.batches(in: context) }
             var document = try QueryDocument(answer, as: format, to: output)
-            for start in stride(from: 0, to: ids.count, by: Self.batchSize) {
-                let batch = ids[start..<min(start + Self.batchSize, ids.count)]
+            for start in batches.starts {
                 try work.run {
-                    for object in try table.objects(batch, in: context) { try document.write(object) }
+                    for object in try batches.objects(from: start, in: context) { try document.write(object) }
                 }
             }
             try document.finish()

@@ -17,6 +17,11 @@ struct StoredName: Comparable {
         sentence.replacingOccurrences(of: "x-coredata://[^/ ]*/", with: "", options: .regularExpression)
     }
 
+    /// IDs in the order of the objects' names.
+    static func sorted(_ ids: [NSManagedObjectID]) -> [NSManagedObjectID] {
+        ids.map { (StoredName($0), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+
     /// Objects in the order of their names.
     static func sorted<Object: NSManagedObject>(_ objects: [Object]) -> [Object] {
         objects.map { (StoredName($0.objectID), $0) }.sorted { $0.0 < $1.0 }.map(\.1)

@@ -1,0 +1,147 @@
+import Foundation
+import GRDB
+
+// The rows that were read, written into a new store.
+
+extension RowSalvage {
+    /// Writes the rows into a new, empty store of the model, with the UUID and the metadata of the old one, and copies
+    /// the files of large values. References to lost objects are not changed.
+    ///
+    /// - Parameter isWanted: Whether an entity's objects are written.
+    /// - Throws: Errors of Core Data's; the new store is not usable then.
+    package mutating func write(to place: URL, isWanted: (NSEntityDescription) -> Bool) throws {
+        var written = report
+        do {
+            let connection = try SQLiteConnection(url: place, options: .keepingJournalMode)
+            try connection.write { database in
+                let target = SQLSchemaBuilder.schema(of: model, catalog: try SQLCatalog(in: database))
+                for entity in schema.schema.entities where isWanted(entity.entity) {
+                    try write(entity, target, database, &written)
+                }
+                for join in schema.schema.joinTables { try write(join, target, isWanted, database, &written) }
+                try writeNumbers(target, database)
+                var own = try StoreMetadata(in: database, url: place)
+                own.uuid = uuid ?? own.uuid
+                own.content.merge(metadata.filter { StoreMetadata.isProgramKey($0.key) }) { $1 }
+                try own.write(to: database)
+            }
+            try connection.close()
+        } catch {
+            throw SQLiteError.translated(error, .saving, url: place)
+        }
+        let (from, to) = (SQLiteFile(url).externalDataDirectory, SQLiteFile(place).externalDataDirectory)
+        let hasFiles = FileManager.default.fileExists(atPath: from.path)
+        let names = try hasFiles ? FileManager.default.contentsOfDirectory(atPath: from.path) : []
+        for name in names.sorted() where UUID(uuidString: name) != nil {
+            try FileManager.default.createDirectory(at: to, withIntermediateDirectories: true)
+            try FileManager.default.copyItem(at: from.appendingPathComponent(name), to: to.appendingPathComponent(name))
+        }
+        report = written
+    }
+
+    private func write(
+        _ entity: SQLEntity, _ target: SQLSchema, _ database: Database, _ report: inout SalvageReport
+    ) throws {
+        guard let place = target.entity(entity.entity), let rows = tables[entity.table]?.rows,
+            let names = schema.columns[entity.table], let number = names.firstIndex(of: "Z_ENT")
+        else { return }
+        let version = names.firstIndex(of: "Z_OPT")
+        // The positions in old rows of the columns of the new table.
+        var columns: [(position: Int, name: String, isNumber: Bool)] = []
+        for (old, new) in zip(entity.columns, place.columns) {
+            guard let old, let new, let position = names.firstIndex(of: old.name) else { continue }
+            columns.append((position, new.name, false))
+            if let former = old.companion, let companion = new.companion, let position = names.firstIndex(of: former) {
+                columns.append((position, companion, true))
+            }
+        }
+        let insertion = try database.makeStatement(
+            sql: SQLiteDialect().text(
+                of: SQLInsert(
+                    into: place.table, SQLEntity.rowColumns + columns.map(\.name), duplicates: .areIgnored)))
+        let name = entity.entity.name ?? ""
+        for (key, row) in rows.sorted(by: { $0.key < $1.key }) {
+            guard case .int64(entity.number) = row.values[number].storage else { continue }
+            func value(_ position: Int) -> DatabaseValue {
+                row.values.indices.contains(position) ? row.values[position] : .null
+            }
+            var arguments: [DatabaseValue] = [
+                key.databaseValue, place.number.databaseValue, version.map(value) ?? 1.databaseValue,
+            ]
+            for column in columns {
+                let old = value(column.position)
+                arguments.append(column.isNumber ? renumbered(old, target) : old)
+                if row.lost.contains(column.position) {
+                    report.lostValues.append("\(name)/p\(key).\(propertyName(column.name, of: entity, place))")
+                }
+                if row.doubtful.contains(column.position) {
+                    report.doubtfulValues.append("\(name)/p\(key).\(propertyName(column.name, of: entity, place))")
+                }
+            }
+            try insertion.execute(arguments: StatementArguments(arguments))
+            if database.changesCount == 0 {
+                report.refusedObjects.append("\(name)/p\(key)")
+            } else {
+                report.objectCounts[name, default: 0] += 1
+            }
+        }
+    }
+
+    private func propertyName(_ column: String, of entity: SQLEntity, _ place: SQLEntity) -> String {
+        let slot = place.columns.firstIndex { $0?.name == column }
+        return slot.flatMap { entity.entity.layout.slots[$0].name } ?? column
+    }
+
+    /// The number of an entity in the new store, for its number in the old one.
+    private func renumbered(_ value: DatabaseValue, _ target: SQLSchema) -> DatabaseValue {
+        guard case .int64(let number) = value.storage, let index = schema.schema.entityIndex(number: number) else {
+            return value
+        }
+        return target.number(entityIndex: index)?.databaseValue ?? value
+    }
+
+    private func write(
+        _ join: SQLJoinTable, _ target: SQLSchema, _ isWanted: (NSEntityDescription) -> Bool, _ database: Database,
+        _ report: inout SalvageReport
+    ) throws {
+        guard let rows = tables[join.name]?.rows, let names = schema.columns[join.name],
+            let place = target.joinTables.first(where: {
+                $0.owner === join.owner || $0.owner === join.owner.inverseRelationship
+            }),
+            let owner = join.owner.entityIfAny, let destination = join.owner.destinationEntity,
+            isWanted(owner) || isWanted(destination)
+        else { return }
+        // The new table may have been named after the other side.
+        let isSwapped = place.owner !== join.owner
+        let pairs = [
+            (join.sourceColumn, isSwapped ? place.destinationColumn : place.sourceColumn),
+            (join.destinationColumn, isSwapped ? place.sourceColumn : place.destinationColumn),
+            (join.sourcePositionColumn, isSwapped ? place.destinationPositionColumn : place.sourcePositionColumn),
+            (join.destinationPositionColumn, isSwapped ? place.sourcePositionColumn : place.destinationPositionColumn),
+        ].compactMap { old, new -> (Int, String)? in
+            guard let old, let new, let position = names.firstIndex(of: old) else { return nil }
+            return (position, new)
+        }
+        let insertion = try database.makeStatement(
+            sql: SQLiteDialect().text(
+                of: SQLInsert(into: place.name, pairs.map(\.1), duplicates: .areIgnored)))
+        for (_, row) in rows.sorted(by: { $0.key < $1.key }) {
+            let arguments = pairs.map { row.values.indices.contains($0.0) ? row.values[$0.0] : .null }
+            try insertion.execute(arguments: StatementArguments(arguments))
+            report.pairCount += database.changesCount
+        }
+    }
+
+    /// Sets the last assigned keys: those of the old store, or the greatest key.
+    private func writeNumbers(_ target: SQLSchema, _ database: Database) throws {
+        for entity in target.entities {
+            let name = entity.entity.name ?? ""
+            let greatest =
+                entity.entity.superentity == nil
+                ? tables[schema.schema.entity(entity.entity)?.table ?? ""]?.rows.keys.max() : nil
+            let last = max(schema.lastKeys[name] ?? 0, greatest ?? 0)
+            try database.execute(
+                SQLQuery(KeyCommands.raise, [last.databaseValue, entity.number.databaseValue]))
+        }
+    }
+}
