@@ -1,14 +1,6 @@
 import Foundation
 import GRDB
 
-/// A copy that rows do not support: the transaction is rolled back, and the caller uses objects.
-struct RowCopyRefusal: Error {
-    /// Why objects are needed, in one sentence.
-    let reason: String
-
-    init(_ reason: String) { self.reason = reason }
-}
-
 /// Copies rows with set operations: finds them with one recursive statement, assigns a new key to each, and inserts the
 /// copies with one statement for each entity and each join table.
 ///
@@ -16,7 +8,7 @@ struct RowCopyRefusal: Error {
 struct RowCopier {
     private let batch: BatchTransaction
     private let request: RowCopyRequest
-    private let places: RowCopyPlaces
+    private let plan: RowCopyPlan
     private let now = Date().timeIntervalSinceReferenceDate
 
     private var database: Database { batch.database }
@@ -24,7 +16,7 @@ struct RowCopier {
     init(_ request: RowCopyRequest, batch: BatchTransaction) throws {
         self.batch = batch
         self.request = request
-        places = try RowCopyPlaces(request, schema: batch.schema)
+        plan = try RowCopyPlan(request, schema: batch.schema)
     }
 
     /// Copies rows and the rows that their relationships reach.
@@ -32,18 +24,18 @@ struct RowCopier {
         let uuid = Self.uuid
         database.add(function: uuid)
         defer { database.remove(function: uuid) }
-        try database.execute(sql: RowCopyTables.creation(places.roots.map(\.number)))
-        defer { try? database.execute(sql: RowCopyTables.removal(places.roots.map(\.number))) }
+        try database.execute(sql: RowCopyTables.creation(plan.roots.map(\.number)))
+        defer { try? database.execute(sql: RowCopyTables.removal(plan.roots.map(\.number))) }
         try walk(from: roots)
-        for root in places.roots { try number(root) }
-        let links = RowLinkNoter(batch: batch, places: places, now: now)
+        for root in plan.roots { try number(root) }
+        let links = RowLinkNoter(batch: batch, plan: plan, now: now)
         try links.requireNoOrder()
         try copyFiles()
-        for place in places.inOrder {
+        for entity in plan.inOrder {
             try request.willContinue()
-            try insert(place)
+            try insert(entity)
         }
-        let pairs = RowPairCopier(batch: batch, places: places)
+        let pairs = RowPairCopier(batch: batch, plan: plan)
         for table in batch.schema.joinTables {
             try request.willContinue()
             try pairs.copy(table)
@@ -54,21 +46,21 @@ struct RowCopier {
     // MARK: - Walk
 
     private func walk(from roots: [ObjectKey]) throws {
-        let steps = places.steps.map { " UNION SELECT \($0)" }.joined()
+        let steps = plan.steps.map { " UNION SELECT \($0)" }.joined()
         let groups = Dictionary(grouping: roots) { Int($0.entity) }
         for (index, keys) in groups.sorted(by: { $0.key < $1.key }) {
-            guard let place = places.place(entityIndex: index) else {
+            guard let entity = plan.entity(at: index) else {
                 throw RowCopyRefusal("An object to copy is of an entity without rules.")
             }
             let rows = SQLSelect(
-                ["\(place.root)", "Z_PK", "Z_ENT"], from: place.sql.table,
-                where: .all([.entities([place.sql.number]), .keys]))
+                ["\(entity.root)", "Z_PK", "Z_ENT"], from: entity.sql.table,
+                where: .all([.entities([entity.sql.number]), .keys]))
             let insertion = SQLInsert(
                 into: RowCopyTables.roots, ["r", "k", "e"], selection: SQLiteDialect().text(of: rows),
                 duplicates: .areIgnored)
             let found = try batch.run(SQLQuery(insertion, list: keys.map(\.number)))
             guard found == Set(keys.map(\.number)).count else {
-                throw RowCopyRefusal("An object of \(place.sql.entity.name ?? "") to copy does not exist.")
+                throw RowCopyRefusal("An object of \(entity.sql.entity.name ?? "") to copy does not exist.")
             }
         }
         try request.willContinue()
@@ -95,7 +87,7 @@ struct RowCopier {
 
     private func copies() throws -> [(original: ObjectKey, copy: ObjectKey)] {
         var result: [(ObjectKey, ObjectKey)] = []
-        for root in places.roots {
+        for root in plan.roots {
             let copies = SQLSelect(["old", "new", "ent"], from: RowCopyTables.map(root.number))
             let statement = try SQLStatement(copies, in: database)
             defer { statement.finish() }
@@ -114,15 +106,15 @@ struct RowCopier {
 
     // MARK: - Inserting
 
-    private func insert(_ place: RowCopyPlaces.Place) throws {
+    private func insert(_ entity: RowCopyPlan.Entity) throws {
         var columns: [String] = []
         var expressions: [String] = []
         var bound: [(slot: Int, value: Value)] = []
         var required: [String] = []
-        for (slot, description) in place.layout.slots.enumerated() {
-            guard let column = place.sql.columns[slot] else { continue }
+        for (slot, description) in entity.layout.slots.enumerated() {
+            guard let column = entity.sql.columns[slot] else { continue }
             columns.append(column.name)
-            switch try places.content(of: slot, in: place) {
+            switch try plan.content(of: slot, in: entity) {
             case .original:
                 expressions.append(column.hasStorageByte ? RowCopyTables.withCopiedFiles(column) : "o.\(column.name)")
             case .uuid: expressions.append("CoralNewUUID()")
@@ -141,38 +133,38 @@ struct RowCopier {
             let reference = expressions[expressions.count - 1]
             expressions.append("CASE WHEN \(reference) IS NULL THEN NULL ELSE o.\(companion) END")
         }
-        let map = RowCopyTables.map(place.root)
+        let map = RowCopyTables.map(entity.root)
         let copies = SQLSelect(
-            ["m.new", "o.Z_ENT", "1"] + expressions, from: RowCopyTables.rows(of: place, "old"),
-            where: .text("m.ent = \(place.sql.number)"))
+            ["m.new", "o.Z_ENT", "1"] + expressions, from: RowCopyTables.rows(of: entity, "old"),
+            where: .text("m.ent = \(entity.sql.number)"))
         let insertion = SQLInsert(
-            into: place.sql.table, SQLEntity.rowColumns + columns, selection: SQLiteDialect().text(of: copies))
+            into: entity.sql.table, SQLEntity.rowColumns + columns, selection: SQLiteDialect().text(of: copies))
         let statement = try SQLStatement(insertion, in: database)
         defer { statement.finish() }
         var writer = ValueWriter(schema: batch.schema, externalData: batch.content.externalData)
         var position = 1
         for (slot, value) in bound {
             // A companion column is computed by an expression, not bound as a parameter.
-            guard let column = place.sql.columns[slot] else { continue }
-            let target = ValueWriter.Target(slot: slot, of: place.layout, column: column)
+            guard let column = entity.sql.columns[slot] else { continue }
+            let target = ValueWriter.Target(slot: slot, of: entity.layout, column: column)
             position = try writer.bind(value, to: target, of: statement, at: position)
         }
         batch.take(files: writer.filesMade)
         try statement.run()
         guard database.changesCount > 0 else { return }
-        for column in required { try requireNoNull(column, place) }
-        let inserted = SQLSelect(["new"], from: map, where: .text("ent = \(place.sql.number)"), orderBy: ["new"])
-        try batch.history?.insertAll(place.sql, keys: inserted)
+        for column in required { try requireNoNull(column, entity) }
+        let inserted = SQLSelect(["new"], from: map, where: .text("ent = \(entity.sql.number)"), orderBy: ["new"])
+        try batch.history?.insertAll(entity.sql, keys: inserted)
     }
 
     /// A copy that lacks a required object could not be saved; the copy with objects reports which one.
-    private func requireNoNull(_ column: String, _ place: RowCopyPlaces.Place) throws {
+    private func requireNoNull(_ column: String, _ entity: RowCopyPlan.Entity) throws {
         let statement = try SQLStatement(
-            "SELECT 1 FROM \(RowCopyTables.rows(of: place, "new")) "
-                + "WHERE m.ent = \(place.sql.number) AND o.\(column) IS NULL LIMIT 1", in: database)
+            "SELECT 1 FROM \(RowCopyTables.rows(of: entity, "new")) "
+                + "WHERE m.ent = \(entity.sql.number) AND o.\(column) IS NULL LIMIT 1", in: database)
         defer { statement.finish() }
         if try statement.step() {
-            throw RowCopyRefusal("A copy of \(place.sql.entity.name ?? "") would lack a required object.")
+            throw RowCopyRefusal("A copy of \(entity.sql.entity.name ?? "") would lack a required object.")
         }
     }
 
@@ -181,20 +173,20 @@ struct RowCopier {
     /// Copies the files of large values, and records the new content of the copies' columns.
     private func copyFiles() throws {
         guard let externalData = batch.content.externalData else { return }
-        for place in places.entities {
-            for slot in place.layout.slots.indices {
-                guard let column = place.sql.columns[slot], column.hasStorageByte,
-                    case .original = try places.content(of: slot, in: place)
+        for entity in plan.entities {
+            for slot in entity.layout.slots.indices {
+                guard let column = entity.sql.columns[slot], column.hasStorageByte,
+                    case .original = try plan.content(of: slot, in: entity)
                 else { continue }
-                try copyFiles(of: column, place, externalData)
+                try copyFiles(of: column, entity, externalData)
             }
         }
     }
 
-    private func copyFiles(of column: SQLColumn, _ place: RowCopyPlaces.Place, _ externalData: ExternalData) throws {
+    private func copyFiles(of column: SQLColumn, _ entity: RowCopyPlan.Entity, _ externalData: ExternalData) throws {
         let statement = try SQLStatement(
-            "SELECT o.\(column.name) FROM \(RowCopyTables.rows(of: place, "old")) "
-                + "WHERE m.ent = \(place.sql.number) AND length(o.\(column.name)) < 39 "
+            "SELECT o.\(column.name) FROM \(RowCopyTables.rows(of: entity, "old")) "
+                + "WHERE m.ent = \(entity.sql.number) AND length(o.\(column.name)) < 39 "
                 + "AND substr(o.\(column.name), 1, 1) = x'02'", in: database)
         var columns: [Data] = []
         while try statement.step() { if let data = statement.data(0) { columns.append(data) } }
@@ -215,41 +207,5 @@ struct RowCopier {
 
     private static let uuid = DatabaseFunction("CoralNewUUID", argumentCount: 0) { _ in
         withUnsafeBytes(of: UUID().uuid) { Data($0) }
-    }
-}
-
-/// The temporary tables of a copy operation.
-enum RowCopyTables {
-    /// The requested rows, and all rows to be copied: root entity, key, entity.
-    static let roots = "temp.CoralCopyRoots"
-    static let found = "temp.CoralCopyFound"
-    /// Column values that name files, and the corresponding values of the copies.
-    static let files = "temp.CoralCopyFiles"
-
-    /// The copies of a root entity's rows: old key, new key, entity.
-    static func map(_ root: Int64) -> String { "temp.CoralCopy\(root)" }
-
-    /// The rows `o` of the originals (`old`) or of the copies (`new`) of an entity, and their entries `m` in the map. SQLite
-    /// executes the loops of a `CROSS JOIN` in the order of the text: here the map's first.
-    static func rows(of place: RowCopyPlaces.Place, _ key: String) -> String {
-        "\(map(place.root)) m CROSS JOIN \(place.sql.table) o ON o.Z_PK = m.\(key)"
-    }
-
-    static func creation(_ roots: [Int64]) -> String {
-        let maps = roots.map { "CREATE TABLE \(map($0)) (old INTEGER PRIMARY KEY, new INTEGER, ent INTEGER);" }
-        return removal(roots) + "CREATE TABLE \(Self.roots) (r INTEGER, k INTEGER, e INTEGER, UNIQUE (r, k));"
-            + "CREATE TABLE \(found) (r INTEGER, k INTEGER, e INTEGER);"
-            + "CREATE TABLE \(files) (old BLOB PRIMARY KEY, new BLOB);" + maps.joined()
-    }
-
-    static func removal(_ roots: [Int64]) -> String {
-        ([Self.roots, found, files] + roots.map(map)).map { "DROP TABLE IF EXISTS \($0);" }.joined()
-    }
-
-    /// A column of an original, with the name of the copied file if it names a file.
-    static func withCopiedFiles(_ column: SQLColumn) -> String {
-        "CASE WHEN length(o.\(column.name)) < 39 THEN "
-            + "IFNULL((SELECT new FROM \(files) WHERE old = o.\(column.name)), o.\(column.name)) "
-            + "ELSE o.\(column.name) END"
     }
 }

@@ -1,0 +1,134 @@
+import Foundation
+
+/// The rules of a copy operation, applied to a store's tables.
+struct RowCopyPlan {
+    /// An entity whose rows may be copied.
+    struct Entity {
+        let sql: SQLEntity
+        /// The number of its root entity.
+        let root: Int64
+        let rules: RowCopyRequest.Rules
+
+        var layout: EntityLayout { sql.entity.layout }
+
+        /// Whether values come from copies of other entities, which must be inserted first.
+        var followsOwners: Bool {
+            rules.sources.values.contains { if case .owner = $0 { true } else { false } }
+        }
+    }
+
+    /// The source of a column of a copy.
+    enum Content {
+        case original
+        case uuid
+        case null
+        case value(Value)
+        case reference(String)
+    }
+
+    let schema: SQLSchema
+    let entities: [Entity]
+    /// The entities, ordered so that copies from which values are taken are inserted first.
+    let inOrder: [Entity]
+    let roots: [SQLEntity]
+    private let positionByIndex: [Int: Int]
+
+    /// - Throws: `RowCopyRefusal` if a relationship is stored in a way that set operations cannot copy.
+    init(_ request: RowCopyRequest, schema: SQLSchema) throws {
+        self.schema = schema
+        var entities: [Entity] = []
+        var roots: [SQLEntity] = []
+        for rules in request.rules {
+            guard let sql = schema.entity(rules.entity), let root = schema.entity(rules.entity.rootEntity),
+                sql.columns.count == rules.entity.layout.slots.count
+            else { throw RowCopyRefusal("The table of \(rules.entity.name ?? "") lacks columns.") }
+            entities.append(Entity(sql: sql, root: root.number, rules: rules))
+            if !roots.contains(where: { $0.number == root.number }) { roots.append(root) }
+        }
+        self.entities = entities
+        self.roots = roots
+        inOrder = entities.filter { !$0.followsOwners } + entities.filter(\.followsOwners)
+        positionByIndex = Dictionary(
+            entities.enumerated().map { ($1.sql.entity.index, $0) }, uniquingKeysWith: { first, _ in first })
+        try requireSets()
+    }
+
+    func entity(at index: Int) -> Entity? { positionByIndex[index].map { entities[$0] } }
+
+    /// The numbers of the entities whose rules for a relationship satisfy a condition, as a list for SQL; nil if there
+    /// are none.
+    func list(
+        _ relationship: NSRelationshipDescription, where isMeant: (RowCopyRequest.Link) -> Bool = { _ in true }
+    ) -> String? {
+        let numbers = entities.filter { entity in
+            entity.sql.entity.relationshipsByName[relationship.name].map { $0 === relationship } ?? false
+                && entity.rules.links[relationship.name].map(isMeant) ?? false
+        }.map { "\($0.sql.number)" }
+        return numbers.isEmpty ? nil : numbers.joined(separator: ", ")
+    }
+
+    /// The relationships of all rules, each once, in order.
+    var relationships: [NSRelationshipDescription] {
+        var met: Set<ObjectIdentifier> = []
+        return entities.flatMap { entity in
+            entity.rules.links.keys.sorted().compactMap { entity.sql.entity.relationshipsByName[$0] }
+        }.filter { met.insert(ObjectIdentifier($0)).inserted }
+    }
+
+    func root(of entity: NSEntityDescription?) -> SQLEntity? {
+        entity.flatMap { schema.entity($0.rootEntity) }.flatMap { root in roots.first { $0.number == root.number } }
+    }
+
+    // MARK: - Limits of set operations
+
+    private func requireSets() throws {
+        for relationship in relationships {
+            let reaches = list(relationship, where: \.reachesOthers) != nil
+            let inverse = relationship.inverseRelationship
+            // A member refers to its single owner, although the model declares no inverse.
+            if reaches, relationship.isToMany, inverse == nil {
+                throw RowCopyRefusal("\(relationship.name) is to-many and has no inverse.")
+            }
+            if inverse === relationship { throw RowCopyRefusal("\(relationship.name) is its own inverse.") }
+            if relationship.isToMany, relationship.minCount > 0 || relationship.maxCount > 0 {
+                throw RowCopyRefusal("The number of members of \(relationship.name) is limited.")
+            }
+        }
+    }
+
+    // MARK: - Walk
+
+    /// The terms of the recursive statement: for each followed relationship, the rows that it reaches.
+    var steps: [String] {
+        relationships.compactMap { relationship -> String? in
+            guard let numbers = list(relationship, where: \.follows),
+                let source = schema.entity(relationship.entity.rootEntity),
+                let destination = root(of: relationship.destinationEntity)
+            else { return nil }
+            let from = "\(destination.number), d.Z_PK, d.Z_ENT FROM walk w"
+            let condition = " WHERE w.r = \(source.number) AND w.e IN (\(numbers))"
+            if let pairs = schema.pairs(of: relationship) {
+                return from + " CROSS JOIN \(pairs.table) p ON p.\(pairs.source) = w.k "
+                    + "CROSS JOIN \(destination.table) d ON d.Z_PK = p.\(pairs.destination)" + condition
+            }
+            if relationship.isToMany {
+                guard let owner = ownerColumn(of: relationship) else { return nil }
+                return from + " CROSS JOIN \(destination.table) d ON d.\(owner) = w.k" + condition
+            }
+            guard let column = schema.column(named: relationship.name, in: relationship.entity)?.name else {
+                return nil
+            }
+            return from + " CROSS JOIN \(source.table) s ON s.Z_PK = w.k "
+                + "CROSS JOIN \(destination.table) d ON d.Z_PK = s.\(column)" + condition
+        }
+    }
+
+    /// The column in which the members of a to-many relationship refer to their owner.
+    func ownerColumn(of relationship: NSRelationshipDescription) -> String? {
+        guard let destination = relationship.destinationEntity, let members = schema.entity(destination),
+            let field = relationship.entity.layout.toMany.first(where: { $0.relationship === relationship }),
+            case .memberSlot(let slot, _) = field.storage
+        else { return nil }
+        return members.columns[slot]?.name
+    }
+}
