@@ -28,6 +28,25 @@ import Testing
         }
     }
 
+    @Test func `a document of a store contains the metadata of programs, not those of the framework`() throws {
+        let context = try makeNotesContext()
+        let coordinator = try #require(context.persistentStoreCoordinator)
+        let store = try #require(coordinator.persistentStores.first)
+        var metadata = coordinator.metadata(for: store)
+        metadata["owner"] = "Ada"
+        // What a migration in place, a deferred one and the followers of a history leave there.
+        metadata["migrationManagerClass"] = "NSSQLiteInPlaceMigrationManager"
+        metadata["NSPersistentStoreDeferredLightweightMigrationOptionKey"] = true
+        metadata["CoralHistoryFollowers"] = ["server": 12]
+        coordinator.setMetadata(metadata, for: store)
+        let sink = MemorySink()
+        try GraphExporter(format: .json, shape: .everything).exportStore(of: coordinator, to: sink)
+        let document = try #require(try JSONSerialization.jsonObject(with: sink.data) as? [String: Any])
+        let header = try #require(document["$header"] as? [String: Any])
+        let kept = try #require(header["metadata"] as? [String: Any])
+        #expect(kept.keys.sorted() == ["owner"])
+    }
+
     @Test func `every reachable object is written once, also in cycles`() throws {
         let context = try makeNotesContext()
         try context.performAndWait {

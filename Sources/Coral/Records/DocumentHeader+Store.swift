@@ -1,5 +1,6 @@
 import CoreData
 import GraphDocuments
+import ModelFiles
 
 extension DocumentHeader {
     /// The header of a document of a model's objects.
@@ -15,9 +16,7 @@ extension DocumentHeader {
             modelVersionIdentifiers: model.versionIdentifiers.map { "\($0)" }.filter { !$0.isEmpty }.sorted(),
             entityVersionHashes: model.entityVersionHashesByName)
         guard isWholeStore, let content = store?.metadata else { return }
-        let kept = content.filter { key, _ in
-            !["NSStore", "_NS", "NSPersistence"].contains { key.hasPrefix($0) }
-        }
+        let kept = content.filter { StoreMetadataKeys.isOfProgram($0.key) }
         metadata = kept.sorted { $0.key < $1.key }.map {
             ReadableValue.Member(name: $0.key, value: ReadableValue(propertyList: $0.value))
         }

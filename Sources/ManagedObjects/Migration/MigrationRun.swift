@@ -1,4 +1,5 @@
 import Foundation
+import ModelFiles
 
 /// One call of `migrateStore`: opens both stores, runs the three stages, saves.
 struct MigrationRun {
@@ -85,7 +86,7 @@ struct MigrationRun {
     /// Copies the program's own keys of the metadata; keys that describe the file itself are not copied.
     private func copyMetadata(from origin: NSPersistentStore, to store: NSPersistentStore) {
         var metadata: [String: Any] = store.metadata
-        metadata.merge((origin.metadata ?? [:]).filter { StoreMetadata.isProgramKey($0.key) }) { here, _ in here }
+        metadata.merge((origin.metadata ?? [:]).filter { StoreMetadataKeys.isOfProgram($0.key) }) { here, _ in here }
         if let identifier = manager.destinationIdentifier {
             metadata[NSStoreUUIDKey] = identifier
             store.identifier = identifier

@@ -1,11 +1,12 @@
 import Foundation
 import GRDB
+import ModelFiles
 
 /// Whether a migration in place may leave columns and tables that the new model does not have for later: a Boolean. The same
 /// key in a store's metadata is true while there are some. See
 /// ``NSPersistentStoreCoordinator/finishDeferredLightweightMigration()``.
 public let NSPersistentStoreDeferredLightweightMigrationOptionKey: String =
-    "NSPersistentStoreDeferredLightweightMigrationOptionKey"
+    StoreMetadataKeys.deferredMigration
 
 /// The columns and tables that deferred migrations have left in an SQLite store. They have names that no entity and no
 /// property has.

@@ -123,7 +123,7 @@ package struct InPlaceMigration {
         metadata.content["NSPersistenceFrameworkVersion"] = StoreMetadata.frameworkVersion
         let isLeft = try !DeferredCleanUp.statements(SQLCatalog(in: database)).isEmpty
         metadata.content[NSPersistentStoreDeferredLightweightMigrationOptionKey] = isLeft ? true : nil
-        metadata.content[StoreMetadata.migrationKey] = "NSSQLiteInPlaceMigrationManager"
+        metadata.content[StoreMetadataKeys.migrationManagerClass] = "NSSQLiteInPlaceMigrationManager"
         try metadata.write(to: database)
         try CachedModel.write(destination, to: database)
     }

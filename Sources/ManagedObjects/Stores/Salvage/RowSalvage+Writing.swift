@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ModelFiles
 
 // The rows that were read, written into a new store.
 
@@ -22,7 +23,7 @@ extension RowSalvage {
                 try writeNumbers(target, database)
                 var own = try StoreMetadata(in: database, url: place)
                 own.uuid = uuid ?? own.uuid
-                own.content.merge(metadata.filter { StoreMetadata.isProgramKey($0.key) }) { $1 }
+                own.content.merge(metadata.filter { StoreMetadataKeys.isOfProgram($0.key) }) { $1 }
                 try own.write(to: database)
             }
             try connection.close()

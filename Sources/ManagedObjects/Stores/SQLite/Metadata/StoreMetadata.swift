@@ -117,30 +117,12 @@ struct StoreMetadata: @unchecked Sendable {  // because property list values are
 
     /// Metadata with the changes of a program.
     static func replacing(_ content: [String: Any], with changed: [String: Any]) -> [String: Any] {
-        content.filter { isFrameworkKey($0.key) }.merging(changed) { $1 }
+        content.filter { StoreMetadataKeys.isOfFramework($0.key) }.merging(changed) { $1 }
     }
 
     /// The named followers of the store's history, with the number of the last transaction that each has read.
     var historyFollowers: [String: Int64] {
-        get { (content[Self.followersKey] as? [String: NSNumber] ?? [:]).mapValues(\.int64Value) }
-        set { content[Self.followersKey] = newValue.isEmpty ? nil : newValue.mapValues { NSNumber(value: $0) } }
+        get { (content[StoreMetadataKeys.historyFollowers] as? [String: NSNumber] ?? [:]).mapValues(\.int64Value) }
+        set { content[StoreMetadataKeys.historyFollowers] = newValue.isEmpty ? nil : newValue.mapValues { NSNumber(value: $0) } }
     }
-
-    private static let followersKey = "CoralHistoryFollowers"
-
-    private static func isFrameworkKey(_ key: String) -> Bool {
-        key.hasPrefix("NSStore") || key.hasPrefix("_NS") || key == "NSPersistenceFrameworkVersion"
-    }
-
-    /// Whether a program has added a key: it is kept when a new file takes the place of a store.
-    static func isProgramKey(_ key: String) -> Bool {
-        let own = [
-            followersKey, migrationKey, "NSPersistenceMaximumFrameworkVersion",
-            NSPersistentStoreDeferredLightweightMigrationOptionKey,
-        ]
-        return !isFrameworkKey(key) && !own.contains(key)
-    }
-
-    /// The key of the name of the class that has migrated the store in place.
-    static let migrationKey = "migrationManagerClass"
 }
