@@ -8,7 +8,7 @@ help:
 	@echo "make lint     check the formatting of all sources"
 	@echo "make install  install the command coral in PREFIX/bin (PREFIX=/usr/local)"
 
-# `swift build` alone also writes debug information and an index; see the script.
+# `swift build` alone also writes debug information; see the script.
 build: system-libraries
 	swift build $$(Scripts/build-options)
 
