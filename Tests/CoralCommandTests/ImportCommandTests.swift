@@ -19,6 +19,31 @@ import Testing
         #expect(run.status == 0 && run.output == "0 inserts, 0 updates, 0 links, 0 errors\n")
     }
 
+    @Test func `an import states its path on request`() throws {
+        let run = try plan(#"{"Note": []}"#, "--explain")
+        #expect(run.output.contains("Imported through objects: Only documents of 32 MB and more for a new store"))
+        #expect(try plan(#"{"Note": []}"#, "--json").output.contains("\"isByRows\" : false"))
+    }
+
+    #if !canImport(Darwin) && !CORAL_PUBLIC_API
+        @Test func `a long document for a new store is imported by rows`() throws {
+            let store = try NotesStore()
+            let note = #"{"title": "\#(String(repeating: "x", count: 1_000_000))"}"#
+            let json = #"{"Note": [\#(Array(repeating: note, count: 33).joined(separator: ","))]}"#
+            try Data(json.utf8).write(to: URL(fileURLWithPath: store.file("long.json")))
+            func importing(_ name: String, _ arguments: String...) throws -> String {
+                try CommandRun(
+                    ["import", store.file("long.json"), "--into", store.file(name), "--model", store.path, "--explain"]
+                        + arguments
+                ).output
+            }
+            #expect(try importing("Rows.sqlite", "--layout", "plain").hasSuffix("Imported by rows\n"))
+            #expect(
+                try importing("Objects.sqlite").hasSuffix(
+                    "Imported through objects: The document's layout is not declared as plain.\n"))
+        }
+    #endif
+
     @Test func `objects that are not in the document are deleted on request`() throws {
         let run = try plan(#"{"Note": [{"title": "New"}]}"#, "--delete-missing", "Note")
         #expect(run.output.contains("- Note/p1 (not in the document)\n- Note/p2 (not in the document)\n"))

@@ -91,20 +91,13 @@ struct IdentityLookup {
 
     /// The current key of an object; nil if a part is null.
     private func key(of object: NSManagedObject, rule: IdentityRule, _ entity: EntityImport) throws -> IdentityKey? {
-        var parts: [IdentityKey.Part] = []
-        for part in rule.parts {
+        try rule.key { part in
             switch part {
-            case .attribute(let name):
-                guard let attribute = entity.attributes[name] else { return nil }
-                let value = try attribute.value(of: object)
-                guard !value.isNull else { return nil }
-                parts.append(.value(value))
+            case .attribute(let name): try entity.attributes[name].map { .value(try $0.value(of: object)) }
             case .relationship(let name):
-                guard let id = (object.value(forKey: name) as? NSManagedObject)?.objectID else { return nil }
-                parts.append(.object(id))
+                (object.value(forKey: name) as? NSManagedObject).map { .object($0.objectID) }
             }
         }
-        return IdentityKey(rule: rule, parts: parts)
     }
 
     // MARK: - By ID

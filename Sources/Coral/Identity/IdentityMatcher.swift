@@ -2,12 +2,11 @@ import CoreData
 import GraphDocuments
 
 /// Determines which nodes represent the same object, and which objects of the context they are: one index over store,
-/// context and payload.
+/// context and payload. The rules are those of `RecordMatching`; ids of the same store and contents, which rows do not
+/// have, are matched here.
 ///
-/// Works in rounds. Each round looks up the nodes whose keys are known: first those with keys of attributes alone, then
-/// those whose keys contain relationships to nodes that are resolved. Cost: in each round one fetch for each key and
-/// batch.
-final class IdentityMatcher {
+/// Cost: in each round one fetch for each key and batch.
+struct IdentityMatcher {
     private let payload: ImportPayload
     private let context: NSManagedObjectContext
     private let options: ImportOptions
@@ -18,6 +17,11 @@ final class IdentityMatcher {
     private var index: [IdentityKey: ImportNode] = [:]
     /// The nodes that were matched by the ids of the same store, if these take precedence over keys.
     private var nodesByURI: [NSManagedObjectID: ImportNode] = [:]
+    /// The keys of the round that are looked up, by rule, and the rules in their order.
+    private var wanted: [IdentityRule: [IdentityKey]] = [:]
+    private var wantedRules: [IdentityRule] = []
+    /// The nodes of the round that are matched by their contents.
+    private var nodesByContent: [ImportNode] = []
     private(set) var conflicts: [ImportConflict] = []
     private(set) var errors: [ImportError] = []
 
@@ -34,22 +38,9 @@ final class IdentityMatcher {
     }
 
     /// Resolves every node: afterwards it is matched, or new. Throws the errors of fetching.
-    func match() throws {
+    mutating func match() throws {
         linkParents()
-        var pending = payload.nodes
-        while !pending.isEmpty {
-            var ready: [ImportNode] = []
-            var waiting: [ImportNode] = []
-            for node in pending where node.resolved === node && !node.isSettled {
-                if isReady(node) { ready.append(node) } else { waiting.append(node) }
-            }
-            guard !ready.isEmpty else {
-                for node in waiting { refuse(node) }
-                break
-            }
-            try resolve(ready)
-            pending = waiting
-        }
+        try matchRounds(payload.nodes)
     }
 
     // MARK: - Parents and keys
@@ -76,15 +67,6 @@ final class IdentityMatcher {
         }
     }
 
-    private func isReady(_ node: ImportNode) -> Bool {
-        node.keyNames != nil
-            || node.entity.rules.allSatisfy { rule in
-                rule.relationships.allSatisfy { name in
-                    target(of: name, node)?.isSettled ?? true
-                }
-            }
-    }
-
     /// The destination of a relationship that is part of a key.
     private func target(of name: String, _ node: ImportNode) -> ImportNode? {
         if let target = node.target(of: name), node.entity.relationships[name] != nil {
@@ -94,24 +76,22 @@ final class IdentityMatcher {
         return (node.parents[name] ?? node.referencedNodes[name])?.resolved
     }
 
-    /// The keys of a node whose values are all known. A key with a null value is ignored: nulls are never equal.
-    private func keys(of node: ImportNode) -> [IdentityKey] {
+    /// The keys of a node whose values are all known.
+    private func knownKeys(of node: ImportNode) -> [IdentityKey] {
         let named = node.keyNames.map { [rule(for: $0, of: node.entity)] }
         return (named ?? node.entity.rules).compactMap { rule in
-            var parts: [IdentityKey.Part] = []
-            for part in rule.parts {
+            rule.key { part in
                 switch part {
                 case .attribute(let name):
-                    guard let attribute = node.entity.attributes[name], let value = node.value(of: name),
-                        let converted = conversion.convert(value, to: attribute), !converted.isNull
-                    else { return nil }
-                    parts.append(.value(converted))
+                    guard let attribute = node.entity.attributes[name], let value = node.value(of: name) else {
+                        return nil
+                    }
+                    return conversion.convert(value, to: attribute).map { .value($0) }
                 case .relationship(let name):
                     guard let target = target(of: name, node) else { return nil }
-                    parts.append(target.matchedID.map { .object($0) } ?? .node(target.number))
+                    return target.matchedID.map { .object($0) } ?? .node(target.number)
                 }
             }
-            return IdentityKey(rule: rule, parts: parts)
         }
     }
 
@@ -125,87 +105,6 @@ final class IdentityMatcher {
         return IdentityRule(entity: eldest?.name ?? entity.name, parts: names.map { .attribute($0) })
     }
 
-    private func refuse(_ node: ImportNode) {
-        node.isSettled = true
-        errors.append(
-            ImportError(
-                .ambiguousIdentity, "The key of this \(node.entity.name) contains a cycle.", at: node.place,
-                record: node.id, entity: node.entity.name))
-    }
-
-    // MARK: - One round
-
-    private func resolve(_ nodes: [ImportNode]) throws {
-        var byRule: [IdentityRule: [IdentityKey]] = [:]
-        var order: [IdentityRule] = []
-        var byURI: [NSManagedObjectID: [ImportNode]] = [:]
-        var byContent: [ImportNode] = []
-        for node in nodes {
-            let keys = keys(of: node)
-            node.keys = keys
-            if keys.isEmpty || options.identity.prefersObjectURIs, !node.isBound {
-                if let id = objectID(of: node) {
-                    byURI[id, default: []].append(node)
-                } else if keys.isEmpty, options.identity.matchesContent, !node.isReference, node.entity.rules.isEmpty {
-                    byContent.append(node)
-                }
-            }
-        }
-        if !byURI.isEmpty { try matchURIs(byURI) }
-        for node in nodes {
-            for key in node.keys {
-                if let known = index[key]?.resolved {
-                    if known !== node.resolved { merge(node.resolved, into: known) }
-                    continue
-                }
-                index[key] = node
-                if node.isBound { continue }
-                if byRule[key.rule] == nil { order.append(key.rule) }
-                byRule[key.rule, default: []].append(key)
-            }
-        }
-        for rule in order {
-            let found = try lookup.objects(with: byRule[rule] ?? [], of: rule)
-            for (key, objects) in found { adopt(objects, for: key) }
-        }
-        try matchReferencesByID(nodes)
-        try noteOtherIDs(nodes)
-        if !byContent.isEmpty { try matchContent(byContent) }
-        for node in nodes { node.resolved.isSettled = true }
-    }
-
-    private func merge(_ node: ImportNode, into known: ImportNode) {
-        if let one = node.matchedID, let other = known.matchedID, one != other { return ambiguous(node, one, other) }
-        known.absorb(node)
-    }
-
-    private func adopt(_ objects: [NSManagedObject], for key: IdentityKey) {
-        guard let node = index[key]?.resolved, let object = objects.first else { return }
-        if objects.count > 1 {
-            conflicts.append(
-                ImportConflict(
-                    subject: node.subject, property: nil,
-                    message: "\(objects.count) stored objects of \(key.rule.entity) have this key; the first is used.")
-            )
-        }
-        if let known = node.matchedID, known != object.objectID {
-            guard nodesByURI[known] === node else { return ambiguous(node, known, object.objectID) }
-            // If the document also contains the other object, it may change that object's key.
-            if nodesByURI[object.objectID] == nil { noteOtherObject(node, object.objectID, keyDecides: false) }
-            return
-        }
-        node.matchedID = object.objectID
-        node.object = object
-    }
-
-    private func ambiguous(_ node: ImportNode, _ one: NSManagedObjectID, _ other: NSManagedObjectID) {
-        errors.append(
-            ImportError(
-                .ambiguousIdentity,
-                "The keys of this \(node.entity.name) belong to two objects: \(one.uriRepresentation()) and \(other.uriRepresentation()).",
-                at: node.place, record: node.id, entity: node.entity.name))
-    }
-
     // MARK: - URIs
 
     /// The object in a store of the context that a node's id identifies.
@@ -217,7 +116,7 @@ final class IdentityMatcher {
             .flatMap { coordinator.managedObjectID(forURIRepresentation: $0) }
     }
 
-    private func matchURIs(_ nodes: [NSManagedObjectID: [ImportNode]]) throws {
+    fileprivate mutating func matchURIs(_ nodes: [NSManagedObjectID: [ImportNode]]) throws {
         for object in try lookup.objects(with: Array(nodes.keys)) {
             var first: ImportNode?
             for node in nodes[object.objectID] ?? [] {
@@ -233,7 +132,7 @@ final class IdentityMatcher {
 
     /// Finds the objects of references whose key no object has by the id of the same store: their key may have changed
     /// since. Each is a conflict. Cost: a fetch for each entity of such references.
-    private func matchReferencesByID(_ nodes: [ImportNode]) throws {
+    fileprivate mutating func matchReferencesByID(_ nodes: [ImportNode]) throws {
         var named: [NSManagedObjectID: ImportNode] = [:]
         for node in nodes where node.resolved.isReference && node.resolved.matchedID == nil && !node.keys.isEmpty {
             if let id = objectID(of: node) { named[id] = node.resolved }
@@ -252,7 +151,7 @@ final class IdentityMatcher {
 
     /// Records a conflict for each node with the id of a stored object that has a different key. Cost: a fetch for
     /// those nodes whose key matches another object or none.
-    private func noteOtherIDs(_ nodes: [ImportNode]) throws {
+    fileprivate mutating func noteOtherIDs(_ nodes: [ImportNode]) throws {
         guard !options.identity.prefersObjectURIs else { return }
         var named: [NSManagedObjectID: ImportNode] = [:]
         for node in nodes where !node.keys.isEmpty && !node.resolved.isReference && !node.resolved.isBound {
@@ -268,7 +167,7 @@ final class IdentityMatcher {
 
     /// Records the conflict of a node whose id and key belong to two objects. Records with the same key are already one
     /// node; the conflict names the record that has the id.
-    private func noteOtherObject(_ node: ImportNode, _ other: NSManagedObjectID, keyDecides: Bool) {
+    fileprivate mutating func noteOtherObject(_ node: ImportNode, _ other: NSManagedObjectID, keyDecides: Bool) {
         func name(_ id: NSManagedObjectID) -> String {
             "\(id.entity.name ?? "")/\(id.uriRepresentation().lastPathComponent)"
         }
@@ -315,5 +214,117 @@ final class IdentityMatcher {
                 node.object = object
             }
         }
+    }
+}
+
+extension IdentityMatcher: RecordMatching {
+    func beginRound() {}
+
+    func isPending(_ node: ImportNode) -> Bool { node.resolved === node && !node.isSettled }
+
+    func isReady(_ node: ImportNode) -> Bool {
+        node.keyNames != nil
+            || node.entity.rules.allSatisfy { rule in
+                rule.relationships.allSatisfy { target(of: $0, node)?.isSettled ?? true }
+            }
+    }
+
+    mutating func refuseUnready(_ nodes: [ImportNode]) {
+        for node in nodes {
+            node.isSettled = true
+            errors.append(
+                ImportError(
+                    .ambiguousIdentity, "The key of this \(node.entity.name) contains a cycle.", at: node.place,
+                    record: node.id, entity: node.entity.name))
+        }
+    }
+
+    mutating func prepare(_ nodes: [ImportNode]) throws {
+        var byURI: [NSManagedObjectID: [ImportNode]] = [:]
+        for node in nodes {
+            let keys = knownKeys(of: node)
+            node.keys = keys
+            guard keys.isEmpty || options.identity.prefersObjectURIs, !node.isBound else { continue }
+            if let id = objectID(of: node) {
+                byURI[id, default: []].append(node)
+            } else if keys.isEmpty, options.identity.matchesContent, !node.isReference, node.entity.rules.isEmpty {
+                nodesByContent.append(node)
+            }
+        }
+        if !byURI.isEmpty { try matchURIs(byURI) }
+    }
+
+    // MARK: - Keys
+
+    func keys(of node: ImportNode) -> [IdentityKey] { node.keys }
+
+    func holder(of key: IdentityKey) -> ImportNode? { index[key]?.resolved }
+
+    func isSame(_ holder: ImportNode, _ node: ImportNode) -> Bool { holder === node.resolved }
+
+    mutating func hold(_ key: IdentityKey, by node: ImportNode) {
+        index[key] = node
+        if node.isBound { return }
+        if wanted[key.rule] == nil { wantedRules.append(key.rule) }
+        wanted[key.rule, default: []].append(key)
+    }
+
+    func merge(_ node: ImportNode, into holder: ImportNode) { holder.absorb(node.resolved) }
+
+    // MARK: - Stored objects
+
+    mutating func lookUp() throws {
+        for rule in wantedRules {
+            for (key, objects) in try lookup.objects(with: wanted[rule] ?? [], of: rule) {
+                guard let node = index[key]?.resolved, let object = objects.first else { continue }
+                try adopt(object, count: objects.count, for: node, key)
+            }
+        }
+        wanted = [:]
+        wantedRules = []
+    }
+
+    /// The node's object, whether it was found by a key, by an id or before.
+    func match(of node: ImportNode) -> NSManagedObject? {
+        let node = node.resolved
+        return node.matchedID.map { node.object ?? context.object(with: $0) }
+    }
+
+    func isSame(_ one: NSManagedObject, _ other: NSManagedObject) -> Bool { one.objectID == other.objectID }
+
+    func setMatch(_ object: NSManagedObject, of node: ImportNode) {
+        node.resolved.matchedID = object.objectID
+        node.resolved.object = object
+    }
+
+    mutating func noteSeveral(_ objects: Int, _ node: ImportNode, _ key: IdentityKey) {
+        conflicts.append(
+            ImportConflict(
+                subject: node.subject, property: nil,
+                message: "\(objects) stored objects of \(key.rule.entity) have this key; the first is used."))
+    }
+
+    mutating func prefers(_ known: NSManagedObject, to other: NSManagedObject, for node: ImportNode) -> Bool {
+        guard nodesByURI[known.objectID] === node.resolved else { return false }
+        // If the document also contains the other object, it may change that object's key.
+        if nodesByURI[other.objectID] == nil { noteOtherObject(node, other.objectID, keyDecides: false) }
+        return true
+    }
+
+    mutating func refuseAmbiguity(_ node: ImportNode, _ known: NSManagedObject, _ other: NSManagedObject) {
+        let (one, two) = (known.objectID, other.objectID)
+        errors.append(
+            ImportError(
+                .ambiguousIdentity,
+                "The keys of this \(node.entity.name) belong to two objects: \(one.uriRepresentation()) and \(two.uriRepresentation()).",
+                at: node.place, record: node.id, entity: node.entity.name))
+    }
+
+    mutating func complete(_ nodes: [ImportNode]) throws {
+        try matchReferencesByID(nodes)
+        try noteOtherIDs(nodes)
+        if !nodesByContent.isEmpty { try matchContent(nodesByContent) }
+        nodesByContent = []
+        for node in nodes { node.resolved.isSettled = true }
     }
 }

@@ -23,6 +23,18 @@ struct IdentityRule: Hashable {
             if case .relationship(let name) = part { name } else { nil }
         }
     }
+
+    /// The key with the values of its parts; nil if one is unknown or null, because nulls are never equal.
+    func key(_ value: (Part) throws -> IdentityKey.Part?) rethrows -> IdentityKey? {
+        var values: [IdentityKey.Part] = []
+        values.reserveCapacity(parts.count)
+        for part in parts {
+            guard let value = try value(part) else { return nil }
+            if case .value(.null) = value { return nil }
+            values.append(value)
+        }
+        return IdentityKey(rule: self, parts: values)
+    }
 }
 
 /// The value of a key, which identifies one object.

@@ -147,8 +147,7 @@ private final class BatchRun {
     private var ids: [RecordID: NSManagedObjectID] = [:]
     /// The deferred relationships, by the id of their record.
     private var deferred: [RecordID: DeferredLinks] = [:]
-    /// The relationships that objects lack, and that may be set later.
-    private var requirements: Set<ImportRequirement> = []
+    private var requirements = OpenRequirements<NSManagedObjectID, RecordID>()
     /// Whether the context saves objects that lack required relationships.
     private var defersRequirements = false
     /// The number of bytes of an earlier pass.
@@ -235,29 +234,29 @@ private final class BatchRun {
             if context.hasChanges { try context.save() }
             result.savedBatchCount += 1
             if part == .batch { remember(session) }
-            requirements.formUnion(session.requirements)
+            for open in session.requirements {
+                requirements.add(open.requirement, of: open.object.objectID, record: open.record)
+            }
             held = []
             context.reset()
         }
         if countsBytes { progress?.completedUnitCount = Int64(bytesBefore + bytes) }
     }
 
-    /// Reports the objects of the document that lack a required relationship. Cost: a statement for each relationship
-    /// that an object of a batch lacked.
+    /// Reports the objects that lack a required relationship. Cost: a statement for each relationship that an object
+    /// of a batch lacked.
     func checkRequirements() throws {
-        guard !requirements.isEmpty else { return }
-        let imported = Set(ids.values)
+        let violations = try requirements.violations { requirement, objects in
+            try context.performAndWait { try requirement.violations(in: context) }
+                .filter(objects.contains).map { ($0, $0) }
+        }
+        if violations.isEmpty { return }
         var errors = ImportEntries<ImportError>(limit: importer.options.entryLimit)
-        for requirement in requirements.sorted(by: { ($0.entity, $0.relationship) < ($1.entity, $1.relationship) }) {
-            let lacking = try context.performAndWait { try requirement.violations(in: context) }
-            for id in lacking where imported.contains(id) {
-                errors.add(
-                    ImportError(
-                        .invalidObject,
-                        "\(requirement.entity).\(requirement.relationship) is required and has no value.",
-                        record: ids.first { $0.value == id }?.key, entity: requirement.entity,
-                        property: requirement.relationship, object: id.uriRepresentation().absoluteString))
-            }
+        // An object may have its record in another batch.
+        let records = Dictionary(ids.map { ($0.value, $0.key) }) { first, _ in first }
+        for violation in violations {
+            let record = violation.record ?? records[violation.object]
+            errors.add(violation.requirement.error(of: violation.object, record: record))
         }
         try note(errors)
     }
@@ -297,11 +296,7 @@ private final class BatchRun {
     private func note(_ errors: ImportEntries<ImportError>) throws {
         result.errorCount += errors.count
         result.errors += errors.kept.prefix(max(0, importer.options.entryLimit - result.errors.count))
-        if !importer.options.skipsInvalid, var error = errors.kept.first {
-            error.others = Array(errors.kept.dropFirst())
-            error.otherCount = errors.count - 1
-            throw error
-        }
+        if !importer.options.skipsInvalid, let error = errors.combined { throw error }
     }
 
     private func remember(_ session: ImportSession) {

@@ -28,6 +28,16 @@ extension ImportEntries: Sequence {
     public func makeIterator() -> IndexingIterator<[Entry]> { kept.makeIterator() }
 }
 
+extension ImportEntries where Entry == ImportError {
+    /// The first error, with the others; nil if there is none.
+    var combined: ImportError? {
+        guard var error = kept.first else { return nil }
+        error.others = Array(kept.dropFirst())
+        error.otherCount = count - 1
+        return error
+    }
+}
+
 extension ImportEntries: Sendable where Entry: Sendable {}
 
 /// A record and its object.

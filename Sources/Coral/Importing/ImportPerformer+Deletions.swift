@@ -103,12 +103,12 @@ extension ImportPerformer {
         if session.part != .all, session.defersRequirements, let property,
             let requirement = ImportRequirement(error, of: object.entity, property)
         {
-            requirements.insert(requirement)
+            requirements.append((requirement, object, nodesByObject[ObjectIdentifier(object)]?.id))
             return
         }
         let message =
             error.code == NSValidationMissingMandatoryPropertyError && property != nil
-            ? "\(entity).\(property ?? "") is required and has no value." : error.localizedDescription
+            ? ImportRequirement.message(entity, property ?? "") : error.localizedDescription
         let node = nodesByObject[ObjectIdentifier(object)]
         if let node {
             let place = property.flatMap { property in node.records.last?.place(of: property) }

@@ -20,7 +20,7 @@ struct ImportPerformer {
     /// These relationships, by the id of the record.
     var deferredLinks: [RecordID: DeferredLinks] = [:]
     /// The relationships that objects lack and that records of later batches may still set.
-    var requirements: Set<ImportRequirement> = []
+    var requirements: [ImportSession.OpenRequirement] = []
     /// Matched nodes whose records change nothing: excluded by the options, or not newer.
     var untouched: Set<Int> = []
     /// The stated destination of each to-one relationship whose inverse was set, by the node that has it.

@@ -64,9 +64,7 @@ public final class ImportPlan<Root: NSManagedObject> {
     @discardableResult
     public func apply() throws -> [Root] {
         guard !isApplied else { throw ImportError(.misuse, "The plan has been applied already.") }
-        if !session.options.skipsInvalid, var error = errors.kept.first {
-            error.others = Array(errors.kept.dropFirst())
-            error.otherCount = errors.count - 1
+        if !session.options.skipsInvalid, let error = errors.combined {
             if session.context === target { target.rollback() }
             throw error
         }

@@ -1,12 +1,30 @@
 import CoreData
+import GraphDocuments
 
-/// A relationship that objects require. In an import in batches it may be set by the record of another batch, so that it
-/// is checked after all batches.
+/// A relationship that objects require.
 struct ImportRequirement: Hashable {
-    var entity: String
-    var relationship: String
-    var isToMany: Bool
-    var minCount: Int
+    /// The topmost entity with the relationship.
+    let entity: String
+    let relationship: String
+    let isToMany: Bool
+    let minCount: Int
+    /// The code of the validation error.
+    private let ruleCode: Int
+
+    init(
+        _ relationship: NSRelationshipDescription, of entity: NSEntityDescription,
+        ruleCode: Int = NSValidationMissingMandatoryPropertyError
+    ) {
+        let name = relationship.name
+        let eldest = sequence(first: entity, next: \.superentity).reversed().first {
+            $0.relationshipsByName[name] != nil
+        }
+        self.entity = eldest?.name ?? entity.name ?? ""
+        self.relationship = name
+        isToMany = relationship.isToMany
+        minCount = max(relationship.minCount, 1)
+        self.ruleCode = ruleCode
+    }
 
     /// Nil if the error is not that a required relationship has too few objects.
     init?(_ error: NSError, of entity: NSEntityDescription, _ property: String) {
@@ -14,21 +32,63 @@ struct ImportRequirement: Hashable {
             [NSValidationMissingMandatoryPropertyError, NSValidationRelationshipLacksMinimumCountError]
                 .contains(error.code), let relationship = entity.relationshipsByName[property]
         else { return nil }
-        self.entity = entity.name ?? ""
-        self.relationship = property
-        isToMany = relationship.isToMany
-        minCount = max(relationship.minCount, 1)
+        self.init(relationship, of: entity, ruleCode: error.code)
     }
 
-    /// The IDs of the objects that do not meet the requirement. One statement.
+    /// The IDs of the objects in the store that do not meet the requirement. One statement.
     func violations(in context: NSManagedObjectContext) throws -> [NSManagedObjectID] {
         let request = NSFetchRequest<NSManagedObjectID>(entityName: entity)
         request.resultType = .managedObjectIDResultType
-        request.includesSubentities = false
         request.predicate =
             isToMany
             ? NSPredicate(format: "%K.@count < %d", argumentArray: [relationship, minCount])
             : NSPredicate(format: "%K == nil", argumentArray: [relationship])
         return try context.fetch(request)
+    }
+
+    /// The error of an object that does not meet the requirement.
+    func error(of object: NSManagedObjectID, record: RecordID?) -> ImportError {
+        let entity = object.entity.name ?? entity
+        var error = ImportError(
+            .invalidObject, Self.message(entity, relationship), record: record, entity: entity, property: relationship,
+            object: object.uriRepresentation().absoluteString)
+        error.ruleCode = ruleCode
+        return error
+    }
+
+    /// The message of an error about a required property without a value.
+    static func message(_ entity: String, _ property: String) -> String {
+        "\(entity).\(property) is required and has no value."
+    }
+}
+
+/// The objects that lacked required relationships when they were written, in an import that does not hold the whole
+/// document. A later record may still set the relationships, so they are checked after the last record.
+///
+/// The objects include those outside of the document whose destination was given to another object.
+struct OpenRequirements<Object: Hashable, Record> {
+    private var objects: [ImportRequirement: [Object: Record?]] = [:]
+
+    /// Adds an object that lacks a relationship.
+    ///
+    /// - Parameter record: The object's record; nil for an object that was changed by the record of another one.
+    mutating func add(_ requirement: ImportRequirement, of object: Object, record: Record?) {
+        if let known = objects[requirement]?[object], known != nil { return }
+        objects[requirement, default: [:]].updateValue(record, forKey: object)
+    }
+
+    /// The objects that still lack a relationship, sorted by relationship.
+    ///
+    /// - Parameter lacking: The objects among the given ones that lack a relationship now, in order. Called once for
+    ///   each relationship.
+    func violations<Found>(
+        _ lacking: (ImportRequirement, Dictionary<Object, Record?>.Keys) throws -> [(Object, Found)]
+    ) rethrows -> [(requirement: ImportRequirement, object: Found, record: Record?)] {
+        let sorted = objects.sorted { ($0.key.entity, $0.key.relationship) < ($1.key.entity, $1.key.relationship) }
+        return try sorted.flatMap { requirement, records in
+            try lacking(requirement, records.keys).map { object, found in
+                (requirement, found, records[object].flatMap { $0 })
+            }
+        }
     }
 }

@@ -17,13 +17,16 @@ final class ImportSession {
     /// those that a later pass sets.
     var deferred: [RecordID: DeferredLinks] = [:]
     /// The relationships that objects of this batch require and that records of later batches may still set.
-    private(set) var requirements: Set<ImportRequirement> = []
+    private(set) var requirements: [OpenRequirement] = []
     /// The nodes that are omitted because they have no key: see `ImportOptions.mustHaveKeys`.
     private(set) var omitted: Set<Int> = []
     /// The node of the object that the caller populates; nil for other imports.
     private var populatedRoot: ImportNode?
     /// The nodes of the populated object and of its owned children, whose owned children are replaced.
     private(set) var populated: Set<Int> = []
+
+    /// A relationship that an object lacks, and the id of the object's record.
+    typealias OpenRequirement = (requirement: ImportRequirement, object: NSManagedObject, record: RecordID?)
 
     enum Part {
         case all
@@ -109,7 +112,7 @@ final class ImportSession {
     /// Matches records with objects and makes the changes. Afterwards `changes` list them; they are not yet visible to
     /// other contexts.
     func perform() throws {
-        let matcher = IdentityMatcher(
+        var matcher = IdentityMatcher(
             payload: payload, context: context, options: options, progress: progress)
         try matcher.match()
         if options.mustHaveKeys { omitted = KeylessRecords.match(in: payload) }

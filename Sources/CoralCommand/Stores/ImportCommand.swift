@@ -63,6 +63,9 @@ struct ImportCommand: ParsableCommand {
     @Flag(name: .long, help: "Omit records with errors, and import the rest.")
     var skipInvalid = false
 
+    @Flag(name: .long, help: "State whether rows were written directly or objects were created, and why.")
+    var explain = false
+
     @Flag(name: .long, help: "Print JSON.")
     var json = false
 
@@ -93,6 +96,21 @@ struct ImportCommand: ParsableCommand {
 
     // MARK: - Importing
 
+    /// The number of bytes of a document from which on it is imported in batches, if the store is new.
+    private static let batchedLength = 32_000_000
+
+    /// Why a document is imported as a whole: its plan is validated before anything is saved.
+    private static let wholeReason = ObjectsReason(
+        .options,
+        "Only documents of 32 MB and more for a new store are imported by rows, without --dry-run, --restore, "
+            + "--skip-invalid and --delete-missing.")
+
+    /// States how the document was imported, if --explain is given.
+    private func state(_ path: ExecutionPath) throws {
+        guard explain, !json else { return }
+        try StandardOutput.report("Imported \(path)\n")
+    }
+
     private func importDocument(_ document: ImportSource) throws {
         let (store, isNew) = try place()
         let model = try storeModel(store, isNew: isNew)
@@ -119,8 +137,7 @@ struct ImportCommand: ParsableCommand {
         at store: URL, _ document: ImportSource, _ model: NSManagedObjectModel, _ options: ImportOptions
     ) throws {
         try StandardOutput.requireOpen()
-        // Documents of 32 MB and more are imported in batches.
-        if file.byteCount >= 32_000_000, !options.skipsInvalid, options.deletionScopes.isEmpty {
+        if file.byteCount >= Self.batchedLength, !options.skipsInvalid, options.deletionScopes.isEmpty {
             return try report(
                 try StoreCreation.makeStore(at: store, model: model) { draft in
                     try importInBatches(document, into: draft, model, options)
@@ -220,10 +237,11 @@ struct ImportCommand: ParsableCommand {
         StandardError.warn(plan.conflicts.kept.map(\.description), of: plan.conflicts.count)
         StandardError.warn(plan.errors.kept.map { "Omitted: \($0)" }, of: plan.errors.count)
         if json {
-            try JSONOutput.report(ImportSummary(plan, isSaved: true))
+            try JSONOutput.report(ImportSummary(plan, isSaved: true, path: .objects(because: Self.wholeReason)))
         } else {
             try StandardOutput.report("\(plan.summary)\n")
         }
+        try state(.objects(because: Self.wholeReason))
         try missing.report(plan.missingFiles.kept.map(\.description), of: plan.missingFiles.count)
     }
 
@@ -236,14 +254,16 @@ struct ImportCommand: ParsableCommand {
                 "\(Quantity.count(result.insertCount, "insert")), \(Quantity.count(result.linkCount, "link")), 0 errors\n"
             )
         }
+        try state(result.path)
         try missing.report(result.missingFiles.map(\.description), of: result.missingFileCount)
     }
 
     private func show(_ plan: ImportPlan<NSManagedObject>) throws {
         if json {
-            try JSONOutput.write(ImportSummary(plan, isSaved: false))
+            try JSONOutput.write(ImportSummary(plan, isSaved: false, path: .objects(because: Self.wholeReason)))
         } else {
             try StandardOutput.write(ImportReport.text(of: plan))
+            try state(.objects(because: Self.wholeReason))
         }
         if !plan.errors.isEmpty, !skipInvalid { throw CommandStatus.failure.exitCode }
         // The plan contains the names of the files.

@@ -58,11 +58,17 @@ struct ImportSummary: Encodable {
     var missingFileCount: Int
     var conflicts: [String]
     var errors: [String]
+    /// Whether rows were written directly, without objects.
+    var isByRows: Bool
+    /// Why objects were created.
+    var objectsReason: String?
     /// The steps, in the same form as without `--json`; only for a plan.
     var steps: [String]?
 
-    init(_ plan: ImportPlan<NSManagedObject>, isSaved: Bool) {
+    init(_ plan: ImportPlan<NSManagedObject>, isSaved: Bool, path: ExecutionPath) {
         self.isSaved = isSaved
+        isByRows = path == .rows
+        objectsReason = path.reason?.message
         insertCount = plan.inserts.count
         updateCount = plan.updates.count
         linkCount = plan.links.count
@@ -75,6 +81,8 @@ struct ImportSummary: Encodable {
 
     init(_ result: BatchImporter.Result) {
         isSaved = true
+        isByRows = result.path == .rows
+        objectsReason = result.path.reason?.message
         insertCount = result.insertCount
         updateCount = result.updateCount
         linkCount = result.linkCount

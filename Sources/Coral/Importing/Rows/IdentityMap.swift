@@ -1,10 +1,10 @@
 #if !canImport(Darwin) && !CORAL_PUBLIC_API
     @_spi(Stores) import ManagedObjects
 
-    /// A map of keys to rows: 16 bytes for each key, in 256 hash tables that grow separately, so that growing copies
-    /// only one of them. A table is filled to four fifths: 16 to 26 bytes for each key. Keys are compared by 72 bits of
-    /// their digests.
-    struct IdentityMap {
+    /// A map of keys to rows, shared by the parts of an import: 16 bytes for each key, in 256 hash tables that grow
+    /// separately, so that growing copies only one of them. A table is filled to four fifths: 16 to 26 bytes for each
+    /// key. Keys are compared by 72 bits of their digests.
+    final class IdentityMap {
         /// The row or record that has a key.
         struct Owner {
             fileprivate(set) var bits: UInt64
@@ -51,7 +51,9 @@
             var count = 0
         }
 
-        private var pieces: ContiguousArray<Piece>
+        // Without dynamic checks of exclusive access, which would cost more than a search: no method calls another one
+        // while it changes the pieces.
+        @exclusivity(unchecked) private var pieces: ContiguousArray<Piece>
 
         init() {
             let empty = Piece(entries: ContiguousArray(repeating: Entry(), count: 16))
@@ -68,7 +70,7 @@
         }
 
         /// Sets the owner of a key.
-        mutating func set(_ digest: KeyDigest, _ owner: Owner) {
+        func set(_ digest: KeyDigest, _ owner: Owner) {
             let number = Int(digest.high >> 56)
             if (pieces[number].count + 1) * 5 > pieces[number].entries.count * 4 { grow(number) }
             let isNew = pieces[number].entries.withUnsafeMutableBufferPointer { entries in
@@ -80,7 +82,7 @@
             if isNew { pieces[number].count += 1 }
         }
 
-        private mutating func grow(_ number: Int) {
+        private func grow(_ number: Int) {
             let old = pieces[number].entries
             var new = ContiguousArray(repeating: Entry(), count: old.count + max(old.count / 4, 8))
             new.withUnsafeMutableBufferPointer { entries in

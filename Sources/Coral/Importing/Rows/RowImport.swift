@@ -23,14 +23,13 @@
         /// The values of a document that equal those of a row. Plain documents have no header.
         let equality: ValueEquality
         private var entities: [RowEntity?]
-        var identities = IdentityMap()
+        let index = RowKeyIndex()
         var result = BatchImporter.Result()
         /// The records of one entity that are not written yet.
         var batch: RowImportBatch?
         /// References to records that had not been read yet.
         var forward: [ForwardReference] = []
-        /// New rows without a required relationship, which are checked at the end.
-        var incomplete: [IncompleteRow] = []
+        var requirements = OpenRequirements<Int64, Int>()
         var mistakes: [RowImportMistakes.Mistake] = []
 
         init(
@@ -70,6 +69,7 @@
                 case .end:
                     try flush()
                     try resolveForwardReferences()
+                    try checkRequirements()
                     result.recordCount = reader.recordCount
                     result.savedBatchCount = 1
                     if let count = reader.byteCount { progress?.completedUnitCount = Int64(count) }
@@ -174,7 +174,7 @@
 
         private mutating func readParts(of key: RowKey, _ isFirst: inout Bool) throws -> (KeyDigest, IdentityMap.Owner?)
         {
-            if key.wanted.isFull { try lookUp(key) }
+            if key.wanted.isFull { try index.lookUp(key) }
             let row = key.wanted.addRow()
             var digest = KeyDigest(kind: key.number)
             for part in key.parts {
@@ -194,8 +194,8 @@
                     let (part, known) = try readParts(of: other, &isFirst)
                     var owner = known
                     if owner == nil {
-                        try lookUp(other)
-                        owner = identities[part]
+                        try index.lookUp(other)
+                        owner = index.identities[part]
                     }
                     // A key through an unresolved reference needs the whole document; the object importer handles it.
                     guard let owner, let found = owner.key else {
@@ -207,92 +207,10 @@
                     digest.add(UInt64(bitPattern: found))
                 }
             }
-            let owner = identities[digest]
+            let owner = index.identities[digest]
             // In a table that was empty before the import, a lookup can find only rows of this document.
             if owner != nil || key.table.wasEmpty { key.wanted.removeLast() }
             return (digest, owner)
-        }
-
-        /// Loads all keys of the table if it was searched several times without an index: each search scans all rows.
-        /// One statement; memory holds some 25 bytes for each row.
-        mutating func loadKeysWithoutIndex(_ key: RowKey) throws {
-            key.lookupCount += 1
-            guard key.lookupCount == 4, try !key.table.hasIndex(on: key.slots) else { return }
-            let found = try key.table.findAll()
-            defer { found.finish() }
-            while try found.next() {
-                guard let digest = RowImport.digest(of: found, key), let entity = found.entity else { continue }
-                if let known = identities[digest] {
-                    if known.key != found.key { key.ambiguous.insert(digest) }
-                    continue
-                }
-                try identities.set(digest, IdentityMap.Owner(key: found.key, entity: entity, isRecord: false))
-            }
-            key.isLoaded = true
-        }
-
-        /// Looks up the keys that references contain. One statement.
-        mutating func lookUp(_ key: RowKey) throws {
-            let wanted = key.wanted
-            if wanted.count == 0 { return }
-            try loadKeysWithoutIndex(key)
-            if key.isLoaded {
-                // Several rows have the key; the object importer handles the ambiguity.
-                for row in 0..<wanted.count {
-                    if let digest = RowImport.digest(of: row, in: wanted, key), key.ambiguous.contains(digest) {
-                        throw key.ambiguity
-                    }
-                }
-                return wanted.removeAll()
-            }
-            let found = try key.table.find(wanted, rows: 0..<wanted.count, by: key.slots, among: key.table)
-            defer { found.finish() }
-            while try found.next() {
-                guard let digest = RowImport.digest(of: found, key), let entity = found.entity else { continue }
-                if let known = identities[digest] {
-                    // Several rows have the key; the object importer handles the ambiguity.
-                    if known.key != found.key { throw key.ambiguity }
-                    continue
-                }
-                try identities.set(digest, IdentityMap.Owner(key: found.key, entity: entity, isRecord: false))
-            }
-            wanted.removeAll()
-        }
-
-        /// The digest of a stored row's key; nil if a part is NULL, or no record can have it.
-        static func digest(of found: FoundRows, _ key: RowKey) -> KeyDigest? {
-            var digest = KeyDigest(kind: key.number)
-            for part in key.parts {
-                if found.isNull(part.slot) { return nil }
-                switch part {
-                case .reference: digest.add(UInt64(bitPattern: found.integer(part.slot)))
-                case .attribute(let attribute):
-                    guard attribute.codec.add(found, attribute.slot, to: &digest) else { return nil }
-                }
-            }
-            return digest
-        }
-
-        /// The digest of a record's key; nil if a part is absent or null.
-        static func digest(of row: Int, in rows: RowBatch, _ key: RowKey) -> KeyDigest? {
-            var digest = KeyDigest(kind: key.number)
-            for part in key.parts {
-                switch rows.kind(row, part.slot) {
-                case .absent, .null: return nil
-                case .reference: digest.add(UInt64(bitPattern: rows.integer(row, part.slot)))
-                default: digest.add(rows, row, part.slot)
-                }
-            }
-            return digest
-        }
-    }
-
-    extension KeyDigest {
-        fileprivate mutating func add(_ rows: RowBatch, _ row: Int, _ slot: Int) {
-            switch rows.kind(row, slot) {
-            case .text, .bytes: add(rows.bytes(row, slot))
-            default: add(UInt64(bitPattern: rows.integer(row, slot)))
-            }
         }
     }
 

@@ -92,12 +92,4 @@
         var record: Int
     }
 
-    /// A new row without a required to-one relationship.
-    struct IncompleteRow {
-        var key: Int64
-        var entity: RowEntity
-        var link: Int
-        var record: Int
-    }
-
 #endif

@@ -69,6 +69,8 @@
             let link: RowLink
             let key: RowKey
             let name: String
+            /// Nil if the relationship is optional.
+            let requirement: ImportRequirement?
         }
 
         enum Relationship {
@@ -78,6 +80,7 @@
         }
 
         let entity: EntityImport
+        var name: String { entity.name }
         let table: EntityRows
         let key: RowKey?
         let schema: GraphSchema.Entity
@@ -88,8 +91,6 @@
         let toMany: [Link]
         /// The attributes that records may mention, each once.
         let comparedAttributes: [RowAttribute]
-        /// The indices in `toOne` of required relationships.
-        let required: [Int]
 
         fileprivate init(
             _ entity: EntityImport, table: EntityRows, key: RowKey?, schema: GraphSchema.Entity,
@@ -119,9 +120,6 @@
             self.toMany = toMany
             var met: Set<Int> = []
             comparedAttributes = attributes.compactMap { $0 }.filter { met.insert($0.slot).inserted }
-            required = toOne.indices.filter { index in
-                toOne[index].link.slot.map(table.requiredReferences.contains) ?? false
-            }
         }
     }
 
@@ -181,9 +179,11 @@
                     case .rows(let key) = try RowCapability({ try self.key(destination.rules[0]) }),
                     let link = table.link(named: relationship.name)
                 else { return nil }
-                return RowEntity.Link(link: link, key: key, name: relationship.name)
+                let described = link.relationship
+                let requirement = described.isOptional ? nil : ImportRequirement(described, of: entity.entity)
+                return RowEntity.Link(link: link, key: key, name: relationship.name, requirement: requirement)
             }
-            guard plan.required.count == table.requiredReferences.count else {
+            guard plan.toOne.count(where: { $0.requirement != nil }) == table.requiredReferences.count else {
                 throw reason("Rows do not support a required relationship of \(schema.name).")
             }
             return plan

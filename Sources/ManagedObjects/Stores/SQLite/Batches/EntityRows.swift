@@ -127,16 +127,25 @@ public final class EntityRows {
 
     // MARK: - Validation
 
+    /// Adds to a batch row the stored values that an update of the row validates, of attributes that the batch row does
+    /// not mention: a save validates all properties of a changed object.
+    public func addValidatedValues(of found: FoundRows, to row: Int, of batch: RowBatch) {
+        for rule in layout.rules.slots where rule.kind != .toOne && batch.kind(row, rule.slot) == .absent {
+            found.copyValue(of: rule.slot, kind: rule.kind, to: row, of: batch)
+        }
+    }
+
     /// The first slot whose value violates the model's validation rules; nil if there is none. Only attributes are
     /// checked.
     ///
-    /// - Throws: ``RowRefusal`` if a stored value would have to be read.
+    /// - Throws: ``RowRefusal`` if a predicate applies to a stored value that is not in the batch row; see
+    ///   ``addValidatedValues(of:to:of:)``.
     public func invalidSlot(_ row: Int, of batch: RowBatch, isNew: Bool) throws -> Int? {
         for rule in layout.rules.slots where rule.kind != .toOne {
             let cell = batch[row, rule.slot]
             if cell.kind == .absent, !isNew {
-                // A stored value that violates a rule must be validated by an object.
-                if rule.isRequired || rule.hasPredicates {
+                // The value is not null, but in a form that only objects can validate.
+                if rule.hasPredicates {
                     let name = layout.slots[rule.slot].property.name
                     throw RowRefusal(
                         "A record changes an object of \(sql.entity.name ?? "") without stating \(name), "
@@ -291,6 +300,23 @@ public struct FoundRows {
 
     /// A number, or a date in seconds since 2001; a text is converted to a number.
     public func double(_ slot: Int) -> Double { statement.double(positions[slot]) }
+
+    /// Copies the value of a slot to a cell, unless it is in another form than values of its kind usually have.
+    func copyValue(of slot: Int, kind: EntityLayout.Slot.Kind, to row: Int, of batch: RowBatch) {
+        let column = positions[slot]
+        guard column >= 0 else { return batch.setNull(row, slot) }
+        switch (kind, statement.type(column)) {
+        case (_, .null): batch.setNull(row, slot)
+        case (.integer16, .integer), (.integer32, .integer), (.integer64, .integer), (.boolean, .integer):
+            batch.set(integer(slot), row, slot)
+        case (.double, .integer), (.double, .real), (.float, .integer), (.float, .real), (.date, .integer),
+            (.date, .real), (.decimal, .integer), (.decimal, .real):
+            batch.set(double(slot), row, slot)
+        case (.string, .text), (.uri, .text): batch.set(text(slot), isText: true, row, slot)
+        case (.uuid, .blob): batch.set(bytes(slot), isText: false, row, slot)
+        default: break
+        }
+    }
 
     /// Data, valid until the next row.
     public func bytes(_ slot: Int) -> UnsafeRawBufferPointer { statement.bytes(positions[slot]) }

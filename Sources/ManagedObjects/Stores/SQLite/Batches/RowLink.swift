@@ -89,11 +89,14 @@ public final class RowLink {
             if let new { writer.touch(new.key, other.counter) }
         case .one(let name, let column, let companion):
             let own = table.sql.columns[slot]?.name
-            if let old { try setBack(name, column, companion, of: old, to: nil, other) }
+            if let old {
+                try setBack(name, column, companion, of: old, to: nil, other)
+                if let inverse = relationship.inverseRelationship { writer.didEmpty(old, inverse) }
+            }
             guard let new else { return }
             if let own { table.counter.displaced[own]?.remove(key) }
             let former = try reference(of: new.key, column, in: name)
-            if let former, former != key { try leave(former, of: destination) }
+            if let former, former != key { try leave(former) }
             if former != key { try setBack(name, column, companion, of: new.key, to: key, other) }
         }
     }
@@ -117,10 +120,8 @@ public final class RowLink {
     }
 
     /// Removes the reference from a row that has been replaced at the other end of a one-to-one relationship.
-    private func leave(_ key: Int64, of destination: NSEntityDescription) throws {
-        guard case .column(let slot, _, _) = storage, table.sql.columns[slot] != nil,
-            relationship.isOptional
-        else { throw RowRefusal("An object would lose its required object in \(relationship.name).") }
+    private func leave(_ key: Int64) throws {
+        guard case .column(let slot, _, _) = storage else { return }
         let clearing = table.sql.columnNames(of: [slot])
         let update = SQLUpdate(table.sql.table, set: clearing.map { .null($0) }, where: .key)
         let statement = try SQLStatement(update, in: database)
@@ -128,6 +129,7 @@ public final class RowLink {
         try statement.run()
         for column in clearing { table.counter.displaced[column, default: []].insert(key) }
         writer.touch(key, table.counter)
+        writer.didEmpty(key, relationship)
     }
 
     /// The key that the reference of a row has now; `found` is the key that it had when the row was found. They differ
@@ -162,15 +164,6 @@ public final class RowLink {
         defer { statement.finish() }
         statement.bind(key, at: 1)
         return try statement.step() && !statement.isNull(0) ? statement.integer(0) : nil
-    }
-
-    /// Whether the reference of a row is NULL.
-    public func isEmpty(_ key: Int64) throws -> Bool {
-        guard case .column(let slot, _, _) = storage, let column = table.sql.columns[slot]?.name else { return false }
-        let statement = try SQLStatement(SQLSelect([column], from: table.sql.table, where: .key), in: database)
-        defer { statement.finish() }
-        statement.bind(key, at: 1)
-        return try statement.step() && statement.isNull(0)
     }
 
     // MARK: - Pairs

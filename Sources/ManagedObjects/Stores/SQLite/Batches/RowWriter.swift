@@ -23,6 +23,14 @@ public final class RowWriter {
     /// relationships.
     private var touched: [Int64: [Int64: UInt64]] = [:]
     private(set) var outcome = RowOutcome()
+    private var emptied: [EmptiedReference] = []
+    private weak var coordinator: NSPersistentStoreCoordinator?
+
+    /// A required reference that was set to NULL because its destination was given to another row.
+    public struct EmptiedReference {
+        public let key: Int64
+        public let relationship: NSRelationshipDescription
+    }
 
     /// The keys of a root entity's table.
     final class KeyCounter {
@@ -57,7 +65,10 @@ public final class RowWriter {
         }
     }
 
-    init(_ batch: BatchTransaction) { self.batch = batch }
+    init(_ batch: BatchTransaction, coordinator: NSPersistentStoreCoordinator?) {
+        self.batch = batch
+        self.coordinator = coordinator
+    }
 
     /// The rows of an entity; nil if only objects can write them, because an attribute is derived or members are
     /// counted.
@@ -91,6 +102,33 @@ public final class RowWriter {
             root: root, last: try PrimaryKeys.last(root.number, table: root.table, in: batch.database))
         counters[root.number] = counter
         return counter
+    }
+
+    // MARK: - Required references
+
+    /// Records that the reference of a row was set to NULL by the change of another row.
+    func didEmpty(_ key: Int64, _ relationship: NSRelationshipDescription) {
+        if relationship.isOptional { return }
+        emptied.append(EmptiedReference(key: key, relationship: relationship))
+    }
+
+    /// The required references that were set to NULL since the last call. A later change may set them again.
+    public func takeEmptied() -> [EmptiedReference] {
+        defer { emptied.removeAll() }
+        return emptied
+    }
+
+    /// The rows of an entity, among those with the given keys, whose reference is NULL. One statement.
+    public func objects(
+        lacking relationship: String, of entity: String, among keys: some Collection<Int64>
+    ) throws -> [(key: Int64, id: NSManagedObjectID)] {
+        guard let coordinator, let described = batch.schema.model.entitiesByName[entity],
+            let sql = batch.schema.entity(described),
+            let column = batch.schema.column(named: relationship, in: described)
+        else { return [] }
+        let isNull = SQLRestriction.text("\(column.name) IS NULL")
+        let query = SQLQuery(sql.keys(where: .all([.keys, isNull])), list: keys.sorted())
+        return try batch.keys(query).map { ($0.number, coordinator.objectID(for: $0)) }.sorted { $0.0 < $1.0 }
     }
 
     // MARK: - Other changes

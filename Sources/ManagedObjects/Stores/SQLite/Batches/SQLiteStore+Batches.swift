@@ -47,7 +47,7 @@ extension SQLiteStore: SQLBatchStore {
         context: NSManagedObjectContext, _ body: (RowWriter) throws -> Result
     ) throws -> (Result, RowOutcome) {
         try writing(context, isRepeatable: false) { batch in
-            let writer = RowWriter(batch)
+            let writer = RowWriter(batch, coordinator: persistentStoreCoordinator)
             let result = try body(writer)
             try writer.finish()
             return (result, writer.outcome)

@@ -1,0 +1,106 @@
+#if !canImport(Darwin) && !CORAL_PUBLIC_API
+
+    import CoreData
+    @_spi(Stores) import ManagedObjects
+
+    /// The rows and records of an import by their keys, and the statements that look up stored rows by key.
+    struct RowKeyIndex {
+        let identities = IdentityMap()
+
+        // MARK: - Digests
+
+        /// The digest of a stored row's key; nil if a part is NULL, or no record can have it.
+        func digest(of found: FoundRows, _ key: RowKey) -> KeyDigest? {
+            var digest = KeyDigest(kind: key.number)
+            for part in key.parts {
+                if found.isNull(part.slot) { return nil }
+                switch part {
+                case .reference: digest.add(UInt64(bitPattern: found.integer(part.slot)))
+                case .attribute(let attribute):
+                    guard attribute.codec.add(found, attribute.slot, to: &digest) else { return nil }
+                }
+            }
+            return digest
+        }
+
+        /// The digest of a record's key; nil if a part is absent or null.
+        func digest(of row: Int, in rows: RowBatch, _ key: RowKey) -> KeyDigest? {
+            var digest = KeyDigest(kind: key.number)
+            for part in key.parts {
+                switch rows.kind(row, part.slot) {
+                case .absent, .null: return nil
+                case .reference: digest.add(UInt64(bitPattern: rows.integer(row, part.slot)))
+                default: digest.add(rows, row, part.slot)
+                }
+            }
+            return digest
+        }
+
+        // MARK: - Stored rows
+
+        /// Looks up the keys that references contain. One statement.
+        func lookUp(_ key: RowKey) throws {
+            let wanted = key.wanted
+            if wanted.count == 0 { return }
+            try loadKeysWithoutIndex(key)
+            if key.isLoaded {
+                // Several rows have the key; the object importer handles the ambiguity.
+                for row in 0..<wanted.count {
+                    if let digest = digest(of: row, in: wanted, key), key.ambiguous.contains(digest) {
+                        throw key.ambiguity
+                    }
+                }
+                return wanted.removeAll()
+            }
+            let found = try key.table.find(wanted, rows: 0..<wanted.count, by: key.slots, among: key.table)
+            // Several rows have the key; the object importer handles the ambiguity.
+            try add(found, key) { _ in throw key.ambiguity }
+            wanted.removeAll()
+        }
+
+        /// Loads all keys of the table if it was searched several times without an index: each search scans all rows.
+        /// One statement; memory holds some 25 bytes for each row.
+        func loadKeysWithoutIndex(_ key: RowKey) throws {
+            key.lookupCount += 1
+            guard key.lookupCount == 4, try !key.table.hasIndex(on: key.slots) else { return }
+            try add(try key.table.findAll(), key) { key.ambiguous.insert($0) }
+            key.isLoaded = true
+        }
+
+        /// Adds stored rows. Calls a function with each key that several of them have.
+        private func add(_ found: FoundRows, _ key: RowKey, didFindSeveral: (KeyDigest) throws -> Void) throws {
+            defer { found.finish() }
+            while try found.next() {
+                guard let digest = digest(of: found, key), let entity = found.entity else { continue }
+                if let known = identities[digest] {
+                    if known.key != found.key { try didFindSeveral(digest) }
+                    continue
+                }
+                identities.set(digest, try IdentityMap.Owner(key: found.key, entity: entity, isRecord: false))
+            }
+        }
+
+        // MARK: - References
+
+        /// Sets the references of a batch whose destinations are known by now.
+        func resolveReferences(of batch: RowImportBatch) {
+            batch.waiting.removeAll { waiting in
+                guard let owner = identities[waiting.digest], let key = owner.key,
+                    let slot = batch.entity.toOne[waiting.link].link.slot
+                else { return false }
+                batch.rows.setReference(to: key, entity: owner.entity, waiting.row, slot)
+                return true
+            }
+        }
+    }
+
+    extension KeyDigest {
+        mutating func add(_ rows: RowBatch, _ row: Int, _ slot: Int) {
+            switch rows.kind(row, slot) {
+            case .text, .bytes: add(rows.bytes(row, slot))
+            default: add(UInt64(bitPattern: rows.integer(row, slot)))
+            }
+        }
+    }
+
+#endif
