@@ -26,7 +26,7 @@
                     omissions.append("\(url.path) is nested too deeply and is not rewritten.")
                     continue
                 }
-                add(SourceFile(text, url: url, module: Self.module(of: url, below: folder)))
+                add(SourceFile(text, url: url, module: SourceModule.folder(of: url, below: folder)))
             }
         }
 
@@ -42,17 +42,6 @@
             }
         }
 
-        /// The folder of a file's module. In a folder without `Sources` and `Tests` all files are one module.
-        private static func module(of url: URL, below folder: URL) -> String {
-            let parts = url.standardizedFileURL.pathComponents
-            let start = folder.standardizedFileURL.pathComponents.count
-            guard let root = parts.dropFirst(start).firstIndex(where: { ["Sources", "Tests"].contains($0) }) else {
-                return ""
-            }
-            // Directly in `Sources` are the files of a package with one module.
-            return parts[...min(root + 1, parts.count - 2)].joined(separator: "/")
-        }
-
         /// Rewrites the files. The order matters: what moves a declaration comes before what changes its attributes, and the
         /// imports are last.
         ///
@@ -62,7 +51,7 @@
             let rewrites: [any Rewrite] =
                 [
                     KeyPathRewrite(), SetLiteralRewrite(), RequestCastRewrite(), SelectorRewrite(),
-                    RequiredInitializerRewrite(), OverrideRewrite(),
+                    RequiredInitializerRewrite(), OverrideRewrite(), AmbiguousNameRewrite(),
                 ] + (usesMacro ? [ManagedClassRewrite()] : []) + [ObjectiveCAttributeRewrite(), ImportRewrite()]
             for rewrite in rewrites {
                 // A replacement may be inside another one, to the depth of the nesting of expressions.

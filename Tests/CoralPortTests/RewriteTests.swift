@@ -50,6 +50,37 @@
                 ])
         }
 
+        @Test("A type with a name of Foundation's gets its module where both are imported")
+        func ambiguousNames() {
+            var package = PortedPackage([
+                SourceFile(
+                    text: "import Foundation\npublic struct Predicate<Object> { let predicate: Predicate<Int>? }",
+                    module: "/p/Sources/Queries"),
+                SourceFile(
+                    text: """
+                        import XCTest
+                        @testable import Queries
+                        let a: Predicate<Int> = Predicate<Int>(b.Predicate, Queries.Predicate<Int>(), [Predicate<Int>]())
+                        """, module: "/p/Tests/QueriesTests"),
+            ])
+            package.rewrite()
+            #expect(!package.files[0].isChanged)
+            #expect(
+                package.files[1].text.split(separator: "\n").last
+                    == "let a: Queries.Predicate<Int> = Queries.Predicate<Int>(b.Predicate, Queries.Predicate<Int>(), [Queries.Predicate<Int>]())"
+            )
+        }
+
+        @Test("An array literal that is assigned to a set")
+        func assignedLiterals() {
+            let declaration =
+                "import CoreData\nclass A { var tags: NSSet?; var names: [Int] }\nvar items: NSSet\nvar items: [Int]\n"
+            #expect(
+                rewritten(declaration + "a.tags = [b, c]\na.names = [b]\na.items = [b]") == [
+                    declaration + "a.tags = NSSet(array: [b, c])\na.names = [b]\na.items = [b]"
+                ])
+        }
+
         @Test("Key paths become text, without the type and with names in Objective-C")
         func keyPaths() {
             #expect(

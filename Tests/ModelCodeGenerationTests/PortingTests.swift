@@ -86,9 +86,31 @@ import Testing
         #expect(found(text) == ["3:5 override", "10:11 override"])
     }
 
+    @Test("A transformer with an initialiser needs the one that is required")
+    func transformers() {
+        func declared(_ members: String, base: String = "ValueTransformer") -> [String] {
+            found("import CoreData\npublic final class A<T>: \(base) {\n\(members)\n}\nclass B { init(a: Int) {} }")
+        }
+        #expect(declared("let a: T\npublic init(a: T) { self.a = a }") == ["4:8 init"])
+        #expect(declared("init(a: T) {}", base: "NSSecureUnarchiveFromDataTransformer") == ["3:1 init"])
+        #expect(declared("init(a: T) {}\nrequired init() {}") == [])
+        #expect(declared("convenience init(a: T) { self.init() }") == [])
+        #expect(declared("class func make() -> A { A() }\nlet b = { B(a: 1) }()") == [])
+        #expect(declared("init(a: T) {}", base: "NSObject") == [])
+    }
+
     @Test("Other code that the compiler refuses")
     func others() {
         #expect(found("a.tags = [b] as NSSet") == ["1:12 ] as NSSet"])
+        let set =
+            "import CoreData\nclass A: NSManagedObject { @NSManaged var tags: NSSet?\nvar items: NSOrderedSet? }\n"
+        #expect(
+            found(set + "a.tags = [b]; a.items = [b]; tags = [b]; a.tags == [b]").filter { $0.hasSuffix("[") } == [
+                "4:10 ["
+            ])
+        #expect(found(set + "var tags: [Int]\na.tags = [b]").filter { $0.hasSuffix("[") } == [])
+        #expect(found("String(\n    localized: \"none\")") == ["2:5 localized:"])
+        #expect(found("note.objectWillChange.sink {}") == ["1:5 .objectWillChange"])
         #expect(found("progress.observe(\\.fractionCompleted) {}") == ["1:9 .observe(\\.fractionCompleted"])
         #expect(
             found("@objc protocol A { @objc optional func b() }") == ["1:1 @objc", "1:20 @objc", "1:26 optional func"])
@@ -99,6 +121,32 @@ import Testing
             ])
         #expect(found("String(localized: \"none\")") == ["1:1 String(localized"])
         #expect(found("let lock = OSAllocatedUnfairLock()") == ["1:12 OSAllocatedUnfairLock"])
+        #expect(found("let log = Logger(subsystem: a, category: b)") == ["1:11 Logger(subsystem"])
+        #expect(found("log.info(\"\\(url, privacy: .public)\")") == ["1:18 privacy: ."])
+        #expect(found("bundle.urls(forResourcesWithExtension: a)") == ["1:8 urls(forResourcesWithExtension"])
+    }
+
+    @Test("A type of the package with a name of Foundation's is found where both modules are imported")
+    func ambiguousNames() {
+        let types = """
+            import Foundation
+            public struct Predicate<Object> {}
+            struct SortDescriptor<Object> { struct SortOrder {} }
+            extension Predicate { typealias Expression = Int }
+            """
+        let files = [(text: types, module: "/p/Sources/Queries")]
+        let ambiguous = AmbiguousNames(files: files)
+        let use = "let a: Predicate<SortDescriptor<Int>>, b: Expression, c: SortOrder"
+        func names(_ imports: String, module: String = "/p/Tests/QueriesTests") -> [String: String] {
+            ambiguous.names(in: imports + "\n" + use, module: module)
+        }
+        #expect(names("import XCTest\nimport Queries") == ["Predicate": "Queries"])
+        #expect(
+            names("import CoreData\n@testable import Queries")
+                == ["Predicate": "Queries", "SortDescriptor": "Queries"])
+        #expect(names("import Queries") == [:])
+        #expect(names("import Foundation") == [:])
+        #expect(names("import Foundation\nimport Queries", module: "/p/Sources/Queries") == [:])
     }
 
     @Test("@NSManaged is no finding in a package whose manifest names the plugin that implements it")

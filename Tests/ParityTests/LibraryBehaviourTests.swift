@@ -1,17 +1,21 @@
 import CoreData
 import Testing
 
-private final class KeyPathSaga: NSManagedObject {
+private class KeyPathSaga: NSManagedObject {
     #if canImport(Darwin)
         @NSManaged var title: String?
     #else
         var title: String? { value(forKey: "title") as? String }
 
         override class func registerKeyPaths() {
-            KeyPathRegistry.register(\KeyPathSaga.title, as: "title")
+            super.registerKeyPaths()
+            func register<Saga: KeyPathSaga>(_: Saga.Type) { KeyPathRegistry.register(\Saga.title, as: "title") }
+            register(Self.self)
         }
     #endif
 }
+
+private final class KeyPathTrilogy: KeyPathSaga {}
 
 extension NSPersistentStoreCoordinator {
     fileprivate static func made() -> Self { self.init(managedObjectModel: NSManagedObjectModel()) }
@@ -43,6 +47,14 @@ extension NSPersistentStoreCoordinator {
         #expect(name(\KeyPathSaga.title) == "title")
         #expect((\KeyPathSaga.title)._kvcKeyPathString == "title")
         #expect(name(\String.count) == nil)
+    }
+
+    /// The key path of an inherited property, whose root is the subclass:
+    /// https://developer.apple.com/documentation/foundation/nssortdescriptor/init(keypath:ascending:)
+    @Test func keyPathsOfInheritedPropertiesHaveNames() {
+        #expect((\KeyPathTrilogy.title)._kvcKeyPathString == "title")
+        #expect(NSSortDescriptor(keyPath: \KeyPathTrilogy.title, ascending: true).key == "title")
+        #expect(NSExpression(forKeyPath: \KeyPathTrilogy.title).keyPath == "title")
     }
 
     /// Sworm, `testBlobsMigration`, adds a store in a folder that does not exist: https://github.com/prisma-ai/sworm
@@ -84,7 +96,8 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// An object that a reset has removed from its context has no values to fire for.
+    /// An object that a reset has removed from its context has no values to fire for:
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/reset()
     @Test func accessingAnObjectAfterAReset() throws {
         let diary = try Diary()
         let context = diary.context()
@@ -294,7 +307,8 @@ extension NSPersistentStoreCoordinator {
         #expect(inserted == 3)
     }
 
-    /// `T(context:)` of a type that is known at run time.
+    /// `T(context:)` of a type that is known at run time:
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobject/init(context:)
     @Test func aClassKnownAtRunTimeCreatesItsObjects() throws {
         func make<Object: NSManagedObject>(_ type: Object.Type, in context: NSManagedObjectContext) -> Object {
             type.init(context: context)

@@ -59,7 +59,9 @@ final class ReversingTransformer: ValueTransformer {
         #expect(type(of: try created("NoSuchClass")) == NSManagedObject.self)
     }
 
-    /// Of two classes with one name, neither is meant.
+    /// Of two classes with one name, neither is meant: a class in Swift is named with its module.
+    ///
+    /// https://developer.apple.com/documentation/coredata/nsentitydescription/managedobjectclassname
     @Test func anAmbiguousNameNamesNoClass() throws {
         #expect(type(of: try created("TwiceNamed")) == NSManagedObject.self)
     }

@@ -134,6 +134,12 @@ final class CountingNote: NSManagedObject {
             #expect((try context.fetch(untyped) as? [[String: Any]])?.count == 1)
             _ = calls()
 
+            // `execute(_:)` passes requests to the store; a fetch does not call it:
+            // https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/execute(_:)
+            let people = NSFetchRequest<any NSFetchRequestResult>(entityName: "Person")
+            _ = try context.execute(NSBatchDeleteRequest(fetchRequest: people))
+            #expect(calls() == ["execute"])
+
             context.refresh(note, mergeChanges: false)
             #expect(try context.existingObject(with: note.objectID) === note)
             #expect(context.object(with: note.objectID) === note)
@@ -148,6 +154,40 @@ final class CountingNote: NSManagedObject {
             context.reset()
             context.mergeChanges(fromContextDidSave: Notification(name: .NSManagedObjectContextDidSave))
             #expect(calls() == ["reset", "mergeChanges"])
+        }
+    }
+
+    /// A request with information of its own for the code that executes it.
+    final class MarkedRequest: NSFetchRequest<NSFetchRequestResult> {
+        var mark = ""
+    }
+
+    /// A context that reads the marks of requests.
+    final class MarkReadingContext: NSManagedObjectContext, @unchecked Sendable {  // because its queue guards it
+        var marks: [String] = []
+
+        override func fetch(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> [Any] {
+            marks.append((request as? MarkedRequest)?.mark ?? "none")
+            return try super.fetch(request)
+        }
+        override func count(for request: NSFetchRequest<NSFetchRequestResult>) throws -> Int {
+            marks.append((request as? MarkedRequest)?.mark ?? "none")
+            return try super.count(for: request)
+        }
+    }
+
+    /// An overridden method receives the request itself, also one of a subclass.
+    @Test func aRequestOfASubclassIsNotCopied() throws {
+        let diary = try Diary()
+        let context = MarkReadingContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = diary.coordinator
+        try context.performAndWait { () throws in
+            _ = context.insert("Tag", ["name": "a"])
+            let request = MarkedRequest(entityName: "Tag")
+            request.mark = "tags"
+            #expect(try context.fetch(request).count == 1)
+            #expect(try context.count(for: request) == 1)
+            #expect(context.marks == ["tags", "tags"])
         }
     }
 

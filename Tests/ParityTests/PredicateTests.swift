@@ -56,6 +56,23 @@ import Testing
         #expect(NSPredicate(value: false).predicateFormat == "FALSEPREDICATE")
     }
 
+    /// `NSNull` is printed as it describes itself, and nil is not: QueryKit, `AttributeTests` and `PredicateTests`,
+    /// https://github.com/QueryKit/QueryKit. Swift passes an optional without a value inside `Any` as `NSNull`.
+    @Test func nullIsPrinted() throws {
+        let null = NSExpression(forConstantValue: NSNull())
+        #expect(null.description == "<null>")
+        #expect(null.constantValue is NSNull)
+        let comparison = NSComparisonPredicate(
+            leftExpression: NSExpression(forKeyPath: "name"), rightExpression: null, modifier: .direct, type: .equalTo)
+        #expect(comparison.predicateFormat == "name == <null>")
+        #expect(NSPredicate(format: "name == %@", NSNull()) == comparison)
+        #expect(NSExpression(forConstantValue: String?.none as Any).description == "<null>")
+        #expect(NSPredicate(format: "name == nil").predicateFormat == "name == nil")
+        let data = try NSKeyedArchiver.archivedData(withRootObject: comparison, requiringSecureCoding: true)
+        let read = try NSKeyedUnarchiver.unarchivedObject(ofClass: NSPredicate.self, from: data)
+        #expect(read?.predicateFormat == "name == <null>")
+    }
+
     /// https://developer.apple.com/documentation/foundation/nscompoundpredicate
     @Test func predicatesJoin() {
         let adult = NSPredicate(format: "age > 40")

@@ -64,6 +64,32 @@ import Testing
         }
     }
 
+    /// The object that had the value before loses it.
+    @Test func aOneToOneMaintainsItsInverse() throws {
+        let model = DiaryModel.make()
+        let (note, person) = (try #require(model.entitiesByName["Note"]), try #require(model.entitiesByName["Person"]))
+        DiaryModel.relate(
+            person, "favourite", (1, false, .nullifyDeleteRule), note, "admirer", (1, false, .nullifyDeleteRule))
+        let diary = try Diary(model: model)
+        let context = diary.context()
+        try context.performAndWait {
+            let note = context.insert("Note", ["title": "one"])
+            let (ada, bob) = (context.insert("Person", ["name": "Ada"]), context.insert("Person", ["name": "Bob"]))
+            set(note, "favourite", of: ada)
+            #expect(note.value(forKey: "admirer") as? NSManagedObject === ada)
+            try context.save()
+            set(bob, "admirer", of: note)
+            #expect(ada.value(forKey: "favourite") == nil)
+            #expect(bob.value(forKey: "favourite") as? NSManagedObject === note)
+            try context.save()
+            context.refreshAllObjects()
+            #expect(ada.value(forKey: "favourite") == nil)
+            #expect(note.value(forKey: "admirer") as? NSManagedObject === bob)
+            set(nil, "favourite", of: bob)
+            #expect(note.value(forKey: "admirer") == nil)
+        }
+    }
+
     @Test func orderedAndManyToManyRelationshipsMaintainTheirInverses() throws {
         let diary = try Diary()
         let context = diary.context()

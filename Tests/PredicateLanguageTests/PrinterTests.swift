@@ -29,6 +29,19 @@ import Testing
         #expect(PredicateNode.and([.or([part]), part]).predicateFormat == "a == 1 AND a == 1")
     }
 
+    @Test func nullObjectsAreReadAgain() throws {
+        for argument in [NSNull(), String?.none as Any, ["a", NSNull()] as [Any]] {
+            let node = try PredicateParser.parse("a == %@ OR b == 1", arguments: [argument])
+            #expect(node.predicateFormat.contains("<null>"))
+            #expect(try PredicateParser.parse(node.predicateFormat) == node)
+            #expect(try PredicateParser.parse(node.predicateFormat).predicateFormat == node.predicateFormat)
+        }
+        #expect(try PredicateParser.parse("a == nil").predicateFormat == "a == nil")
+        for format in ["a == <null", "a == < null", "a == <nil>>", "<null> <null>", "a == <b>"] {
+            #expect(throws: PredicateSyntaxError.self) { try PredicateParser.parse(format) }
+        }
+    }
+
     @Test func setsHaveOneText() throws {
         let node = try PredicateParser.parse("a IN %@", arguments: [Set(["c", "a", "b"])])
         #expect(node.predicateFormat == "a IN {\"a\", \"b\", \"c\"}")

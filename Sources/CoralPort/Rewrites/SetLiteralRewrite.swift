@@ -1,17 +1,40 @@
 #if Macros
+    import ModelCodeGeneration
     import SwiftSyntax
 
-    /// `[a, b] as NSSet` becomes `NSSet(array: [a, b])`.
+    /// `[a, b] as NSSet` becomes `NSSet(array: [a, b])`, and `note.tags = [a, b]` too, where the property is an `NSSet`.
     struct SetLiteralRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
             var edits = PackageEdits()
+            let sets = SetProperties(texts: package.files.lazy.map(\.text))
             for (index, file) in package.files.enumerated() {
+                let assignments = LiteralAssignments()
+                assignments.walk(file.tree)
+                for (name, array) in assignments.found where sets.contains(name) {
+                    edits.add(SourceEdit(array.codeRange, "NSSet(array: \(array.trimmedDescription))"), to: index)
+                }
                 for cast in Casts.all(in: file.tree) where cast.mark == nil && cast.type.trimmedDescription == "NSSet" {
                     guard let array = cast.value.as(ArrayExprSyntax.self) else { continue }
                     edits.add(SourceEdit(cast.range, "NSSet(array: \(array.trimmedDescription))"), to: index)
                 }
             }
             return edits
+        }
+    }
+
+    /// Collects the array literals that are assigned to members.
+    private final class LiteralAssignments: CompiledCodeVisitor {
+        var found: [(name: String, array: ArrayExprSyntax)] = []
+
+        override func visit(_ node: SequenceExprSyntax) -> SyntaxVisitorContinueKind {
+            let elements = Array(node.elements)
+            if elements.count == 3, elements[1].is(AssignmentExprSyntax.self),
+                let member = elements[0].as(MemberAccessExprSyntax.self),
+                let array = elements[2].as(ArrayExprSyntax.self)
+            {
+                found.append((member.declName.baseName.text, array))
+            }
+            return .visitChildren
         }
     }
 

@@ -3,15 +3,21 @@ import PredicateLanguage
 
 // Fetching: rows of the store become objects, and unsaved changes are applied as if they were stored.
 
+extension NSFetchRequest {
+    /// The request as the methods of a context receive it that can be overridden: itself if it has their result type, also if it is
+    /// of a subclass, otherwise a copy.
+    fileprivate final var forOverrides: NSFetchRequest<any NSFetchRequestResult> {
+        self as? NSFetchRequest<any NSFetchRequestResult> ?? NSFetchRequest<any NSFetchRequestResult>(self)
+    }
+}
+
 extension NSManagedObjectContext {
     /// The objects, IDs, dictionaries or counts that a request describes: one statement for each store, and at most two
     /// for each step of a key path to prefetch.
     public func fetch<T>(_ request: NSFetchRequest<T>) throws -> [T] {
         checkQueue()
+        if isOfSubclass { return try Self.results(try fetch(request.forOverrides)) }
         let specification = request.specification
-        if isOfSubclass {
-            return try Self.results(try fetch(NSFetchRequest<any NSFetchRequestResult>(specification: specification)))
-        }
         if specification.resultType == .managedObjectResultType, T.self is NSManagedObject.Type,
             let objects = Self.cast(try fetchObjects(specification), to: T.self)
         {
@@ -36,9 +42,7 @@ extension NSManagedObjectContext {
 
     /// The number of objects that a fetch of the request would return: one statement for each store.
     public func count<T>(for request: NSFetchRequest<T>) throws -> Int {
-        if isOfSubclass {
-            return try count(for: NSFetchRequest<any NSFetchRequestResult>(specification: request.specification))
-        }
+        if isOfSubclass { return try count(for: request.forOverrides) }
         return try countOfResults(request.specification)
     }
 

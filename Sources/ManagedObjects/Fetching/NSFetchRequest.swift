@@ -7,9 +7,10 @@ import Foundation
 open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSCoding, FetchRequesting {
     private final var content = FetchSpecification()
 
-    /// The content of the request without its result type.
+    /// The content of the request without its result type; that of a subclass by its properties, which may be overridden.
     final var specification: FetchSpecification {
         get {
+            guard type(of: self) == NSFetchRequest.self else { return overriddenContent }
             var specification = content
             specification.affectedStores = affectedStores
             return specification
@@ -18,6 +19,24 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSCoding, Fetch
             content = newValue
             affectedStores = newValue.affectedStores
         }
+    }
+
+    private final var overriddenContent: FetchSpecification {
+        var specification = FetchSpecification()
+        (specification.entity, specification.entityName) = (entity, entityName)
+        (specification.predicate, specification.sortDescriptors) = (predicate, sortDescriptors)
+        (specification.fetchLimit, specification.fetchOffset) = (fetchLimit, fetchOffset)
+        (specification.fetchBatchSize, specification.resultType) = (fetchBatchSize, resultType)
+        specification.includesSubentities = includesSubentities
+        specification.includesPropertyValues = includesPropertyValues
+        specification.includesPendingChanges = includesPendingChanges
+        specification.returnsObjectsAsFaults = returnsObjectsAsFaults
+        specification.shouldRefreshRefetchedObjects = shouldRefreshRefetchedObjects
+        specification.returnsDistinctResults = returnsDistinctResults
+        specification.relationshipKeyPathsForPrefetching = relationshipKeyPathsForPrefetching
+        (specification.propertiesToFetch, specification.propertiesToGroupBy) = (propertiesToFetch, propertiesToGroupBy)
+        (specification.havingPredicate, specification.affectedStores) = (havingPredicate, affectedStores)
+        return specification
     }
 
     /// Creates a request without an entity, which must be set before execution.

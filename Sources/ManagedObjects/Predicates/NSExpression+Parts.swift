@@ -59,9 +59,10 @@ extension NSExpression.ExpressionType {
 // The parts of an expression. Reading a part that the expression's kind does not have is a programmer error; Foundation
 // raises an exception.
 extension NSExpression {
-    /// The value of a constant.
+    /// The value of a constant; `NSNull` where it was given.
     public var constantValue: Any? {
-        if case .constant(let constant) = node { constant.value } else { missing("a constant value") }
+        guard case .constant(let constant) = node else { missing("a constant value") }
+        return constant.isNullObject ? NSNull() : constant.value
     }
 
     /// The text of a key path.

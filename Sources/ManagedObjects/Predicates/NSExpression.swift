@@ -200,7 +200,8 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding {
         return self === other || node == other.node
     }
 
-    open override var hash: Int { description.hashValue }
+    // Nil and `NSNull` are equal, and their texts differ.
+    open override var hash: Int { description.replacingOccurrences(of: "<null>", with: "nil").hashValue }
 
     /// The text of the expression in the format language.
     open override var description: String { node.predicateFormat }

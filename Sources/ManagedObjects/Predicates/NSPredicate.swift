@@ -156,7 +156,8 @@ open class NSPredicate: Foundation.NSPredicate, NSSecureCoding, SelfReplacing {
         return self === other || node == other.node
     }
 
-    open override var hash: Int { predicateFormat.hashValue }
+    // Nil and `NSNull` are equal, and their texts differ.
+    open override var hash: Int { predicateFormat.replacingOccurrences(of: "<null>", with: "nil").hashValue }
 
     open override var description: String { predicateFormat }
 

@@ -11,14 +11,7 @@ struct ImportedNames {
     ///
     /// - Returns: The first name of Core Data in the file with its column, if it is in this line.
     mutating func take(_ line: [Character]) -> (column: Int, name: String)? {
-        var words: [(column: Int, text: String)] = []
-        var index = 0
-        while index < line.count {
-            let word = line[index...].prefix { $0.isLetter || $0.isNumber || $0 == "_" }
-            // The name of a member is found without an import.
-            if !word.isEmpty, index == 0 || line[index - 1] != "." { words.append((index, String(word))) }
-            index += max(1, word.count)
-        }
+        let words = SwiftCode.words(of: line)
         if let keyword = words.firstIndex(where: { $0.text == "import" }) {
             if words[keyword...].contains(where: { Self.modules.contains($0.text) }) { importsCoreData = true }
             return nil

@@ -24,8 +24,15 @@ public struct PortingFinding: Sendable, Hashable {
     /// - Throws: A Foundation error when a file cannot be read.
     public static func findings(below folder: URL) throws -> [PortingFinding] {
         var manifests = PackageManifests()
-        return try swiftFiles(below: folder).flatMap { url in
-            let found = findings(in: String(decoding: try Data(contentsOf: url), as: UTF8.self), file: url.path)
+        let files = try swiftFiles(below: folder).map { url in
+            let text = String(decoding: try Data(contentsOf: url), as: UTF8.self)
+            return (url: url, text: text, module: SourceModule.folder(of: url, below: folder))
+        }
+        let ambiguous = AmbiguousNames(files: files.lazy.map { ($0.text, $0.module) })
+        let sets = SetProperties(texts: files.lazy.map(\.text))
+        return files.flatMap { url, text, module in
+            let names = ambiguous.names(in: text, module: module)
+            let found = findings(in: text, file: url.path, ambiguous: names, sets: sets)
             return manifests.useModelPlugin(url) ? found.filter { $0.rule != .managed } : found
         }
     }
@@ -47,8 +54,17 @@ public struct PortingFinding: Sendable, Hashable {
 
     /// The findings in a text. Comments, strings and code that is compiled on Apple's platforms only are skipped.
     public static func findings(in text: String, file: String) -> [PortingFinding] {
+        findings(in: text, file: file, ambiguous: [:], sets: SetProperties(texts: [text]))
+    }
+
+    /// The findings in a text of a package, with the names of types that are ambiguous in it, each with the module that declares the
+    /// type that is meant, and with the package's properties that are sets.
+    private static func findings(
+        in text: String, file: String, ambiguous: [String: String], sets: SetProperties
+    ) -> [PortingFinding] {
         var conditions = ConditionStack()
         var extensions = ExtensionBlocks()
+        var transformers = TransformerClasses()
         var imports = ImportedNames()
         var findings: [PortingFinding] = []
         for (number, line) in SwiftCode.lines(of: text).enumerated() {
@@ -59,7 +75,16 @@ public struct PortingFinding: Sendable, Hashable {
             }
             for (column, rule) in matches(in: line) { add(column, rule.pattern, rule) }
             for column in extensions.take(line) { add(column, "override", .overrideInExtension) }
+            for column in sets.literals(in: line) { add(column, "[", .assignedLiteral) }
+            for (line, column) in transformers.take(line, number) {
+                findings.append(
+                    PortingFinding(
+                        file: file, line: line + 1, column: column + 1, code: "init", rule: .transformerInitializer))
+            }
             if let (column, name) = imports.take(line) { add(column, name, .missingImport) }
+            for (column, name) in ambiguous.isEmpty ? [] : SwiftCode.words(of: line) {
+                if let module = ambiguous[name] { add(column, name, .ambiguousType(name, of: module)) }
+            }
         }
         if imports.importsCoreData { findings.removeAll { $0.rule == .missingImport } }
         return findings

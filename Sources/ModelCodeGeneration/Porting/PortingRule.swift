@@ -17,6 +17,11 @@ public struct PortingRule: Sendable, Hashable {
     static let overrideInExtension = PortingRule(
         "override", "Move it into the body of the class: without Objective-C an extension cannot override.")
 
+    /// A type of the package whose name Foundation has too.
+    static func ambiguousType(_ name: String, of module: String) -> PortingRule {
+        PortingRule(name, "Foundation has a type of this name too: write `\(module).\(name)`.")
+    }
+
     private static let language = [
         PortingRule("@objcMembers", "Put it between `#if canImport(ObjectiveC)` and `#endif`."),
         PortingRule("@objc", "Put it between `#if canImport(ObjectiveC)` and `#endif`."),
@@ -49,10 +54,14 @@ public struct PortingRule: Sendable, Hashable {
         PortingRule(
             "containerURL(forSecurityApplicationGroupIdentifier",
             "There are no application groups: put the code between `#if canImport(Darwin)` and `#endif`."),
-        PortingRule(
-            "String(localized", "Foundation has no such initialiser here: write the text, or `NSLocalizedString`."),
+        PortingRule("String(localized", unlocalized),
         PortingRule("OSAllocatedUnfairLock", "Use `Mutex` of the module Synchronization, or `NSLock`."),
         PortingRule("AnyCancellable", onlyWith("Combine")),
+        PortingRule("Logger(subsystem", logger),
+        PortingRule("privacy: .", logger),
+        PortingRule(
+            "urls(forResourcesWithExtension",
+            "The result is an array of `NSURL` here: write `url as URL` for its elements."),
         PortingRule("as! NSFetchRequest", uncastRequest),
         PortingRule("Foundation.ValueTransformer", unqualified),
         PortingRule("Foundation.NSPredicate", unqualified),
@@ -60,7 +69,8 @@ public struct PortingRule: Sendable, Hashable {
         PortingRule("Foundation.NSExpression", unqualified),
         PortingRule("import CoreData.", "Write `import CoreData`: the module's parts are Apple's."),
         PortingRule("as? NSFetchRequest", uncastRequest),
-        PortingRule("] as NSSet", "Write `NSSet(array: […])`."),
+        PortingRule("] as NSSet", setLiteral),
+        PortingRule("localized:", unlocalized),
         PortingRule("override init(entity", requiredInitializer),
         PortingRule("override convenience init(context", requiredInitializer),
         PortingRule("override init(managedObjectModel", requiredInitializer),
@@ -75,6 +85,16 @@ public struct PortingRule: Sendable, Hashable {
         "@NSManaged",
         "Let the target use the plugin CoralModelPlugin, which implements it: `plugins: [.plugin(name: \"CoralModelPlugin\","
             + " package: …)]` in Package.swift.")
+    /// An initialiser of a transformer that is not `init()`.
+    static let transformerInitializer = PortingRule(
+        "init",
+        "Declare `required init()` too: models create a transformer of a class that they name by this initialiser here."
+    )
+    /// An array literal that is assigned to a property of type `NSSet`.
+    static let assignedLiteral = PortingRule("[", setLiteral)
+    private static let setLiteral = "Write `NSSet(array: […])`."
+    private static let unlocalized = "Foundation has no such initialiser here: write the text, or `NSLocalizedString`."
+    private static let logger = "The module os is Apple's: use the package swift-log, or `print`."
     private static let unqualified = "Leave the module out: the class comes with `import CoreData` here."
     private static let requiredInitializer = "The initialiser is required here: write `override required`."
 
@@ -87,6 +107,9 @@ public struct PortingRule: Sendable, Hashable {
                 "addObserver(self, selector",
                 "Observe the notification with a block: `addObserver(forName:object:queue:using:)`."),
             PortingRule(".publisher(for", "There is no Combine: observe the notification with a block."),
+            PortingRule(
+                ".objectWillChange",
+                "There is no Combine: observe the object's keys by `observe(key:)`, or the notification of changes."),
         ]
         + ["fractionCompleted", "completedUnitCount", "isFinished", "isCancelled", "migrationProgress"].map {
             PortingRule(

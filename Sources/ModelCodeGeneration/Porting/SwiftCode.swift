@@ -9,6 +9,18 @@ enum SwiftCode {
         }
     }
 
+    /// The words of a line of code with their columns, but for the names of members, which follow a dot.
+    static func words(of line: [Character]) -> [(column: Int, text: String)] {
+        var words: [(column: Int, text: String)] = []
+        var index = 0
+        while index < line.count {
+            let word = line[index...].prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+            if !word.isEmpty, index == 0 || line[index - 1] != "." { words.append((index, String(word))) }
+            index += max(1, word.count)
+        }
+        return words
+    }
+
     /// Keeps what is open at the end of a line: comments, multi-line strings, and code inside strings.
     private struct Scanner {
         private enum Level {

@@ -1,3 +1,5 @@
+import Foundation
+
 extension FormatParser {
     // MARK: - Operators
 
@@ -110,9 +112,19 @@ extension FormatParser {
             enclosed.offset = offset
             return enclosed
         }
+        if token.isSymbol("<"), tokenAfter.keyword == .null { return try nullObject() }
         guard token.isSymbol("{") else { throw unexpected("an expression") }
         let (elements, heights) = try list(from: "{", to: "}")
         return try term(.aggregate(elements), above: heights, at: offset)
+    }
+
+    /// `<null>`, as `NSNull` is printed; no expression begins with an operator of comparison.
+    private mutating func nullObject() throws -> FormatTerm {
+        let offset = token.offset
+        advance()
+        advance()
+        try expect(">")
+        return try term(.constant(value: NSNull()), at: offset)
     }
 
     private mutating func literal() throws -> FormatTerm {

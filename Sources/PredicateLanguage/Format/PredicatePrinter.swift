@@ -60,7 +60,8 @@ extension ExpressionNode {
     /// The text of the expression, such as `SUBQUERY(items, $i, $i.price > 3).@count`.
     public var predicateFormat: String {
         switch self {
-        case .constant(let constant): PredicateValue(constant.value).predicateFormat
+        case .constant(let constant):
+            constant.isNullObject ? PredicateValue.nullObject : PredicateValue(constant.value).predicateFormat
         case .evaluatedObject: "SELF"
         case .variable(let name): "$\(name)"
         case .keyPath(let base, let keys):

@@ -21,15 +21,19 @@ extension PredicateValue {
         }
     }
 
+    /// The text of `NSNull`. Foundation's parser refuses it; the one of this module reads it.
+    static let nullObject = "<null>"
+
     private static func format(_ value: Double) -> String {
         if !value.isFinite { return ConstantCast.text(quote("\(value)"), as: "NSNumber") }
         let isWhole = value == value.rounded() && value.magnitude < 1e15
         return isWhole ? "\(Int64(value))" : "\(value)"
     }
 
-    /// Sets are printed in the order of their elements' texts, so that equal sets have equal texts.
+    /// Sets are printed in the order of their elements' texts, so that equal sets have equal texts. A null element is `NSNull`:
+    /// Foundation's collections have no nil.
     private static func format(_ elements: [PredicateValue], ordered: Bool) -> String {
-        let texts = elements.map(\.predicateFormat)
+        let texts = elements.map { $0.isNull ? nullObject : $0.predicateFormat }
         return "{\((ordered ? texts : texts.sorted()).joined(separator: ", "))}"
     }
 

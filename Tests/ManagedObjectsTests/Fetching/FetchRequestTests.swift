@@ -46,6 +46,34 @@ struct FetchRequestTests {
         #expect(try context.fetch(objects).isEmpty)
     }
 
+    /// A request whose predicate and order are those of its class.
+    private final class FirstNotes: NSFetchRequest<NSManagedObject> {
+        override var predicate: NSPredicate? {
+            get { NSPredicate(format: "count < 4") }
+            set {}
+        }
+        override var sortDescriptors: [NSSortDescriptor]? {
+            get { [NSSortDescriptor(key: "count", ascending: false)] }
+            set {}
+        }
+    }
+
+    private final class OtherContext: NSManagedObjectContext, @unchecked Sendable {}  // because one thread uses it
+
+    @Test func `properties that a subclass overrides determine the results, in every context`() throws {
+        let context = try filledContext()
+        let other = OtherContext(concurrencyType: .privateQueueConcurrencyType)
+        other.persistentStoreCoordinator = context.persistentStoreCoordinator
+        for context in [context, other] {
+            let request = FirstNotes(entityName: "Note")
+            try context.performAndWait { () throws in
+                let found = try context.fetch(request)
+                #expect(found.map { $0.value(forKey: "count") as? Int } == [3, 2, 1, 0])
+                #expect(try context.count(for: request) == 4)
+            }
+        }
+    }
+
     @Test func `dictionaries, grouped and filtered`() throws {
         let context = try filledContext()
         let request = NSFetchRequest<NSDictionary>(entityName: "Note")
