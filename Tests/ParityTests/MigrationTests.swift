@@ -1,6 +1,17 @@
 import CoreData
 import Testing
 
+/// Sets the attributes of each migrated object to nil in the source.
+final class EmptyingPolicy: NSEntityMigrationPolicy {
+    override func createDestinationInstances(
+        forSource sInstance: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
+    ) throws {
+        try super.createDestinationInstances(forSource: sInstance, in: mapping, manager: manager)
+        for name in sInstance.entity.attributesByName.keys { sInstance.setValue(nil, forKey: name) }
+        try manager.sourceContext.save()
+    }
+}
+
 /// Mapping models and the migration manager.
 @Suite struct MigrationTests {
     private func migrate(
@@ -128,6 +139,27 @@ import Testing
             mapping.entityMappingsByName["IEM_Transform_Person"]?.entityMigrationPolicyClassName = "BareNamedPolicy"
         }
         #expect(log.contains("begin IEM_Transform_Person"))
+    }
+
+    /// A policy can change a source that is opened for writing. Sworm, `testBlobsMigration`, empties the source as it migrates:
+    /// https://github.com/prisma-ai/sworm
+    @Test func aWritableSourceIsChanged() throws {
+        let library = try OldLibrary()
+        let mapping = try NSMappingModel.inferredMappingModel(
+            forSourceModel: library.old, destinationModel: library.new)
+        mapping.entityMappingsByName["IEM_Transform_Person"]?.entityMigrationPolicyClassName = NSStringFromClass(
+            EmptyingPolicy.self)
+        let manager = NSMigrationManager(sourceModel: library.old, destinationModel: library.new)
+        manager.usesStoreSpecificMigrationManager = false
+        try manager.migrateStore(
+            from: library.source, sourceType: NSSQLiteStoreType, options: [NSReadOnlyPersistentStoreOption: false],
+            with: mapping, toDestinationURL: library.destination, destinationType: NSSQLiteStoreType,
+            destinationOptions: nil)
+        var names: [String?] = []
+        try library.write { context in
+            names = try context.all("Author").map { $0.value(forKey: "name") as? String }
+        }
+        #expect(names == [nil])
     }
 
     /// "Mapping Model Objects": the variables of value expressions.

@@ -11,7 +11,9 @@ let package = Package(
     targets: [
         .target(
             name: "Bookshelf",
-            dependencies: [.product(name: "CoreData", package: "coral")],
+            dependencies: [
+                .product(name: "CoreData", package: "coral"), .product(name: "Coral", package: "coral"),
+            ],
             plugins: [.plugin(name: "CoralModelPlugin", package: "coral")]),
         .testTarget(name: "BookshelfTests", dependencies: ["Bookshelf"]),
     ]

@@ -56,7 +56,8 @@ struct MigrationRun {
 
     private func openSource() throws -> NSPersistentStore {
         var options = source.options ?? [:]
-        options[NSReadOnlyPersistentStoreOption] = true
+        // A policy can change the source if the caller's options say that it is not read-only.
+        options[NSReadOnlyPersistentStoreOption] = options[NSReadOnlyPersistentStoreOption] ?? true
         options[NSMigratePersistentStoresAutomaticallyOption] = nil
         do {
             return try manager.stacks.source.coordinator.addPersistentStore(

@@ -17,7 +17,8 @@ package struct AmbiguousNames {
     package init(files: some Sequence<(text: String, module: String)>) {
         for (text, module) in files where Self.foundation.contains(where: text.contains) {
             for line in SwiftCode.lines(of: text) where line.first?.isLetter == true || line.first == "@" {
-                let words = SwiftCode.words(of: line).map(\.text)
+                // What follows a brace in the line is a member.
+                let words = SwiftCode.words(of: Array(line.prefix { $0 != "{" })).map(\.text)
                 guard let keyword = words.firstIndex(where: Self.kinds.contains), keyword + 1 < words.count,
                     Self.foundation.contains(words[keyword + 1])
                 else { continue }

@@ -5,17 +5,18 @@ package struct SetProperties {
 
     /// Searches files of a package for the declarations. A name that is declared with another type, too, is left out.
     package init(texts: some Sequence<String>) {
-        let lines = texts.filter { $0.contains("NSSet") }.flatMap(SwiftCode.lines)
-        for isSet in [true, false] {
-            for line in lines {
-                let words = SwiftCode.words(of: line)
-                guard let keyword = words.firstIndex(where: { $0.text == "var" }), keyword + 2 < words.count else {
-                    continue
-                }
-                let (name, type) = (words[keyword + 1].text, words[keyword + 2])
-                guard line[..<type.column].last(where: { !$0.isWhitespace }) == ":" else { continue }
-                if isSet == (type.text == "NSSet"), isSet || names[name] != nil { names[name] = isSet }
+        let texts = Array(texts)
+        guard texts.contains(where: { $0.contains("NSSet") }) else { return }
+        for line in texts.lazy.filter({ $0.contains("var ") }).flatMap(SwiftCode.lines) {
+            let words = SwiftCode.words(of: line)
+            guard let keyword = words.firstIndex(where: { $0.text == "var" }), keyword + 1 < words.count else {
+                continue
             }
+            let name = words[keyword + 1]
+            let rest = line[(name.column + name.text.count)...].drop(while: \.isWhitespace)
+            guard rest.first == ":" else { continue }
+            let isSet = String(rest.dropFirst().drop(while: \.isWhitespace).prefix(while: \.isLetter)) == "NSSet"
+            names[name.text] = isSet && names[name.text] ?? true
         }
         names = names.filter { $0.value }
     }

@@ -143,6 +143,33 @@ final class BookshelfTests: XCTestCase {
         XCTAssertEqual(found.sameTitle, [found])
     }
 
+    /// Values in attributes of generated classes are changed in place: a transformable one by its generated property, and one of a
+    /// type of the program by `@Tracked`.
+    func testChangesInPlace() throws {
+        let book = shelf.addBook(title: "Solaris")
+        book.keywords = ["planet"]
+        let topic = Topic(context: shelf.viewContext)
+        XCTAssertEqual(topic.shelfLabel, Topic.Label())
+        try shelf.save()
+        XCTAssertFalse(shelf.viewContext.hasChanges)
+
+        book.keywords?.append("sea")
+        topic.shelfLabel.words.append("science")
+        topic.shelfLabel.colour = "blue"
+        XCTAssertEqual(Array(book.changedValues().keys), ["keywords"])
+        XCTAssertEqual(Array(topic.changedValues().keys), ["label"])
+        try shelf.save()
+        shelf.viewContext.refreshAllObjects()
+        XCTAssertEqual(book.keywords, ["planet", "sea"])
+        XCTAssertEqual(topic.shelfLabel, Topic.Label(colour: "blue", words: ["science"]))
+
+        topic.shelfLabel.words.removeAll()
+        book.keywords?.removeFirst()
+        shelf.viewContext.rollback()
+        XCTAssertEqual(book.keywords, ["planet", "sea"])
+        XCTAssertEqual(topic.shelfLabel.words, ["science"])
+    }
+
     func testKeyPaths() throws {
         for (title, author) in [("B", "Zoe"), ("A", "Zoe"), ("C", "Ada")] {
             shelf.addBook(title: title, author: author)

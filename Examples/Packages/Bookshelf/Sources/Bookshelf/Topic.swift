@@ -1,0 +1,16 @@
+import Coral
+
+/// What magazines are about. Only the properties of the class are generated: the model says "category" for its code.
+#if canImport(ObjectiveC)
+    @objc(Topic)
+#endif
+public final class Topic: NSManagedObject {
+    /// A label on the shelf.
+    public struct Label: Codable, Equatable {
+        public var colour = "white"
+        public var words: [String] = []
+    }
+
+    /// The label, stored as JSON in the attribute `label`. The property has another name than the generated one.
+    @Tracked("label", coder: .json) public var shelfLabel = Label()
+}
