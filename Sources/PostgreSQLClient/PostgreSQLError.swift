@@ -10,6 +10,8 @@
         package var constraint: String?
         /// Whether the connection has been lost: it is not known whether the server has executed the statement.
         package var isConnectionLost = false
+        /// Whether the connection was lost during a commit, and it could not be determined whether it was executed.
+        package var isOutcomeUnknown = false
 
         package init(_ message: String, state: String? = nil, isConnectionLost: Bool = false) {
             self.message = message

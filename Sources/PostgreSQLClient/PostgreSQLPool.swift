@@ -36,6 +36,11 @@
             }
         }
 
+        /// The number of round trips of the connections that are not lent.
+        package var roundTripCount: Int {
+            condition.withLock { idle.reduce(0) { $0 + $1.roundTripCount } }
+        }
+
         /// Sets what is checked with each new connection, which is closed if it throws an error.
         package func verify(_ body: @escaping @Sendable (PostgreSQLConnection) throws -> Void) {
             condition.withLock { verification = body }

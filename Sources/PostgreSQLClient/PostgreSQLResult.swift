@@ -2,20 +2,22 @@
     import CPostgreSQL
     import Foundation
 
-    /// The rows of a statement, all of which have been received. Values are in the server's binary form.
+    /// Rows of a statement that have been received. Values are in the server's binary form.
     package final class PostgreSQLResult {
         private let handle: OpaquePointer
         package let rowCount: Int
         package let columnCount: Int
-        private let types: [PostgreSQLType?]
+        let types: [PostgreSQLType?]
 
         /// Takes ownership of libpq's result.
-        init(_ handle: OpaquePointer) {
+        ///
+        /// - Parameter types: The types of the columns, if they are known.
+        init(_ handle: OpaquePointer, types: [PostgreSQLType?]? = nil) {
             self.handle = handle
             rowCount = Int(PQntuples(handle))
             let columnCount = Int(PQnfields(handle))
             self.columnCount = columnCount
-            types = (0..<columnCount).map { PostgreSQLType(rawValue: PQftype(handle, Int32($0))) }
+            self.types = types ?? (0..<columnCount).map { PostgreSQLType(rawValue: PQftype(handle, Int32($0))) }
         }
 
         deinit { PQclear(handle) }

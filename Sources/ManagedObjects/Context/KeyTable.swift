@@ -10,7 +10,7 @@ struct KeyTable {
     private var entries: ContiguousArray<Entry> = []
     private var mask = 0
     private(set) var count = 0
-    private var looseFaults = BatchGrowth(aloneLimit: 3, batchLimit: 256)
+    private var looseFaults = BatchGrowth(aloneLimit: 3)
 
     // The number is compared before the object is accessed, because every access retains it.
 
@@ -29,15 +29,15 @@ struct KeyTable {
         return nil
     }
 
-    /// The maximum number of slots to search for loose faults.
-    private static let looseFaultReach = 4096
-
-    mutating func looseFaults(around key: ObjectKey, epoch: Int) -> [ObjectKey] {
-        let limit = looseFaults.next(in: epoch) - 1
+    mutating func looseFaults(around key: ObjectKey, epoch: Int, batchLimit: Int) -> [ObjectKey] {
+        let limit = looseFaults.next(in: epoch, atMost: batchLimit) - 1
         guard count > 0, limit > 0 else { return [] }
         var found: [ObjectKey] = []
         var slot = KeyHash.home(key.number, mask)
-        for _ in 0..<min(Self.looseFaultReach, entries.count) where found.count < limit {
+        // The more faults a statement reads, the more expensive it is, and the longer the search may be: 4096 slots for
+        // 256 faults.
+        let reach = batchLimit * batchLimit / 16
+        for _ in 0..<min(reach, entries.count) where found.count < limit {
             slot = (slot + 1) & mask
             guard let object = entries[slot].object, object.page == nil, object.committed == nil,
                 object.isFaultInternally, object.key.store == key.store, object.key.number > 0, object.key != key,

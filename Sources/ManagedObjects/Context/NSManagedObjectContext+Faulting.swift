@@ -84,7 +84,7 @@ extension NSManagedObjectContext {
             return object.page !== origin
         }
         guard !object.key.isTemporary, let store = rowStore(number: object.key.store) else { return false }
-        let keys = store.readsRowsTogether ? faultBatch(around: object) : [object.key]
+        let keys = store.readsRowsTogether ? faultBatch(around: object, from: store) : [object.key]
         let pages = try rows(keys, like: object, from: store)
         if keys.count == 1, let page = pages.first, page.count == 1 {
             adopt(page, row: 0, by: object)
@@ -132,10 +132,11 @@ extension NSManagedObjectContext {
 
     /// The keys to read together with an object: destinations of the rows that follow its origin, rows that follow its
     /// own in a stale page, or other faults of its hierarchy without an origin.
-    private func faultBatch(around object: NSManagedObject) -> [ObjectKey] {
+    private func faultBatch(around object: NSManagedObject, from store: any RowStore) -> [ObjectKey] {
         guard stalenessInterval != 0 else { return [object.key] }
         guard let page = object.page else {
-            return [object.key] + registry.looseFaults(around: object.key, epoch: epoch)
+            return [object.key]
+                + registry.looseFaults(around: object.key, epoch: epoch, batchLimit: store.faultBatchLimit)
         }
         guard object.originSlot >= 0 else {
             let rows = Int(object.row)..<min(Int(object.row) + Self.staleBatch, page.count)

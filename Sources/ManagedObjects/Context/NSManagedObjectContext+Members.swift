@@ -76,7 +76,8 @@ extension NSManagedObjectContext {
     final func readRowsAgain(of run: MemberBatch.Run) {
         guard stalenessInterval != 0, run.count > 0, rowStore(number: run.key(0).store)?.readsRowsTogether != false
         else { return }
-        let keys = Set(run.keys(followedUpTo: membersAgain.next(in: epoch)).filter { !isKnown($0) })
+        let count = membersAgain.next(in: epoch, atMost: Self.memberBatchLimit)
+        let keys = Set(run.keys(followedUpTo: count).filter { !isKnown($0) })
         _ = try? readAgain(keys.sorted { $0.number < $1.number }, isReadAhead: true)
     }
 

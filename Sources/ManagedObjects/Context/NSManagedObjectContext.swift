@@ -30,7 +30,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     /// Rows read ahead of need; see `RowsAhead`.
     @exclusivity(unchecked) final var rowsAhead = RowsAhead()
     /// The number of members' rows to read again at once.
-    final var membersAgain = BatchGrowth(aloneLimit: 1, batchLimit: 4096)
+    final var membersAgain = BatchGrowth(aloneLimit: 1)
+    /// The maximum number of members whose rows are read together again.
+    static let memberBatchLimit = 4096
     /// Incremented whenever rows that were read ahead may no longer equal those in the store.
     @exclusivity(unchecked) final var epoch = 0
     /// The class of the object created last, and its entity in this context's model.

@@ -52,8 +52,10 @@ struct ObjectRegistry {
     }
 
     /// Faults to read together with one that fires: of its hierarchy and store, without row and origin.
-    mutating func looseFaults(around key: ObjectKey, epoch: Int) -> [ObjectKey] {
-        tables[tableOfEntity[Int(key.entity)]].looseFaults(around: key, epoch: epoch)
+    ///
+    /// - Parameter batchLimit: The maximum number of faults to read together.
+    mutating func looseFaults(around key: ObjectKey, epoch: Int, batchLimit: Int) -> [ObjectKey] {
+        tables[tableOfEntity[Int(key.entity)]].looseFaults(around: key, epoch: epoch, batchLimit: batchLimit)
     }
 
     mutating func forget(_ key: ObjectKey) {

@@ -7,18 +7,14 @@ struct BatchGrowth {
     private var epoch = -1
     private var asked = 0
     private let aloneLimit: Int
-    private let batchLimit: Int
 
-    /// - Parameters:
-    ///   - aloneLimit: The number of objects that are read alone.
-    ///   - batchLimit: The maximum number of objects that are read together.
-    init(aloneLimit: Int, batchLimit: Int) {
-        self.aloneLimit = aloneLimit
-        self.batchLimit = batchLimit
-    }
+    /// - Parameter aloneLimit: The number of objects that are read alone.
+    init(aloneLimit: Int) { self.aloneLimit = aloneLimit }
 
     /// The number of objects to read now. A save, a merge or a refresh starts again.
-    mutating func next(in epoch: Int) -> Int {
+    ///
+    /// - Parameter batchLimit: The maximum number of objects that are read together.
+    mutating func next(in epoch: Int, atMost batchLimit: Int) -> Int {
         if epoch != self.epoch {
             self.epoch = epoch
             asked = 0

@@ -12,6 +12,8 @@ protocol RowStore: AnyObject {
     func answering(_ context: NSManagedObjectContext) -> any RowStore
     /// Whether reading many rows together is cheaper than one by one: rows are then read ahead.
     var readsRowsTogether: Bool { get }
+    /// The maximum number of faults by ID whose rows are read with one statement: higher if a statement is expensive.
+    var faultBatchLimit: Int { get }
 
     /// Pins the present state of the store for reading, without blocking writers. By default each read returns the
     /// newest state: stores of a program's own class have no other.
@@ -54,6 +56,7 @@ extension RowStore {
     func answering(_ context: NSManagedObjectContext) -> any RowStore { self }
 
     var readsRowsTogether: Bool { true }
+    var faultBatchLimit: Int { 256 }
 
     func pinGeneration() throws -> StoreGeneration { NewestGeneration() }
 
@@ -86,6 +89,8 @@ struct RowQuery {
     var includesSubentities = true
     /// Must be supported by the store: see `canEvaluate(_:)` of the store's query compiler.
     var predicate: NSPredicate?
+    /// A predicate that is evaluated on the rows in memory. A store may omit rows that do not satisfy it.
+    var expectation: NSPredicate?
     var sortDescriptors: [NSSortDescriptor] = []
     var offset = 0
     /// 0 means no limit.

@@ -72,7 +72,7 @@ struct PredicateGenerator {
             "==", "!=", "BEGINSWITH", "ENDSWITH", "CONTAINS", "LIKE", "<", ">=", "IN", "MATCHES",
         ])
         let isOrder = operation == "<" || operation == ">="
-        let key = isOrder && key == "body" ? "title" : key
+        let key = isOrder && ["body", "cover.name"].contains(key) ? "title" : key
         let options = pick(["", "", "[c]", "[d]", "[cd]"])
         switch Int.random(in: 0..<8, using: &random) {
         case 0: return NSPredicate(format: "%K \(pick(["==", "!="])) nil", key)

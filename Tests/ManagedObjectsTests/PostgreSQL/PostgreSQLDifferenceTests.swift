@@ -1,5 +1,6 @@
 #if PostgreSQL
     import Foundation
+    import PostgreSQLClient
     import Testing
 
     import class ManagedObjects.NSExpression
@@ -8,7 +9,7 @@
     @testable import ManagedObjects
 
     /// What the article "More than one machine" lists as different from a store in a file. The other points are in
-    /// `PostgreSQLStoreTests`, `PostgreSQLFailureTests` and `ReadersAgreeTests`.
+    /// `PostgreSQLStoreTests`, `PostgreSQLFailureTests`, `BatchRequestTests` and `ReadersAgreeTests`.
     @Suite(.serialized, .enabled(if: TestStores.server != nil, "CORAL_POSTGRESQL names no server."))
     struct PostgreSQLDifferenceTests {
         private func context(_ model: NSManagedObjectModel = NotesModel.make()) throws -> NSManagedObjectContext {
@@ -25,6 +26,74 @@
             request.resultType = .dictionaryResultType
             request.propertiesToFetch = [column]
             return request
+        }
+
+        @Test func `a whole number is compared with a fraction as a double`() throws {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+            request.predicate = NSPredicate(format: "count == %@", 9_007_199_254_740_992.0)
+            var counts: [Int] = []
+            for context in [try context(), try TestStack(type: NSSQLiteStoreType).context()] {
+                _ = context.insert("Note", ["count": 9_007_199_254_740_993])
+                try context.save()
+                counts.append(try context.count(for: request))
+            }
+            // The nearest double of the odd number is the even one.
+            #expect(counts[0] == 1)
+            if !TestStores.replacesSQLite { #expect(counts[1] == 0) }
+        }
+
+        @Test func `an R-tree index is not created, and its predicates are evaluated without it`() throws {
+            let model = NotesModel.make()
+            let note = try #require(model.entitiesByName["Note"])
+            let rank = try #require(note.attributesByName["rank"])
+            note.indexes = [
+                NSFetchIndexDescription(
+                    name: "byRank", elements: [NSFetchIndexElementDescription(property: rank, collationType: .rTree)])
+            ]
+            let context = try context(model)
+            for number in 0..<5 { _ = context.insert("Note", ["rank": Double(number)]) }
+            try context.save()
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+            request.predicate = NSPredicate(format: "indexed:by:(rank, 'byRank') BETWEEN {1, 3}")
+            #expect(try context.count(for: request) == 3)
+            try withConnection(of: context) { connection, schema in
+                let found = try connection.execute(
+                    "SELECT count(*) FROM pg_indexes WHERE schemaname = $1 AND indexname ILIKE '%rank%'",
+                    [.text(schema)])
+                #expect(found.integer(0, 0) == 0)
+            }
+        }
+
+        @Test func `large values are in the rows`() throws {
+            let model = NotesModel.make()
+            model.entitiesByName["Note"]?.attributesByName["blob"]?.allowsExternalBinaryDataStorage = true
+            let context = try context(model)
+            let data = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
+            _ = context.insert("Note", ["blob": data])
+            try context.save()
+            context.reset()
+            #expect(try context.all("Note").first?.value(forKey: "blob") as? Data == data)
+            try withConnection(of: context) { connection, _ in
+                let length = try connection.execute("SELECT octet_length(ZBLOB) FROM ZNOTE").integer(0, 0)
+                #expect(length >= data.count)
+            }
+        }
+
+        @Test func `old values are refused`() throws {
+            let error = #expect(throws: CocoaError.self) {
+                _ = try TestStack(
+                    type: TestStores.postgreSQL, url: TestStores.url(TestStores.postgreSQL),
+                    options: [NSPersistentHistoryTrackingKey: true, HistoryOldValuesOption: true])
+            }
+            #expect(error?.code == .persistentStoreOpen)
+        }
+
+        private func withConnection(
+            of context: NSManagedObjectContext, _ body: (PostgreSQLConnection, _ schema: String) throws -> Void
+        ) throws {
+            let store = try #require(context.persistentStoreCoordinator?.persistentStores.first as? PostgreSQLStore)
+            let content = try store.content()
+            try content.pool.withConnection { try body($0, content.location.schema) }
         }
 
         @Test func `a sum beyond 64 bits is an error`() throws {

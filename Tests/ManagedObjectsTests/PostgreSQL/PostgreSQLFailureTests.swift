@@ -64,14 +64,13 @@
             #expect(try store.historyExtent()?.last == 3, "each save is one transaction")
         }
 
-        /// The connection is cut after the server has committed, and before the answer is received.
-        @Test func `a commit whose answer is lost is found by its mark and not made again`() throws {
+        @Test(arguments: [SocketProxy.Cut.beforeCommit, .afterCommit])
+        func `a commit whose connection is cut is found by its mark and made once`(cut: SocketProxy.Cut) throws {
             let parts = try #require(URLComponents(url: url, resolvingAgainstBaseURL: false))
             let host = try #require(parts.queryItems?.first { $0.name == "host" }?.value)
             let proxy = try SocketProxy(to: host + "/.s.PGSQL.5432")
-            let escaped = proxy.folder.path.replacingOccurrences(of: "/", with: "%2F")
             let server = url.absoluteString.replacingOccurrences(
-                of: "host=[^&]*", with: "host=" + escaped, options: .regularExpression)
+                of: "host=[^&]*", with: "host=" + proxy.host, options: .regularExpression)
             let stack = try TestStack(
                 type: TestStores.postgreSQL, url: URL(string: server), options: [NSPersistentHistoryTrackingKey: true])
             let store = try #require(stack.coordinator.persistentStores.first as? PostgreSQLStore)
@@ -81,12 +80,20 @@
             for number in 1...5 {
                 note.setValue(number, forKey: "count")
                 _ = context.insert("Note", ["title": "new \(number)"])
-                proxy.cutNextCommit()
+                proxy.cut(cut)
                 try context.save()
             }
             #expect(proxy.cuts == 5)
             #expect(try store.historyExtent()?.last == 6, "each save is one transaction")
             #expect(try stack.context().all("Note").count == 6)
+        }
+
+        @Test func `a save says so if its outcome cannot be found out`() throws {
+            var error = PostgreSQLError("server closed the connection", isConnectionLost: true)
+            error.isOutcomeUnknown = true
+            let translated = try #require(PostgreSQLFailure.translated(error, .saving, url: url) as? CocoaError)
+            #expect(translated.code == .persistentStoreSave)
+            #expect(translated.localizedDescription.contains("not known whether"))
         }
 
         @Test func `a state that is pinned is not that of later saves`() throws {

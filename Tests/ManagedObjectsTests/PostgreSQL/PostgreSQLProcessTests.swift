@@ -1,6 +1,7 @@
 #if PostgreSQL
     import Foundation
     import PostgreSQLClient
+    import Synchronization
     import Testing
 
     import class ManagedObjects.NSPredicate
@@ -8,6 +9,7 @@
     @testable import ManagedObjects
 
     /// Several processes change the same objects.
+    /// `Scripts/test-postgresql --processes 60` lets them do so for a minute.
     @Suite(.serialized, .enabled(if: TestStores.server != nil, "CORAL_POSTGRESQL names no server."))
     struct PostgreSQLProcessTests {
         private static let urlKey = "CORAL_POSTGRESQL_STORE"
@@ -35,6 +37,7 @@
                     NotesModel.attribute("saves", .integer64AttributeType),
                     NotesModel.attribute("conflicts", .integer64AttributeType),
                     NotesModel.attribute("seen", .integer64AttributeType),
+                    NotesModel.attribute("digest", .integer64AttributeType),
                 ])
             let model = NSManagedObjectModel()
             model.entities = [counter, report]
@@ -62,32 +65,44 @@
             }
             let read = try Self.stack(url)
             let reading = read.context()
-            let values = try reading.all("Counter").compactMap { $0.value(forKey: "value") as? Int }
+            let counters = try reading.all("Counter")
             let reports = try reading.all("Report")
-            func sum(_ key: String) -> Int { reports.reduce(0) { $0 + ($1.value(forKey: key) as? Int ?? 0) } }
-            #expect(reports.count == Self.processCount)
-            #expect(values.reduce(0, +) == sum("increments"), "no update was lost")
-            #expect(sum("increments") > 0)
-            // Every process has read the changes of all of them, each once.
-            for report in reports { #expect(report.value(forKey: "seen") as? Int == sum("increments")) }
+            func sum(_ key: String, of objects: [NSManagedObject]) -> Int {
+                objects.reduce(0) { $0 + ($1.value(forKey: key) as? Int ?? 0) }
+            }
+            let increments = sum("increments", of: reports)
+            #expect(reports.count == Self.processCount && increments > 0)
+            #expect(sum("value", of: counters) == increments, "a save that told no conflict lost an update")
+            // Every process has read the changes of every counter by all processes, each once.
+            let digest = counters.reduce(0) { $0 + Int($1.key.number) * ($1.value(forKey: "value") as? Int ?? 0) }
+            for report in reports {
+                #expect(report.value(forKey: "seen") as? Int == increments)
+                #expect(report.value(forKey: "digest") as? Int == digest)
+            }
             let rows = try #require(read.coordinator.persistentStores.first as? PostgreSQLStore)
             try rows.content().pool.withConnection { connection in
                 let numbers = try connection.execute(
                     """
                     SELECT count(*) = max(Z_PK), (SELECT count(*) = max(Z_PK) FROM ACHANGE), \
-                    (SELECT count(*) FROM ACHANGE WHERE ZCHANGETYPE = 1 AND ZENTITY = 1) FROM ATRANSACTION
+                    (SELECT count(*) FROM ACHANGE WHERE ZCHANGETYPE = 1 AND ZENTITY = 1), \
+                    (SELECT sum(Z_OPT - 1)::bigint FROM ZCOUNTER) FROM ATRANSACTION
                     """)
-                #expect(numbers.integer(0, 0) == 1 && numbers.integer(0, 1) == 1)
-                #expect(Int(numbers.integer(0, 2)) == sum("increments"))
+                #expect(numbers.integer(0, 0) == 1 && numbers.integer(0, 1) == 1, "the history has a gap")
+                #expect(Int(numbers.integer(0, 2)) == increments)
+                #expect(Int(numbers.integer(0, 3)) == increments, "each change has raised the version of its row")
             }
-            print("\(sum("saves")) saves, \(sum("increments")) changes, \(sum("conflicts")) conflicts")
+            print(
+                """
+                \(Self.processCount) processes, \(Self.seconds) s: \(sum("saves", of: reports)) saves of \(increments) changes, \
+                \(sum("conflicts", of: reports)) conflicts
+                """)
         }
 
-        /// The work of one of the processes: increments random counters, and follows the history of all.
+        /// The work of one of the processes: increments random counters, and follows the history of all at the same time.
         private static func writeAndFollow() throws {
             let url = try #require(ProcessInfo.processInfo.environment[urlKey].flatMap(URL.init(string:)))
-            let (writer, follower) = (try stack(url), try stack(url))
-            let context = writer.context()
+            let follower = Follower(try stack(url))
+            let context = try stack(url).context()
             let author = "\(ProcessInfo.processInfo.processIdentifier)"
             context.transactionAuthor = author
             var (increments, saves, conflicts) = (0, 0, 0)
@@ -110,39 +125,65 @@
                     context.refreshAllObjects()
                 }
             }
-            _ = context.insert(
-                "Report",
-                ["author": author, "increments": increments, "saves": saves, "conflicts": conflicts, "seen": -1])
+            let report = context.insert(
+                "Report", ["author": author, "increments": increments, "saves": saves, "conflicts": conflicts])
             try context.save()
-            let seen = try follow(follower, from: url)
-            let own = try context.all("Report").filter { $0.value(forKey: "author") as? String == author }
-            own.first?.setValue(seen, forKey: "seen")
+            let (seen, digest) = try follower.result()
+            report.setValue(seen, forKey: "seen")
+            report.setValue(digest, forKey: "digest")
             try context.save()
         }
 
-        /// Reads the history by token until all processes have reported; returns the number of changed counters.
-        private static func follow(_ stack: TestStack, from url: URL) throws -> Int {
-            let context = stack.context()
-            var token: NSPersistentHistoryToken?
-            var (last, seen, reports): (Int64, Int, Int) = (0, 0, 0)
-            while reports < processCount {
-                let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
-                let result = try context.execute(request) as? NSPersistentHistoryResult
-                for transaction in result?.result as? [NSPersistentHistoryTransaction] ?? [] {
-                    guard transaction.transactionNumber == last + 1 else {
-                        throw Failure.gap(after: last, at: transaction.transactionNumber)
-                    }
-                    last += 1
-                    token = transaction.token
-                    for change in transaction.changes ?? [] {
-                        let name = change.changedObjectID.entity.name
-                        if name == "Counter", change.changeType == .update { seen += 1 }
-                        if name == "Report", change.changeType == .insert { reports += 1 }
-                    }
+        /// Reads the history by token on a thread, until all processes have reported.
+        private final class Follower: Sendable {
+            private let coordinator: NSPersistentStoreCoordinator
+            private let found = Mutex<Result<(seen: Int, digest: Int), any Error>?>(nil)
+            private let ended = DispatchSemaphore(value: 0)
+
+            init(_ stack: TestStack) {
+                coordinator = stack.coordinator
+                Thread.detachNewThread { [self] in
+                    let result = Result { try follow() }
+                    found.withLock { $0 = result }
+                    ended.signal()
                 }
-                if reports < processCount { usleep(20_000) }
             }
-            return seen
+
+            /// The number of changes of counters, and the sum of the changed counters' keys.
+            func result() throws -> (seen: Int, digest: Int) {
+                ended.wait()
+                return try #require(found.withLock { $0 }).get()
+            }
+
+            private func follow() throws -> (seen: Int, digest: Int) {
+                let context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+                context.persistentStoreCoordinator = coordinator
+                var token: NSPersistentHistoryToken?
+                var last: Int64 = 0
+                var (seen, digest, reports) = (0, 0, 0)
+                while reports < processCount {
+                    let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
+                    let result = try context.execute(request) as? NSPersistentHistoryResult
+                    for transaction in result?.result as? [NSPersistentHistoryTransaction] ?? [] {
+                        guard transaction.transactionNumber == last + 1 else {
+                            throw Failure.gap(after: last, at: transaction.transactionNumber)
+                        }
+                        last += 1
+                        token = transaction.token
+                        for change in transaction.changes ?? [] {
+                            switch (change.changedObjectID.entity.name, change.changeType) {
+                            case ("Counter", .update):
+                                seen += 1
+                                digest += Int(change.changedObjectID.key.number)
+                            case ("Report", .insert): reports += 1
+                            default: break
+                            }
+                        }
+                    }
+                    if reports < processCount { usleep(20_000) }
+                }
+                return (seen, digest)
+            }
         }
 
         private enum Failure: Error {

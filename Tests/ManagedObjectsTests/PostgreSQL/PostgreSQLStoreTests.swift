@@ -181,52 +181,6 @@
 
         // MARK: - Saving
 
-        @Test func `a save of a thousand objects takes at most eight round trips`() throws {
-            let stack = try stack(options: [NSPersistentHistoryTrackingKey: true])
-            let context = stack.context()
-            let pool = try store(stack).content().pool
-            func roundTrips(_ work: () throws -> Void) throws -> Int {
-                nonisolated(unsafe) var count = 0
-                pool.trace { _ in count += 1 }
-                defer { pool.trace(nil) }
-                try work()
-                return count
-            }
-            let notes = (0..<1000).map { context.insert("Note", ["title": "n\($0)", "count": $0]) }
-            #expect(try roundTrips { try context.save() } <= 8)
-            for (index, note) in notes.enumerated() {
-                note.setValue(-index, forKey: "count")
-                if index % 3 == 0 { note.setValue(Double(index), forKey: "rank") }
-                if index % 5 == 0 { note.setValue("x", forKey: "title") }
-            }
-            #expect(try roundTrips { try context.save() } <= 8)
-        }
-
-        @Test func `ten thousand faults in a loop take at most twenty statements`() throws {
-            let stack = try stack()
-            let context = stack.context()
-            for number in 0..<10_000 {
-                let note = context.insert("Note", ["count": number])
-                _ = context.insert("Item", ["index": number, "note": note])
-            }
-            try context.save()
-            nonisolated(unsafe) var count = 0
-            try store(stack).content().pool.trace { _ in count += 1 }
-            var sum = 0
-            let reading = stack.context()
-            for item in try reading.all("Item") { sum += item.value(forKeyPath: "note.count") as? Int ?? 0 }
-            #expect(sum == 49_995_000)
-            #expect(count <= 20, "\(count) statements")
-            count = 0
-            let fetching = stack.context()
-            let ids = try fetching.all("Note").map(\.objectID)
-            let faulting = stack.context()
-            sum = 0
-            for note in ids.map(faulting.object(with:)) { sum += note.value(forKey: "count") as? Int ?? 0 }
-            #expect(sum == 49_995_000)
-            print("\(count) statements for 10,000 faults without a fetch")
-        }
-
         @Test func `the changes of another process are conflicts`() throws {
             let (first, second) = (try stack().context(), try stack().context())
             let note = first.insert("Note", ["title": "a", "count": 1])

@@ -2,17 +2,29 @@
     import Foundation
     import Synchronization
 
-    /// A socket before the server's, which can cut a connection when the server has executed a commit and before the client hears
-    /// of it.
+    /// A socket before the server's, which cuts connections.
     final class SocketProxy: Sendable {
+        /// When a connection is cut.
+        enum Cut: Sendable, Equatable {
+            /// Before the server receives the next commit.
+            case beforeCommit
+            /// When the server has executed the next commit, and before the client receives the answer.
+            case afterCommit
+            /// When a number of further bytes have passed in either direction.
+            case bytes(Int)
+        }
+
         let folder: URL
         private let target: String
         private let listener: Int32
-        private let isArmed = Atomic(false)
+        private let next = Mutex<Cut?>(nil)
         private let cutCount = Atomic(0)
 
         /// The number of connections that were cut.
         var cuts: Int { cutCount.load(ordering: .relaxed) }
+
+        /// The folder of the socket, escaped for a URL.
+        var host: String { folder.path.replacingOccurrences(of: "/", with: "%2F") }
 
         /// - Parameter target: The path of the server's socket.
         init(to target: String) throws {
@@ -39,8 +51,39 @@
             try? FileManager.default.removeItem(at: folder)
         }
 
-        /// Cuts the connection of the next commit.
-        func cutNextCommit() { isArmed.store(true, ordering: .relaxed) }
+        /// Cuts a connection once.
+        func cut(_ cut: Cut) { next.withLock { $0 = cut } }
+
+        /// Cuts the connection that carries a byte, counted from now; nil for no further cut.
+        func cut(after count: Int?) { next.withLock { $0 = count.map(Cut.bytes) } }
+
+        /// The bytes that are still passed on, and whether the connection is cut after them.
+        private func pass(_ bytes: ArraySlice<UInt8>, fromClient: Bool, _ state: Connection) -> (
+            ArraySlice<UInt8>, Bool
+        ) {
+            next.withLock { next in
+                switch next {
+                case .bytes(let left)? where left <= bytes.count:
+                    next = nil
+                    return (bytes.prefix(left), true)
+                case .bytes(let left)?: next = .bytes(left - bytes.count)
+                case .beforeCommit? where fromClient && Self.hasCommit(bytes):
+                    next = nil
+                    return ([], true)
+                case .afterCommit? where fromClient && Self.hasCommit(bytes):
+                    next = nil
+                    state.isAnswerDropped.store(true, ordering: .relaxed)
+                default: break
+                }
+                // The answer shows that the commit has been executed.
+                if !fromClient, state.isAnswerDropped.load(ordering: .relaxed) { return ([], true) }
+                return (bytes, false)
+            }
+        }
+
+        private static func hasCommit(_ bytes: ArraySlice<UInt8>) -> Bool {
+            String(decoding: bytes, as: UTF8.self).contains("COMMIT")
+        }
 
         private static func withAddress<Result>(
             _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
@@ -61,47 +104,42 @@
                 close(client)
                 return
             }
-            let isCutting = Cutting()
-            Thread.detachNewThread { [self] in
-                Self.copy(from: client, to: server) { bytes in
-                    if String(decoding: bytes, as: UTF8.self).contains("COMMIT"),
-                        isArmed.exchange(false, ordering: .relaxed)
-                    {
-                        isCutting.flag.store(true, ordering: .relaxed)
+            let state = Connection()
+            for isFromClient in [true, false] {
+                let (source, destination) = isFromClient ? (client, server) : (server, client)
+                Thread.detachNewThread { [self] in
+                    copy(from: source, to: destination, fromClient: isFromClient, state)
+                    for socket in [client, server] { shutdown(socket, Int32(SHUT_RDWR)) }
+                    // The second thread closes what both use.
+                    if state.endedCount.add(1, ordering: .relaxed).newValue == 2 {
+                        for socket in [client, server] { close(socket) }
                     }
-                    return true
-                }
-                shutdown(server, Int32(SHUT_RDWR))
-            }
-            Thread.detachNewThread { [self] in
-                // The answer shows that the commit has been executed.
-                Self.copy(from: server, to: client) { _ in !isCutting.flag.load(ordering: .relaxed) }
-                if isCutting.flag.load(ordering: .relaxed) { cutCount.add(1, ordering: .relaxed) }
-                for socket in [client, server] {
-                    shutdown(socket, Int32(SHUT_RDWR))
-                    close(socket)
                 }
             }
         }
 
-        private final class Cutting: Sendable {
-            let flag = Atomic(false)
+        private final class Connection: Sendable {
+            let isAnswerDropped = Atomic(false)
+            let endedCount = Atomic(0)
         }
 
-        private static func copy(
-            from source: Int32, to destination: Int32, while continues: ([UInt8]) -> Bool
-        ) {
+        private func copy(from source: Int32, to destination: Int32, fromClient: Bool, _ state: Connection) {
             var buffer = [UInt8](repeating: 0, count: 65536)
             while true {
                 let count = read(source, &buffer, buffer.count)
-                guard count > 0, continues(Array(buffer[..<count])) else { return }
-                var sent = 0
-                while sent < count {
-                    let written = buffer.withUnsafeBytes {
-                        send(destination, $0.baseAddress.map { $0 + sent }, count - sent, Int32(MSG_NOSIGNAL))
+                guard count > 0 else { return }
+                let (bytes, isCut) = pass(buffer[..<count], fromClient: fromClient, state)
+                var rest = bytes
+                while !rest.isEmpty {
+                    let written = rest.withUnsafeBytes {
+                        send(destination, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
                     }
                     guard written > 0 else { return }
-                    sent += written
+                    rest = rest.dropFirst(written)
+                }
+                if isCut {
+                    cutCount.add(1, ordering: .relaxed)
+                    return
                 }
             }
         }

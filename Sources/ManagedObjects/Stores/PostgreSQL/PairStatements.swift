@@ -4,23 +4,25 @@
     /// Writes the pairs of a relationship, many with one statement.
     struct PairStatements {
         let pairs: SQLPairs
-        let connection: PostgreSQLConnection
 
-        func write(_ group: SavePlan.PairGroup) throws {
+        typealias Execution = (String, [PostgreSQLValue]) throws -> Void
+
+        /// - Parameter execute: Executes a statement.
+        func write(_ group: SavePlan.PairGroup, _ execute: Execution) throws {
             var rest = group.pairs[...]
             while let kind = rest.first?.kind {
                 let pairsOfKind = rest.prefix { $0.kind == kind }
                 rest = rest.dropFirst(pairsOfKind.count)
                 switch kind {
-                case .insert: try insert(pairsOfKind)
-                case .delete: try delete(pairsOfKind)
-                case .move: try move(pairsOfKind)
+                case .insert: try insert(pairsOfKind, execute)
+                case .delete: try delete(pairsOfKind, execute)
+                case .move: try move(pairsOfKind, execute)
                 }
             }
         }
 
         /// A pair that exists keeps its positions, unless new ones are given; without a position, a new pair is the last.
-        private func insert(_ new: ArraySlice<SavePlan.Pair>) throws {
+        private func insert(_ new: ArraySlice<SavePlan.Pair>, _ execute: Execution) throws {
             var (sources, members) = (PostgreSQLArray(of: .integer), PostgreSQLArray(of: .integer))
             for pair in new {
                 let isReversed = pairs.isReflexive && pair.destination < pair.source
@@ -55,31 +57,31 @@
             let source = "unnest(\(list)) WITH ORDINALITY AS w(\(rows.joined(separator: ", ")), n)"
             if columns.count > 2 {
                 let moved = zip(columns, rows).dropFirst(2).map { "\($0) = COALESCE(w.\($1), t.\($0))" }
-                try connection.execute(
+                try execute(
                     "UPDATE \(pairs.table) AS t SET \(moved.joined(separator: ", ")) FROM \(source) "
                         + "WHERE t.\(pairs.source) = w.s AND t.\(pairs.destination) = w.d", parameters)
             }
-            try connection.execute(
+            try execute(
                 "INSERT INTO \(pairs.table) (\(columns.joined(separator: ", "))) "
                     + "SELECT \(values.joined(separator: ", ")) FROM \(source) ON CONFLICT DO NOTHING", parameters)
         }
 
-        private func delete(_ old: ArraySlice<SavePlan.Pair>) throws {
+        private func delete(_ old: ArraySlice<SavePlan.Pair>, _ execute: Execution) throws {
             let isListed = "(t.\(pairs.source) = w.s AND t.\(pairs.destination) = w.d)"
             let isReversed = "(t.\(pairs.source) = w.d AND t.\(pairs.destination) = w.s)"
-            try connection.execute(
+            try execute(
                 "DELETE FROM \(pairs.table) AS t USING unnest($1, $2) AS w(s, d) "
                     + "WHERE \(isListed)\(pairs.isReflexive ? " OR \(isReversed)" : "")",
                 [.array(PostgreSQLArray(old.map(\.source))), .array(PostgreSQLArray(old.map(\.destination)))])
         }
 
-        private func move(_ moved: ArraySlice<SavePlan.Pair>) throws {
+        private func move(_ moved: ArraySlice<SavePlan.Pair>, _ execute: Execution) throws {
             for (column, position) in [
                 (pairs.position, \SavePlan.Pair.position), (pairs.inversePosition, \SavePlan.Pair.inversePosition),
             ] {
                 let placed = moved.filter { $0[keyPath: position] != nil }
                 guard let column, !placed.isEmpty else { continue }
-                try connection.execute(
+                try execute(
                     "UPDATE \(pairs.table) AS t SET \(column) = w.p FROM unnest($1, $2, $3) AS w(s, d, p) "
                         + "WHERE t.\(pairs.source) = w.s AND t.\(pairs.destination) = w.d",
                     [

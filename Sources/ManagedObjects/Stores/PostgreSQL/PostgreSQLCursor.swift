@@ -3,24 +3,35 @@
     import GRDB
     import PostgreSQLClient
 
-    /// The rows of a statement, all of which have been received.
+    /// The rows of a statement: received whole, or one after the other.
     final class PostgreSQLCursor: SQLCursor {
-        private let result: PostgreSQLResult
-        private let count: Int
+        private let rows: PostgreSQLRows?
+        private var result: PostgreSQLResult
+        private var count: Int
         private var row = -1
 
         init(_ result: PostgreSQLResult) {
+            rows = nil
             self.result = result
             count = result.rowCount
         }
 
-        @inline(__always)
-        func step() -> Bool {
-            row += 1
-            return row < count
+        init(_ rows: PostgreSQLRows) {
+            self.rows = rows
+            result = rows.current
+            count = result.rowCount
         }
 
-        func finish() {}
+        @inline(__always)
+        func step() throws -> Bool {
+            row += 1
+            if row < count { return true }
+            guard let rows, try rows.advance() else { return false }
+            (result, count, row) = (rows.current, 1, 0)
+            return true
+        }
+
+        func finish() { rows?.end() }
 
         @inline(__always) func isNull(_ column: Int) -> Bool { result.isNull(row, column) }
         @inline(__always) func integer(_ column: Int) -> Int64 { result.integer(row, column) }
@@ -50,11 +61,12 @@
             try connection.execute(query.sql, query.arguments.map(PostgreSQLValue.init)).affectedCount
         }
 
+        /// The rows are received while they are read.
         func cursor(_ query: SQLQuery) throws -> PostgreSQLCursor {
-            PostgreSQLCursor(try connection.execute(query.sql, query.arguments.map(PostgreSQLValue.init)))
+            PostgreSQLCursor(try connection.rows(query.sql, query.arguments.map(PostgreSQLValue.init)))
         }
 
-        /// One statement.
+        /// One statement, whose rows are received whole.
         func readRows(withKeys keys: [Int64], by reader: RowReader) throws {
             guard !keys.isEmpty else { return }
             let result = try connection.execute(reader.plan.selectionOfKeys, [.array(PostgreSQLArray(keys))])

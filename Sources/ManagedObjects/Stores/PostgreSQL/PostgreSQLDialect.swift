@@ -37,6 +37,28 @@
         func position(of part: SQLFragment, in text: SQLFragment) -> SQLFragment { "strpos(\(text), \(part))" }
         func name(of function: PredicateFunctions.Name) -> String? { nil }
 
+        /// Texts whose characters have one form only are compared exactly; all others are candidates. Those are texts of ASCII if
+        /// differences are ignored, because the collation "C" knows the case of its letters only, and otherwise texts without
+        /// combining characters.
+        func candidates(of text: SQLFragment, _ test: TextTest) -> SQLFragment? {
+            let part = "\(test.argument)::text" as SQLFragment
+            let isFolded = !test.options.isLiteral
+            let folded: SQLFragment =
+                test.options.contains(.caseInsensitive) ? "lower(\(text) COLLATE \"C\")" : "\(text)"
+            let others: SQLFragment =
+                isFolded ? "octet_length(\(text)) > length(\(text))" : "\(text) ~ '[^\\u0001-\\u02ff]'"
+            let condition: SQLFragment =
+                switch test.operation {
+                case .equal: "\(folded) = \(part)"
+                case .beginsWith: "starts_with(\(folded), \(part))"
+                case .endsWith: "right(\(folded), length(\(part))) = \(part)"
+                case .contains: "strpos(\(folded), \(part)) > 0"
+                // A pair of a carriage return and a line feed is one character.
+                case .like: "\(folded) LIKE \(part) ESCAPE '\\' OR strpos(\(text), chr(13)) > 0"
+                }
+            return "(\(others) OR \(condition))"
+        }
+
         /// Sums and averages of whole numbers would be of the type numeric. Data has no least and greatest value.
         func aggregate(_ function: SQLAggregate, of value: SQLFragment, kind: SQLKind) -> SQLFragment? {
             switch (function, kind) {

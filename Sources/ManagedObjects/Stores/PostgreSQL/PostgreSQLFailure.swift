@@ -31,6 +31,13 @@
         private static func description(
             of error: PostgreSQLError, _ activity: Activity
         ) -> (code: CocoaError.Code, sentence: String) {
+            if error.isOutcomeUnknown {
+                return (
+                    .persistentStoreSave,
+                    "The connection was lost during a commit, and the server did not answer afterwards. It is not known whether "
+                        + "the transaction was committed: \(error.message)"
+                )
+            }
             if error.isCancelled {
                 return (.persistentStoreTimeout, "The server has ended a statement: \(error.message)")
             }

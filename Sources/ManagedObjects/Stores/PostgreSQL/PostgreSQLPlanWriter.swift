@@ -4,7 +4,7 @@
     import PostgreSQLClient
 
     /// Writes a save plan inside a transaction: deletions, updates, insertions, pairs, history. One statement for the rows of an
-    /// entity with the same columns.
+    /// entity with the same columns. All statements but the history's are sent before the first result is awaited.
     ///
     /// Rows that another transaction has changed are those that a statement does not return. All of them are collected,
     /// because merging needs them.
@@ -18,6 +18,17 @@
         /// The sources and destinations of changed pairs, by relationship.
         private var changedToMany: [ObjectIdentifier: Set<Int64>] = [:]
         private let now = Date().timeIntervalSinceReferenceDate
+        /// What is done with the result of each statement that was sent.
+        private var handlers: [Handler] = []
+        /// The rows that other transactions have changed or deleted.
+        private var lost: [Lost] = []
+
+        private typealias Handler = (inout PostgreSQLPlanWriter, PostgreSQLResult) throws -> Void
+
+        private struct Lost {
+            let entity: SQLEntity
+            let rows: [(key: Int64, version: Int64)]
+        }
 
         private var schema: SQLSchema { content.schema }
 
@@ -37,19 +48,15 @@
                     $0, content: content, connection: connection, author: plan.author, contextName: plan.contextName)
             }
             if history != nil { noteChangedPairs(plan.pairs) }
-            for group in plan.deletes { try delete(group) }
-            try vacate(plan.updates)
-            for group in plan.updates { try update(group) }
-            // Conflicts in updates are known before a statement fails because of a unique value.
-            guard conflicts.stale.isEmpty else { throw conflicts }
-            for group in plan.inserts { try insert(group) }
-            for group in plan.pairs {
-                guard let pairs = schema.pairs(of: group.relationship) else {
-                    throw CocoaError(
-                        .persistentStoreSave, "The relationship “\(group.relationship.name)” has no join table.")
-                }
-                try PairStatements(pairs: pairs, connection: connection).write(group)
+            let outcome = try connection.pipelined { try send(plan, by: $0) }
+            for (handler, result) in zip(handlers, outcome.results) { try handler(&self, result) }
+            // Conflicts in updates are told before a statement that failed because of a unique value.
+            if !lost.isEmpty {
+                if outcome.failure != nil { try connection.execute(script: "ROLLBACK") }
+                for lost in lost { try noteStale(lost.entity, lost.rows) }
+                throw conflicts
             }
+            if let failure = outcome.failure { throw failure }
             if let metadata = plan.metadata {
                 let tables = PostgreSQLTables(location: content.location)
                 if let stored = try tables.metadata(in: connection, url: url) {
@@ -57,6 +64,28 @@
                 }
             }
             try history?.finish()
+        }
+
+        private mutating func send(_ plan: SavePlan, by pipeline: PostgreSQLPipeline) throws {
+            for group in plan.deletes { try delete(group, pipeline) }
+            try vacate(plan.updates, pipeline)
+            for group in plan.updates { try update(group, pipeline) }
+            for group in plan.inserts { try insert(group, pipeline) }
+            for group in plan.pairs {
+                guard let pairs = schema.pairs(of: group.relationship) else {
+                    throw CocoaError(
+                        .persistentStoreSave, "The relationship “\(group.relationship.name)” has no join table.")
+                }
+                try PairStatements(pairs: pairs).write(group) { try send($0, $1, by: pipeline) }
+            }
+        }
+
+        private mutating func send(
+            _ sql: String, _ parameters: [PostgreSQLValue], by pipeline: PostgreSQLPipeline,
+            handler: @escaping Handler = { _, _ in }
+        ) throws {
+            try pipeline.send(sql, parameters)
+            handlers.append(handler)
         }
 
         private func place(_ entity: NSEntityDescription) throws -> SQLEntity {
@@ -67,7 +96,9 @@
 
         // MARK: - Inserting
 
-        private mutating func insert(_ group: SavePlan.Group<SavePlan.Insert>) throws {
+        private mutating func insert(
+            _ group: SavePlan.Group<SavePlan.Insert>, _ pipeline: PostgreSQLPipeline
+        ) throws {
             let entity = try place(group.entity)
             let derivations = OwnDerivations(group.entity)
             var columns = ColumnArrays(
@@ -82,8 +113,8 @@
                 try columns.append(values, key: change.key)
             }
             let keys = PostgreSQLArray(group.changes.lazy.map(\.key))
-            try connection.execute(
-                RowStatements(entity: entity).insertion(columns.names), [.array(keys)] + columns.values)
+            try send(
+                RowStatements(entity: entity).insertion(columns.names), [.array(keys)] + columns.values, by: pipeline)
             history?.changes.insert(entity, keys: group.changes.lazy.map(\.key))
         }
 
@@ -105,7 +136,9 @@
         /// checked is that of all values of a row.
         private static let statementLimit = 2
 
-        private mutating func update(_ group: SavePlan.Group<SavePlan.Update>) throws {
+        private mutating func update(
+            _ group: SavePlan.Group<SavePlan.Update>, _ pipeline: PostgreSQLPipeline
+        ) throws {
             let entity = try place(group.entity)
             let derivations = OwnDerivations(group.entity)
             var sets: [Updates: [Int]] = [:]
@@ -122,7 +155,7 @@
             let ordered = sets.map { (updates: $0.key, indexes: $0.value.sorted()) }
                 .sorted { ($0.indexes.first ?? 0) < ($1.indexes.first ?? 0) }
             for (updates, indexes) in ordered {
-                try update(group, indexes, updates, entity, derivations)
+                try update(group, indexes, updates, entity, derivations, pipeline)
             }
         }
 
@@ -133,7 +166,7 @@
 
         private mutating func update(
             _ group: SavePlan.Group<SavePlan.Update>, _ indexes: [Int], _ updates: Updates, _ entity: SQLEntity,
-            _ derivations: OwnDerivations
+            _ derivations: OwnDerivations, _ pipeline: PostgreSQLPipeline
         ) throws {
             var columns = ColumnArrays(entity, slots: updates.slots, schema: schema, capacity: indexes.count)
             var (keys, versions) = (PostgreSQLArray(of: .integer), PostgreSQLArray(of: .integer))
@@ -145,24 +178,29 @@
                 noteComputed(derivations.apply(to: &values, now: now), of: group.entity, key: change.key)
                 try columns.append(values, key: change.key)
             }
-            let result = try connection.execute(
+            try send(
                 RowStatements(entity: entity).update(columns.names, checksVersion: updates.checksVersion),
-                [.array(keys), .array(versions)] + columns.values)
-            guard result.rowCount == indexes.count else {
-                let found = Set((0..<result.rowCount).map { result.integer($0, 0) })
-                let lost = indexes.map { group.changes[$0] }.filter { !found.contains($0.key) }
-                return try noteStale(group.entity, entity, lost.map { ($0.key, $0.version) })
-            }
-            guard history != nil else { return }
-            for index in indexes {
-                let change = group.changes[index]
-                let (slots, places) = (written(change, entity, derivations), changedPlaces(of: group.entity, change))
-                history?.changes.update(entity, key: change.key, slots: slots, toMany: places)
+                [.array(keys), .array(versions)] + columns.values, by: pipeline
+            ) { writer, result in
+                if result.rowCount < indexes.count {
+                    let found = Set((0..<result.rowCount).map { result.integer($0, 0) })
+                    let lost = indexes.map { group.changes[$0] }.filter { !found.contains($0.key) }
+                    writer.lost.append(Lost(entity: entity, rows: lost.map { ($0.key, $0.version) }))
+                }
+                guard writer.history != nil else { return }
+                for index in indexes {
+                    let change = group.changes[index]
+                    let slots = writer.written(change, entity, derivations)
+                    let places = writer.changedPlaces(of: group.entity, change)
+                    writer.history?.changes.update(entity, key: change.key, slots: slots, toMany: places)
+                }
             }
         }
 
         /// Clears unique values of all rows that get other ones, so that rows can exchange their values.
-        private func vacate(_ groups: [SavePlan.Group<SavePlan.Update>]) throws {
+        private mutating func vacate(
+            _ groups: [SavePlan.Group<SavePlan.Update>], _ pipeline: PostgreSQLPipeline
+        ) throws {
             var touched: [String: (entity: SQLEntity, keys: [Int64], columns: Set<String>)] = [:]
             for group in groups {
                 let entity = try place(group.entity)
@@ -178,43 +216,50 @@
             // A single row cannot exchange values with another. With one column every row of the statement gets a new value.
             for (_, rows) in touched.sorted(by: { $0.key < $1.key }) where rows.keys.count > 1 {
                 for column in rows.columns.sorted() {
-                    try connection.execute(
+                    try send(
                         RowStatements(entity: rows.entity).clearing([column]),
-                        [.array(PostgreSQLArray(rows.keys.sorted()))])
+                        [.array(PostgreSQLArray(rows.keys.sorted()))], by: pipeline)
                 }
             }
         }
 
         // MARK: - Deleting
 
-        private mutating func delete(_ group: SavePlan.Group<SavePlan.Delete>) throws {
+        private mutating func delete(
+            _ group: SavePlan.Group<SavePlan.Delete>, _ pipeline: PostgreSQLPipeline
+        ) throws {
             let entity = try place(group.entity)
             let preserved = history == nil ? [] : HistoryTables.preservedColumns(of: entity)
             for checksVersion in [true, false] {
                 let changes = group.changes.filter { $0.checksVersion == checksVersion }
                 guard !changes.isEmpty else { continue }
-                let result = try connection.execute(
+                try send(
                     RowStatements(entity: entity).deletion(checksVersion: checksVersion, returning: preserved),
-                    [.array(PostgreSQLArray(changes.map(\.key))), .array(PostgreSQLArray(changes.map(\.version)))])
-                let cursor = PostgreSQLCursor(result)
-                var tombstones: [Int64: [DatabaseValue]] = [:]
-                while cursor.step() {
-                    tombstones[cursor.integer(0)] = preserved.indices.map { cursor.value($0 + 1) }
-                }
-                for change in changes {
-                    guard let tombstone = tombstones[change.key] else { continue }
-                    history?.changes.delete(entity, key: change.key, tombstone: tombstone)
-                }
-                try deletePairs(of: group.entity, keys: tombstones.keys.sorted())
-                if checksVersion, tombstones.count < changes.count {
-                    let lost = changes.filter { tombstones[$0.key] == nil }
-                    try noteStale(group.entity, entity, lost.map { ($0.key, $0.version) })
+                    [.array(PostgreSQLArray(changes.map(\.key))), .array(PostgreSQLArray(changes.map(\.version)))],
+                    by: pipeline
+                ) { writer, result in
+                    let cursor = PostgreSQLCursor(result)
+                    var tombstones: [Int64: [DatabaseValue]] = [:]
+                    while try cursor.step() {
+                        tombstones[cursor.integer(0)] = preserved.indices.map { cursor.value($0 + 1) }
+                    }
+                    for change in changes {
+                        guard let tombstone = tombstones[change.key] else { continue }
+                        writer.history?.changes.delete(entity, key: change.key, tombstone: tombstone)
+                    }
+                    if checksVersion, tombstones.count < changes.count {
+                        let lost = changes.filter { tombstones[$0.key] == nil }
+                        writer.lost.append(Lost(entity: entity, rows: lost.map { ($0.key, $0.version) }))
+                    }
                 }
             }
+            try deletePairs(of: group.entity, keys: group.changes.map(\.key).sorted(), pipeline)
         }
 
         /// Removes all pairs of deleted rows.
-        private func deletePairs(of entity: NSEntityDescription, keys: [Int64]) throws {
+        private mutating func deletePairs(
+            of entity: NSEntityDescription, keys: [Int64], _ pipeline: PostgreSQLPipeline
+        ) throws {
             guard !keys.isEmpty else { return }
             for table in schema.joinTables {
                 let owner = table.owner.entityIfAny
@@ -225,23 +270,22 @@
                 }
                 guard !columns.isEmpty else { continue }
                 let condition = columns.map { "\($0) = ANY($1)" }.joined(separator: " OR ")
-                try connection.execute("DELETE FROM \(table.name) WHERE \(condition)", [.array(PostgreSQLArray(keys))])
+                try send(
+                    "DELETE FROM \(table.name) WHERE \(condition)", [.array(PostgreSQLArray(keys))], by: pipeline)
             }
         }
 
         // MARK: - Conflicts
 
-        private mutating func noteStale(
-            _ entity: NSEntityDescription, _ place: SQLEntity, _ rows: [(key: Int64, version: Int64)]
-        ) throws {
-            let reader = content.reader(of: place, store: store)
+        private mutating func noteStale(_ entity: SQLEntity, _ rows: [(key: Int64, version: Int64)]) throws {
+            let reader = content.reader(of: entity, store: store)
             try PostgreSQLDatabase(connection: connection).readRows(withKeys: rows.map(\.key), by: reader)
             var current: [Int64: (page: RowPage, row: Int)] = [:]
             for page in reader.pages {
                 for row in 0..<page.count { current[page.primaryKey(ofRow: row)] = (page, row) }
             }
             for (key, version) in rows {
-                var stale = SaveConflicts.Stale(entity: entity, key: key, expectedVersion: version)
+                var stale = SaveConflicts.Stale(entity: entity.entity, key: key, expectedVersion: version)
                 stale.current = current[key]
                 conflicts.stale.append(stale)
             }
@@ -257,7 +301,7 @@
                     "SELECT Z_PK FROM \(entity.table) WHERE Z_PK = ANY($1)", [.array(PostgreSQLArray(keys))])
                 let present = (0..<result.rowCount).map { (key: result.integer($0, 0), version: Int64(0)) }
                 // A deleted row that is inserted again may have been inserted again by another context too.
-                if !present.isEmpty { try noteStale(group.entity, entity, present) }
+                if !present.isEmpty { try noteStale(entity, present) }
             }
             conflicts.taken += try UniqueValues(plan, schema: schema, store: store).conflicts(in: connection)
         }

@@ -24,11 +24,17 @@
         ) throws {
             let content = try content()
             guard let tables = content.history else { return }
+            // After a lost connection the history is read again, and the transactions that were delivered are skipped.
+            var last = Int64.min
             try reading(nil, consistently: true) { database in
                 try requireComplete(query, in: database.connection)
                 var reader = HistoryReader(
                     query, tables, schema: content.schema, dialect: PostgreSQLDialect(), store: number, url: place)
-                try reader.read(in: database, body)
+                try reader.read(in: database) { transaction, changes in
+                    guard transaction.number > last else { return true }
+                    last = transaction.number
+                    return try body(transaction, changes)
+                }
             }
         }
 
@@ -41,7 +47,7 @@
                 let wanted = HistoryConditions.changes(query, tables, schema: content.schema, dialect: dialect)
                 let cursor = try database.cursor(
                     SQLQuery(HistoryStatements.countChanges(where: wanted.all), wanted.arguments, in: dialect))
-                return cursor.step() ? Int(cursor.integer(0)) : 0
+                return try cursor.step() ? Int(cursor.integer(0)) : 0
             }
         }
 
@@ -67,7 +73,7 @@
                     let dialect = PostgreSQLDialect()
                     let bound = HistoryStatements.firstKept(deletion, tables, hasOldValues: false, dialect: dialect)
                     let cursor = try PostgreSQLDatabase(connection: connection).cursor(bound)
-                    guard cursor.step(), !cursor.isNull(0) else { return 0 }
+                    guard try cursor.step(), !cursor.isNull(0) else { return 0 }
                     let kept = PostgreSQLValue.integer(cursor.integer(0))
                     let count = try connection.execute(dialect.text(of: HistoryStatements.deleteChanges), [kept])
                     try connection.execute(dialect.text(of: HistoryStatements.deleteTransactions), [kept])

@@ -91,6 +91,7 @@
                 attempt += 1
                 let mark = UUID().uuidString.lowercased()
                 var made: Result?
+                var isCommitting = false
                 do {
                     try pool.withConnection { connection in
                         // Ended if an error is thrown, because the pool closes connections in a transaction.
@@ -103,16 +104,19 @@
                             if connection.isOpen { _ = try? connection.execute(script: "ROLLBACK") }
                             throw error
                         }
-                        try connection.execute(script: "\(commits.notification); COMMIT")
+                        isCommitting = true
+                        try connection.execute(script: "\(notification); COMMIT")
                     }
                 } catch let error as PostgreSQLError where error.isSerializationFailure && isRepeatable && attempt < 20
                 {
                     // Transactions that waited for each other should not begin again at the same time.
                     Thread.sleep(forTimeInterval: .random(in: 0...0.005) * Double(attempt))
                     continue
-                } catch let error as PostgreSQLError where error.isConnectionLost {
+                } catch var error as PostgreSQLError where error.isConnectionLost {
                     pool.closeIdle()
+                    error.isOutcomeUnknown = isCommitting
                     guard try isCommitted(mark, after: error) else {
+                        error.isOutcomeUnknown = false
                         guard isRepeatable, attempt < 5 else { throw error }
                         continue
                     }
@@ -124,7 +128,9 @@
         /// Whether a transaction was committed whose connection was lost.
         ///
         /// The mark is inserted once more: the server waits until the transaction has ended, if it still runs, and ignores the
-        /// insertion if the mark exists. If it is inserted, the transaction can no longer be committed.
+        /// insertion if the mark exists. If it is inserted, the transaction can no longer be committed. A mark that exists is
+        /// changed, because that commit is acknowledged when synchronous standbys have it, and then they have the transaction
+        /// too.
         ///
         /// - Throws: The error of the transaction, if the server cannot be reached for 30 seconds.
         private func isCommitted(_ mark: String, after lost: PostgreSQLError) throws -> Bool {
@@ -132,9 +138,12 @@
             while true {
                 do {
                     return try pool.withConnection { connection in
+                        let inserted = try connection.execute(
+                            "INSERT INTO Z_SAVEMARK (Z_MARK) VALUES ($1::uuid) ON CONFLICT DO NOTHING", [.text(mark)])
+                        guard inserted.affectedCount == 0 else { return false }
                         try connection.execute(
-                            "INSERT INTO Z_SAVEMARK (Z_MARK) VALUES ($1::uuid) ON CONFLICT DO NOTHING", [.text(mark)]
-                        ).affectedCount == 0
+                            "UPDATE Z_SAVEMARK SET Z_TIME = now() WHERE Z_MARK = $1::uuid", [.text(mark)])
+                        return true
                     }
                 } catch let error as PostgreSQLError where error.isUnavailable && Date() < end {
                     pool.closeIdle()

@@ -19,11 +19,13 @@
             /// Nil if the store has no history.
             let history: HistoryTables?
             let bitmaps: ChangeBitmaps
-            let commits: PostgreSQLCommits
+            let commits: CommitObservers<PostgreSQLListener>
             let marks = SaveMarks()
             /// Posts notifications of remote changes; nil unless `NSPersistentStoreRemoteChangeNotificationPostOptionKey`
             /// is set.
-            let remoteChanges: PostgreSQLCommits.Observation?
+            let remoteChanges: CommitObservers<PostgreSQLListener>.Observation?
+            /// The statement that a transaction executes before its end, so that observers are notified of its commit.
+            var notification: String { "NOTIFY \(PostgreSQLConnection.quoted(identifier))" }
             /// Large values are in the rows.
             var externalData: ExternalData? { nil }
         }
@@ -74,6 +76,12 @@
                 timeout: (options?[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? 240)
             let tables = PostgreSQLTables(location: location)
             let (schema, metadata) = try pool.withConnection { connection in
+                // Texts have the order of their code points, and are counted in characters.
+                guard connection.serverEncoding == "UTF8" else {
+                    throw CocoaError(
+                        .persistentStoreOpen,
+                        "The database has the encoding \(connection.serverEncoding). A store needs UTF8.", url: place)
+                }
                 if let existing = try tables.existing(in: connection, url: place) {
                     let schema = SQLSchemaBuilder.schema(
                         of: model, configuration: configurationIfAny, catalog: existing.catalog, naming: .postgreSQL)
@@ -100,7 +108,13 @@
                 try tables.history(schema, isWanted: isWanted && fits && !isReadOnly, in: connection)
             }
             let dialect = PostgreSQLDialect()
-            let commits = PostgreSQLCommits(channel: metadata.uuid, pool: pool)
+            let channel = metadata.uuid
+            let commits = CommitObservers<PostgreSQLListener> { queue, notify in
+                // A connection of its own listens.
+                try PostgreSQLListener(channel: channel, connect: { try pool.connect() }) { _ in
+                    queue.async(execute: notify)
+                }
+            }
             let content = Content(
                 location: location, pool: pool, schema: schema,
                 compiler: SQLQueryCompiler(schema: schema, dialect: dialect),
@@ -156,7 +170,9 @@
         }
 
         /// Posts notifications of remote changes, if the option is set.
-        private func observeRemoteChanges(_ commits: PostgreSQLCommits) throws -> PostgreSQLCommits.Observation? {
+        private func observeRemoteChanges(
+            _ commits: CommitObservers<PostgreSQLListener>
+        ) throws -> CommitObservers<PostgreSQLListener>.Observation? {
             guard flag(forOption: NSPersistentStoreRemoteChangeNotificationPostOptionKey) else { return nil }
             return try commits.observe { [weak self] in
                 guard let self, let url, let coordinator = persistentStoreCoordinator else { return }
@@ -194,6 +210,9 @@
 
         // MARK: - Reading
 
+        /// A statement costs a round trip.
+        var faultBatchLimit: Int { 1024 }
+
         func pinGeneration() throws -> any StoreGeneration {
             do {
                 return try PostgreSQLGeneration(content().pool)
@@ -212,23 +231,69 @@
         func reading<Result>(
             _ generation: (any StoreGeneration)?, consistently: Bool, _ body: (PostgreSQLDatabase) throws -> Result
         ) throws -> Result {
+            let isRequested = FetchInterruption.isRequested
             do {
                 switch generation {
                 case let generation as PostgreSQLGeneration:
-                    return try generation.read { try body(PostgreSQLDatabase(connection: $0)) }
+                    return try generation.read { try Self.read($0, in: .savepoint, isRequested, body) }
                 case let transaction as PostgreSQLHeldTransaction:
-                    return try body(PostgreSQLDatabase(connection: transaction.connection))
-                default: break
+                    return try Self.read(transaction.connection, in: .savepoint, isRequested, body)
+                default:
+                    return try content().pool.withReadingConnection {
+                        try Self.read($0, in: consistently ? .transaction : .statement, isRequested, body)
+                    }
                 }
-                return try content().pool.withReadingConnection { connection in
-                    guard consistently else { return try body(PostgreSQLDatabase(connection: connection)) }
-                    try connection.execute(script: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-                    let result = try body(PostgreSQLDatabase(connection: connection))
-                    try connection.execute(script: "COMMIT")
-                    return result
-                }
+            } catch let error as PostgreSQLError where error.isCancelled && isRequested?() == true {
+                throw CocoaError(.userCancelled)
             } catch {
                 throw PostgreSQLFailure.translated(error, .reading, url: url)
+            }
+        }
+
+        /// What the statements of a reader are executed in.
+        private enum Frame {
+            case statement
+            /// A transaction of their own.
+            case transaction
+            /// A transaction that continues after an interruption.
+            case savepoint
+        }
+
+        private static func read<Result>(
+            _ connection: PostgreSQLConnection, in frame: Frame, _ isRequested: (@Sendable () -> Bool)?,
+            _ body: (PostgreSQLDatabase) throws -> Result
+        ) throws -> Result {
+            if case .transaction = frame {
+                try connection.execute(script: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            }
+            let result = try interruptible(connection, in: frame, isRequested) {
+                try body(PostgreSQLDatabase(connection: connection))
+            }
+            if case .transaction = frame { try connection.execute(script: "COMMIT") }
+            return result
+        }
+
+        /// Ends the statements of a block when it is requested.
+        private static func interruptible<Result>(
+            _ connection: PostgreSQLConnection, in frame: Frame, _ isRequested: (@Sendable () -> Bool)?,
+            _ body: () throws -> Result
+        ) throws -> Result {
+            guard let isRequested else { return try body() }
+            let former = connection.isInterrupted
+            let needsSavepoint = if case .savepoint = frame { former == nil } else { false }
+            if needsSavepoint { try connection.execute(script: "SAVEPOINT reading") }
+            connection.isInterrupted = isRequested
+            defer { connection.isInterrupted = former }
+            do {
+                let result = try body()
+                if needsSavepoint { try connection.execute(script: "RELEASE SAVEPOINT reading") }
+                return result
+            } catch {
+                connection.isInterrupted = nil
+                if needsSavepoint, connection.isOpen {
+                    try connection.execute(script: "ROLLBACK TO SAVEPOINT reading; RELEASE SAVEPOINT reading")
+                }
+                throw error
             }
         }
     }

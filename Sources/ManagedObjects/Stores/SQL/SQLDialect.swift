@@ -43,6 +43,8 @@ protocol SQLDialect: Sendable {
     /// The name of a function of the predicate language; nil if the database does not have it. Predicates that need it are
     /// evaluated in memory.
     func name(of function: PredicateFunctions.Name) -> String?
+    /// A condition for the texts that may satisfy a string operator, for a database without its function; nil if it has none.
+    func candidates(of text: SQLFragment, _ test: TextTest) -> SQLFragment?
 
     // MARK: - Definitions
 
@@ -87,6 +89,8 @@ extension SQLDialect {
     }
 
     var canShift: Bool { true }
+
+    func candidates(of text: SQLFragment, _ test: TextTest) -> SQLFragment? { nil }
 
     var numbersParameters: Bool { false }
 

@@ -20,10 +20,10 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
         /// Nil if the store writes no history.
         let history: HistoryTables?
         let bitmaps: ChangeBitmaps
-        let commits: StoreCommits
+        let commits: CommitObservers<StoreWatcher>
         /// Posts notifications of remote changes; nil unless `NSPersistentStoreRemoteChangeNotificationPostOptionKey`
         /// is set.
-        let remoteChanges: StoreCommits.Observation?
+        let remoteChanges: CommitObservers<StoreWatcher>.Observation?
     }
 
     private let opened = Mutex<Content?>(nil)
@@ -99,14 +99,17 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
             try prepareDerivations(schema, catalog, connection)
         }
         if fits, !SQLiteFile.isMemory(url) { try refuseOtherVersions(connection, model) }
-        let commits = StoreCommits(url: url, connection: connection)
+        let commits = CommitObservers<StoreWatcher> { queue, notify in
+            SQLiteFile.isMemory(url)
+                ? nil : StoreWatcher(url: url, connection: connection, queue: queue, post: notify)
+        }
         let content = Content(
             connection: connection, schema: schema,
             compiler: SQLQueryCompiler(schema: schema, dialect: SQLiteDialect()),
             plans: RowPlans(schema: schema, dialect: SQLiteDialect()), file: file,
             externalData: SQLiteFile.isMemory(url) ? nil : ExternalData(directory: file.externalDataDirectory),
             history: history, bitmaps: ChangeBitmaps(schema, areReliable: areMasksReliable(catalog)),
-            commits: commits, remoteChanges: observeRemoteChanges(commits))
+            commits: commits, remoteChanges: try observeRemoteChanges(commits))
         return (content, metadata)
     }
 
@@ -160,11 +163,13 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
     }
 
     /// Posts notifications of remote changes, if the option is set and the store is a file.
-    private func observeRemoteChanges(_ commits: StoreCommits) -> StoreCommits.Observation? {
+    private func observeRemoteChanges(
+        _ commits: CommitObservers<StoreWatcher>
+    ) throws -> CommitObservers<StoreWatcher>.Observation? {
         guard let url, flag(forOption: NSPersistentStoreRemoteChangeNotificationPostOptionKey),
             !SQLiteFile.isMemory(url)
         else { return nil }
-        return commits.observe { [weak self] in
+        return try commits.observe { [weak self] in
             guard let self, let coordinator = persistentStoreCoordinator else { return }
             var userInfo: [AnyHashable: Any] = [NSStoreUUIDKey: identifier ?? "", NSPersistentStoreURLKey: url]
             userInfo[NSPersistentHistoryTokenKey] = coordinator.currentPersistentHistoryToken(fromStores: [self])

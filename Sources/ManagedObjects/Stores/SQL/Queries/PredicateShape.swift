@@ -54,6 +54,14 @@ struct PredicateShape {
         }
     }
 
+    /// Replaces the constants of a predicate that is evaluated in memory, and that the store need not be able to evaluate.
+    mutating func extract(expectation node: PredicateNode) -> PredicateNode {
+        let former = refusal
+        defer { refusal = former }
+        key += "~"
+        return extract(node)
+    }
+
     /// The key of an expression that is always refused needs no details.
     private mutating func refuse<Node>(_ node: Node, _ reason: @escaping () -> PredicateRefusal) -> Node {
         key += "\u{3}"

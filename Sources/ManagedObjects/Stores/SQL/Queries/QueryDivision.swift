@@ -28,6 +28,7 @@ struct QueryDivision {
             let refused = Set(pattern.refusedParts)
             stored.predicate = Self.predicate(of: parts.indices.filter { !refused.contains($0) }.map { parts[$0] })
             remainder.predicate = Self.predicate(of: pattern.refusedParts.map { parts[$0] })
+            stored.expectation = remainder.predicate
         }
         if pattern.refusesOrder { stored.sortDescriptors = [] } else { remainder.sortDescriptors = [] }
         (stored.offset, stored.limit) = (0, 0)

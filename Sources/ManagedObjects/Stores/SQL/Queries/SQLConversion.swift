@@ -12,22 +12,30 @@ enum SQLConversion {
     case key
     /// The smallest text that is greater than all texts with the constant as prefix.
     case endOfPrefix
+    /// A text without the differences that options ignore, in Unicode normalization form C.
+    case folded(ComparisonOptions)
+    /// The same for a pattern of `LIKE`, as a pattern of SQL with the escape character `\`.
+    case foldedPattern(ComparisonOptions)
 
     func value(of constant: PredicateValue) -> DatabaseValue {
         switch self {
         case .plain: Self.plain(constant)
-        case .composed, .decomposed:
-            if case .string(let text) = constant {
-                (self == .composed
-                    ? text.precomposedStringWithCanonicalMapping : text.decomposedStringWithCanonicalMapping)
-                    .databaseValue
-            } else {
-                .null
-            }
+        case .composed: Self.text(constant, \.precomposedStringWithCanonicalMapping)
+        case .decomposed: Self.text(constant, \.decomposedStringWithCanonicalMapping)
+        case .folded(let options): Self.text(constant) { Self.folded($0, options) }
+        case .foldedPattern(let options): Self.text(constant) { LikePattern.sql(Self.folded($0, options)) }
         case .key: (Self.key(of: constant)?.number).databaseValue
         case .endOfPrefix:
             if case .string(let prefix) = constant { Self.end(ofPrefix: prefix) } else { .null }
         }
+    }
+
+    private static func text(_ constant: PredicateValue, _ form: (String) -> String) -> DatabaseValue {
+        if case .string(let text) = constant { form(text).databaseValue } else { .null }
+    }
+
+    private static func folded(_ text: String, _ options: ComparisonOptions) -> String {
+        StringFolding.fold(text, options: options).precomposedStringWithCanonicalMapping
     }
 
     private static func plain(_ constant: PredicateValue) -> DatabaseValue {
@@ -79,5 +87,26 @@ enum SQLConversion {
         case .object(let id as NSManagedObjectID): id.entity
         default: nil
         }
+    }
+}
+
+extension LikePattern {
+    /// A pattern as one of SQL, in which `%` is any text and `_` any character.
+    fileprivate static func sql(_ pattern: String) -> String {
+        var sql = ""
+        var isEscaped = false
+        for scalar in pattern.unicodeScalars {
+            switch scalar {
+            case "\\" where !isEscaped:
+                isEscaped = true
+                continue
+            case "*" where !isEscaped: sql += "%"
+            case "?" where !isEscaped: sql += "_"
+            case "%", "_", "\\": sql += "\\\(scalar)"
+            default: sql.unicodeScalars.append(scalar)
+            }
+            isEscaped = false
+        }
+        return isEscaped ? sql + "\\\\" : sql
     }
 }

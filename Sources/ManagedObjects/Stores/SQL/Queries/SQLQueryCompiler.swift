@@ -89,6 +89,7 @@ final class SQLQueryCompiler: Sendable {
     ) throws -> Compiled {
         var shape = PredicateShape(store: store)
         let predicate = query.predicate.map { shape.extract($0.embeddedNode) }
+        let expectation = query.expectation.map { shape.extract(expectation: $0.embeddedNode) }
         let key = Self.key(of: query, shape: shape.key, store: store, form: form)
         switch known.withLock({ $0[key] }) {
         case .text(let text)?: return .statement(Self.query(text, constants: shape.constants, of: query))
@@ -98,7 +99,10 @@ final class SQLQueryCompiler: Sendable {
         do {
             if let refusal = shape.refusal { throw refusal() }
             let writer = try writer(for: query.entity, store: store, constants: shape.constants)
-            let condition = try predicate.map { try writer.condition($0).indexed }
+            var condition = try predicate.map { try writer.condition($0).indexed }
+            if let candidates = expectation.flatMap({ writer.candidates($0) }) {
+                condition = condition.map { SQLCondition("\($0.sql) AND \(candidates)") } ?? SQLCondition(candidates)
+            }
             let order = try writer.order(query.sortDescriptors)
             let fragment = try write(writer, restriction(of: query, to: condition), order)
             let text = Text(sql: dialect.parameterized(fragment.text), arguments: fragment.arguments)

@@ -32,6 +32,13 @@ final class RowReader {
         pageByLeaf = [Int](repeating: -1, count: plan.leaves.count)
     }
 
+    /// Discards the rows that were read, because the statement is executed again.
+    func restart() {
+        pages = []
+        pageByLeaf = [Int](repeating: -1, count: plan.leaves.count)
+        (lastLeaf, lastPage) = (-1, nil)
+    }
+
     /// Reads all rows of a statement without their order.
     func readAll(_ statement: some SQLCursor) throws {
         while try statement.step() { _ = readRow(statement) }

@@ -80,6 +80,8 @@ extension SQLRowStore {
         of statement: SQLQuery, _ reader: RowReader, _ generation: (any StoreGeneration)?
     ) throws -> RowResult {
         let result = try reading(generation, consistently: false) { database in
+            // The block is called again after a lost connection.
+            reader.restart()
             let statement = try database.cursor(statement)
             defer { statement.finish() }
             var result = RowResult()

@@ -11,7 +11,9 @@ protocol SQLRowStore: NSPersistentStore, RowStore {
 
     /// Reads from the present state or from a pinned one.
     ///
-    /// - Parameter consistently: Whether several statements must read the same state.
+    /// - Parameters:
+    ///   - consistently: Whether several statements must read the same state.
+    ///   - body: Called again if the connection to a server was lost, with the state of that time.
     /// - Throws: `CocoaError.userCancelled` if ``FetchInterruption`` ends a statement.
     func reading<Result>(
         _ generation: (any StoreGeneration)?, consistently: Bool, _ body: (Database) throws -> Result

@@ -1,0 +1,174 @@
+#if PostgreSQL
+    import CPostgreSQL
+    import Foundation
+
+    // Executes statements. A statement waits for the rows of the one before: a connection sends one result after the other.
+
+    extension PostgreSQLConnection {
+        /// Executes statements without parameters in one round trip. The result is that of the last one, in the server's
+        /// textual form.
+        @discardableResult
+        package func execute(script: String) throws -> PostgreSQLResult {
+            try beginStatement(script)
+            guard PQsendQuery(handle, script) == 1 else { throw lastError() }
+            receivesSingleRows = false
+            var outcome = PostgreSQLPipeline.Outcome()
+            while let made = nextResult() { outcome.add { try result(made) } }
+            return try outcome.last()
+        }
+
+        /// Executes a statement in one round trip, in which a text that is executed the second time is also prepared.
+        @discardableResult
+        package func execute(_ sql: String, _ parameters: [PostgreSQLValue] = []) throws -> PostgreSQLResult {
+            let encoded = PostgreSQLParameters(parameters)
+            let text = PreparedTexts.Text(sql: sql, types: encoded.types)
+            guard !preparedTexts.isToPrepare(text) else {
+                // The first statement of the pipeline prepares, and has no rows.
+                return try pipelined(resets: false) { try $0.send(sql, parameters) }.last()
+            }
+            try beginStatement(sql)
+            let isSent = encoded.withPointers { pointers in
+                if case .prepared(let name) = preparedTexts.form(of: text) {
+                    return PQsendQueryPrepared(
+                        handle, name, pointers.count, pointers.values, pointers.lengths, pointers.formats, 1)
+                }
+                return PQsendQueryParams(
+                    handle, sql, pointers.count, text.types, pointers.values, pointers.lengths, pointers.formats, 1)
+            }
+            guard isSent == 1 else { throw lastError() }
+            receivesSingleRows = false
+            var outcome = PostgreSQLPipeline.Outcome()
+            while let made = nextResult() { outcome.add { try result(made) } }
+            return try outcome.last()
+        }
+
+        /// Executes statements in one round trip. If one of them fails, those after it are not executed.
+        ///
+        /// - Parameter body: Sends the statements. If it throws an error, the statements that were sent are executed.
+        /// - Returns: The results of the statements before the one that has failed, and its error.
+        package func pipelined(_ body: (PostgreSQLPipeline) throws -> Void) throws -> PostgreSQLPipeline.Outcome {
+            try pipelined(resets: true, body)
+        }
+
+        /// - Parameter resets: Whether the rows of the first statement must be received together.
+        private func pipelined(
+            resets: Bool, _ body: (PostgreSQLPipeline) throws -> Void
+        ) throws -> PostgreSQLPipeline.Outcome {
+            // libpq ends the mode of single rows with the next statement, but not for the first one of a pipeline.
+            if resets, receivesSingleRows { try execute(script: "") }
+            try beginStatement(nil)
+            let pipeline = try PostgreSQLPipeline(self)
+            do {
+                try body(pipeline)
+            } catch {
+                _ = pipeline.outcome()
+                throw error
+            }
+            return pipeline.outcome()
+        }
+
+        /// Executes a statement whose rows are received while they are read. Other statements of the connection wait until then: they
+        /// first receive all rows.
+        package func rows(_ sql: String, _ parameters: [PostgreSQLValue] = []) throws -> PostgreSQLRows {
+            try beginStatement(sql)
+            let parameters = PostgreSQLParameters(parameters)
+            let text = PreparedTexts.Text(sql: sql, types: parameters.types)
+            let isSent = try parameters.withPointers { pointers in
+                switch preparedTexts.form(of: text) {
+                case .unprepared:
+                    return PQsendQueryParams(
+                        handle, sql, pointers.count, text.types, pointers.values, pointers.lengths, pointers.formats, 1)
+                case .new(let name):
+                    roundTripCount += 1
+                    do {
+                        try result(PQprepare(handle, name, sql, pointers.count, text.types))
+                    } catch {
+                        preparedTexts.forget(text)
+                        throw error
+                    }
+                    fallthrough
+                case .prepared(let name):
+                    return PQsendQueryPrepared(
+                        handle, name, pointers.count, pointers.values, pointers.lengths, pointers.formats, 1)
+                }
+            }
+            guard isSent == 1 else { throw lastError() }
+            receivesSingleRows = PQsetSingleRowMode(handle) == 1
+            let rows = try PostgreSQLRows(self)
+            openRows = rows
+            return rows
+        }
+
+        /// - Parameter sql: The text for the trace.
+        private func beginStatement(_ sql: String?) throws {
+            guard !isFinished else { throw PostgreSQLError("The connection is closed.", isConnectionLost: true) }
+            openRows?.receiveAll()
+            openRows = nil
+            if let sql { trace?(sql) }
+            roundTripCount += 1
+        }
+
+        /// Waits for the next result; nil after the last one of a statement.
+        func nextResult() -> OpaquePointer? {
+            if let isInterrupted { waitForResult(isInterrupted) }
+            return PQgetResult(handle)
+        }
+
+        /// The milliseconds of waiting, and the number of rows, between two calls of ``isInterrupted``.
+        private static let interval: Int32 = 5
+        private static let rowInterval = 1024
+
+        /// Waits until a result has been received. If the statement is to end, the server is told so, and then sends an error.
+        private func waitForResult(_ isInterrupted: () -> Bool) {
+            resultCount &+= 1
+            var isCancelled = resultCount % Self.rowInterval == 0 && cancel(if: isInterrupted)
+            while PQflush(handle) > 0 || PQisBusy(handle) == 1 {
+                isCancelled = isCancelled || cancel(if: isInterrupted)
+                var descriptor = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+                _ = poll(&descriptor, 1, Self.interval)
+                guard PQconsumeInput(handle) == 1 else { return }
+            }
+        }
+
+        private func cancel(if isInterrupted: () -> Bool) -> Bool {
+            guard isInterrupted() else { return false }
+            canceller?.cancel()
+            return true
+        }
+
+        /// The error for which libpq has no result.
+        func lastError() -> PostgreSQLError {
+            PostgreSQLError(Self.message(of: handle), isConnectionLost: !isOpen)
+        }
+
+        /// Takes ownership of libpq's result.
+        ///
+        /// - Parameter types: The types of the columns, if they are known.
+        /// - Throws: The error that the result describes.
+        @discardableResult
+        func result(_ made: OpaquePointer?, types: [PostgreSQLType?]? = nil) throws -> PostgreSQLResult {
+            guard let made else { throw lastError() }
+            switch PQresultStatus(made) {
+            case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_SINGLE_TUPLE, PGRES_EMPTY_QUERY:
+                return PostgreSQLResult(made, types: types)
+            case PGRES_PIPELINE_ABORTED:
+                PQclear(made)
+                throw PostgreSQLError("A statement before this one has failed.")
+            default:
+                defer { PQclear(made) }
+                // 'C', 'M', 'D', 'n' name the fields of an error in libpq.
+                func field(_ name: Character) -> String? {
+                    PQresultErrorField(made, Int32(name.asciiValue ?? 0)).map { String(cString: $0) }
+                }
+                let state = field("C")
+                // The server is stopped, or an administrator has ended the connection.
+                if state?.hasPrefix("57P0") == true { abandon() }
+                var error = PostgreSQLError(
+                    field("M") ?? Self.message(of: handle), state: state, isConnectionLost: !isOpen)
+                error.detail = field("D")
+                error.constraint = field("n")
+                throw error
+            }
+        }
+    }
+#endif

@@ -1,0 +1,60 @@
+#if PostgreSQL
+    import Foundation
+
+    /// The parameters of a statement in the server's binary form.
+    struct PostgreSQLParameters {
+        private let values: [(type: UInt32, bytes: Data?)]
+
+        init(_ parameters: [PostgreSQLValue]) { values = parameters.map(Self.encoded) }
+
+        var types: [UInt32] { values.map(\.type) }
+
+        private static func encoded(_ value: PostgreSQLValue) -> (type: UInt32, bytes: Data?) {
+            switch value {
+            case .null: (0, nil)
+            case .integer(let number):
+                (PostgreSQLType.integer.rawValue, withUnsafeBytes(of: number.bigEndian) { Data($0) })
+            case .real(let number):
+                (PostgreSQLType.real.rawValue, withUnsafeBytes(of: number.bitPattern.bigEndian) { Data($0) })
+            case .text(let text): (PostgreSQLType.text.rawValue, Data(text.utf8))
+            case .bytes(let data): (PostgreSQLType.bytes.rawValue, data)
+            case .array(let array): (array.type.array, array.encoded)
+            }
+        }
+
+        /// The arguments of libpq's functions, valid during a call.
+        struct Pointers {
+            let count: Int32
+            let values: [UnsafePointer<CChar>?]
+            let lengths: [Int32]
+            /// All parameters are in the binary form.
+            let formats: [Int32]
+        }
+
+        /// Calls a block with pointers to the parameters' bytes: in one block of memory, so that they are valid together.
+        func withPointers<Result>(_ body: (Pointers) throws -> Result) rethrows -> Result {
+            let size = values.reduce(1) { $0 + ($1.bytes?.count ?? 0) }
+            return try withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { memory in
+                let base = memory.assumingMemoryBound(to: CChar.self)
+                var used = 0
+                var pointers: [UnsafePointer<CChar>?] = []
+                var lengths: [Int32] = []
+                for value in values {
+                    guard let bytes = value.bytes, let start = base.baseAddress else {
+                        pointers.append(nil)
+                        lengths.append(0)
+                        continue
+                    }
+                    bytes.copyBytes(to: UnsafeMutableRawBufferPointer(rebasing: memory[used..<(used + bytes.count)]))
+                    pointers.append(UnsafePointer(start + used))
+                    lengths.append(Int32(truncatingIfNeeded: bytes.count))
+                    used += bytes.count
+                }
+                return try body(
+                    Pointers(
+                        count: Int32(values.count), values: pointers, lengths: lengths,
+                        formats: [Int32](repeating: 1, count: values.count)))
+            }
+        }
+    }
+#endif

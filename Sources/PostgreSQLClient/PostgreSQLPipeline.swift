@@ -1,0 +1,99 @@
+#if PostgreSQL
+    import CPostgreSQL
+
+    /// Sends statements without waiting for their results, which are received together: one round trip.
+    package final class PostgreSQLPipeline {
+        /// The results of statements, in their order, and the first error.
+        package struct Outcome {
+            package private(set) var results: [PostgreSQLResult] = []
+            package private(set) var failure: PostgreSQLError?
+
+            mutating func add(_ result: () throws -> PostgreSQLResult) {
+                do {
+                    let result = try result()
+                    if failure == nil { results.append(result) }
+                } catch {
+                    failure = failure ?? error as? PostgreSQLError
+                }
+            }
+
+            /// The result of the last statement.
+            ///
+            /// - Throws: The first error.
+            package func last() throws -> PostgreSQLResult {
+                if let failure { throw failure }
+                guard let last = results.last else {
+                    throw PostgreSQLError("The server has sent no result.", isConnectionLost: true)
+                }
+                return last
+            }
+        }
+
+        private let connection: PostgreSQLConnection
+        /// What was sent: the text of a statement to prepare, otherwise nil.
+        private var sent: [PreparedTexts.Text?] = []
+
+        init(_ connection: PostgreSQLConnection) throws {
+            self.connection = connection
+            guard PQenterPipelineMode(connection.handle) == 1 else { throw connection.lastError() }
+        }
+
+        /// Sends a statement.
+        package func send(_ sql: String, _ parameters: [PostgreSQLValue] = []) throws {
+            connection.trace?(sql)
+            let handle = connection.handle
+            let parameters = PostgreSQLParameters(parameters)
+            let text = PreparedTexts.Text(sql: sql, types: parameters.types)
+            let isSent = parameters.withPointers { pointers in
+                switch connection.preparedTexts.form(of: text) {
+                case .unprepared:
+                    return PQsendQueryParams(
+                        handle, sql, pointers.count, text.types, pointers.values, pointers.lengths, pointers.formats, 1)
+                case .new(let name):
+                    guard PQsendPrepare(handle, name, sql, pointers.count, text.types) == 1 else { return 0 }
+                    sent.append(text)
+                    fallthrough
+                case .prepared(let name):
+                    return PQsendQueryPrepared(
+                        handle, name, pointers.count, pointers.values, pointers.lengths, pointers.formats, 1)
+                }
+            }
+            guard isSent == 1 else { throw connection.lastError() }
+            sent.append(nil)
+        }
+
+        /// Receives the results of all statements.
+        func outcome() -> Outcome {
+            var outcome = Outcome()
+            guard PQpipelineSync(connection.handle) == 1 else {
+                outcome.add { throw connection.lastError() }
+                return outcome
+            }
+            for text in sent {
+                let made = connection.nextResult()
+                do {
+                    let result = try connection.result(made)
+                    if text == nil { outcome.add { result } }
+                } catch {
+                    outcome.add { throw error }
+                    if let text { connection.preparedTexts.forget(text) }
+                }
+                // The end of the statement.
+                while made != nil, let further = connection.nextResult() { PQclear(further) }
+            }
+            // At the end of the pipeline the server commits what is in no transaction.
+            var isCommitted = false
+            while let end = connection.nextResult() {
+                if PQresultStatus(end) == PGRES_PIPELINE_SYNC { isCommitted = true }
+                PQclear(end)
+            }
+            if !isCommitted {
+                connection.abandon()
+                outcome.add { throw connection.lastError() }
+            }
+            // A connection on which more is to come cannot be used again.
+            if PQexitPipelineMode(connection.handle) != 1 { connection.abandon() }
+            return outcome
+        }
+    }
+#endif

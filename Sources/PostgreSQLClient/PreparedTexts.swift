@@ -1,0 +1,47 @@
+#if PostgreSQL
+    /// The statements that a connection has prepared, by their texts. A text is prepared when it is executed the second time.
+    struct PreparedTexts {
+        struct Text: Hashable {
+            let sql: String
+            /// The types of the parameters.
+            let types: [UInt32]
+        }
+
+        /// How a text is executed.
+        enum Form: Equatable {
+            case unprepared
+            /// The statement must be prepared with this name first.
+            case new(String)
+            case prepared(String)
+        }
+
+        /// The names by text; nil for a text that was executed once.
+        private var names: [Text: String?] = [:]
+        private var count = 0
+
+        /// The maximum number of prepared statements of a connection.
+        private static let limit = 500
+
+        /// The form in which a text is executed now.
+        mutating func form(of text: Text) -> Form {
+            switch names[text] {
+            case .some(.some(let name)): return .prepared(name)
+            case .none:
+                if names.count > 4 * Self.limit { names = names.filter { $0.value != nil } }
+                names[text] = .some(nil)
+                return .unprepared
+            case .some(.none):
+                guard count < Self.limit else { return .unprepared }
+                count += 1
+                names[text] = "s\(count)"
+                return .new("s\(count)")
+            }
+        }
+
+        /// Whether a text is prepared when it is executed now.
+        func isToPrepare(_ text: Text) -> Bool { names[text] == .some(.none) && count < Self.limit }
+
+        /// Records that the server has not prepared a text.
+        mutating func forget(_ text: Text) { names[text] = .some(nil) }
+    }
+#endif

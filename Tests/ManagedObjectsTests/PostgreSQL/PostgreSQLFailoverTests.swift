@@ -1,0 +1,194 @@
+#if PostgreSQL
+    import Foundation
+    import PostgreSQLClient
+    import Synchronization
+    import Testing
+
+    @testable import ManagedObjects
+
+    /// Servers that crash, and connections that are cut, while several contexts save.
+    ///
+    /// Servers are started by the tests, because those that other tests use must not be stopped.
+    @Suite(
+        .serialized,
+        .enabled(
+            if: TestStores.server != nil && TestServer.programs != nil, "CORAL_POSTGRESQL_PROGRAMS names no programs."))
+    struct PostgreSQLFailoverTests {
+        /// Inserts objects on several threads until it is stopped, and records which saves were acknowledged.
+        private final class Writers: Sendable {
+            private static let count = 3
+
+            private struct State {
+                var isStopped = false
+                /// The numbers of the notes whose saves were acknowledged.
+                var acknowledged: [Int] = []
+                /// The numbers of the notes whose saves threw an error, by the error's code.
+                var refused: [Int: CocoaError.Code] = [:]
+            }
+
+            private let coordinator: NSPersistentStoreCoordinator
+            private let state = Mutex(State())
+            private let ended = DispatchSemaphore(value: 0)
+
+            init(_ stack: TestStack) {
+                coordinator = stack.coordinator
+                for writer in 0..<Self.count { Thread.detachNewThread { [self] in write(writer) } }
+            }
+
+            /// Each save inserts a note with a new number.
+            private func write(_ writer: Int) {
+                let context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+                context.persistentStoreCoordinator = coordinator
+                var number = writer
+                while !state.withLock(\.isStopped) {
+                    number += Self.count
+                    do {
+                        _ = context.insert("Note", ["title": "note", "count": number])
+                        try context.save()
+                        state.withLock { $0.acknowledged.append(number) }
+                    } catch {
+                        state.withLock { $0.refused[number] = (error as? CocoaError)?.code }
+                        context.reset()
+                        usleep(20_000)
+                    }
+                }
+                ended.signal()
+            }
+
+            var count: Int { state.withLock { $0.acknowledged.count } }
+
+            /// Waits until a number of further saves were acknowledged.
+            func waitForSaves(_ number: Int) -> Bool {
+                let wanted = count + number
+                for _ in 0..<6000 where count < wanted { usleep(10_000) }
+                return count >= wanted
+            }
+
+            /// The numbers of the acknowledged saves, and of those that threw errors.
+            func stop() -> (acknowledged: [Int], refused: [Int: CocoaError.Code]) {
+                state.withLock { $0.isStopped = true }
+                for _ in 0..<Self.count { ended.wait() }
+                return state.withLock { ($0.acknowledged, $0.refused) }
+            }
+        }
+
+        private static var options: [AnyHashable: Any] { [NSPersistentHistoryTrackingKey: true] }
+
+        private func stack(_ server: String) throws -> TestStack {
+            try TestStack(
+                type: TestStores.postgreSQL, url: URL(string: "postgresql://\(TestServer.user)@/postgres?\(server)"),
+                options: Self.options)
+        }
+
+        /// - Returns: The number of acknowledged saves.
+        @discardableResult
+        private func check(_ writers: Writers, in stack: TestStack) throws -> Int {
+            let (acknowledged, refused) = writers.stop()
+            let reading = stack.context()
+            let stored = try reading.all("Note").compactMap { $0.value(forKey: "count") as? Int }
+            #expect(Set(acknowledged).subtracting(stored).isEmpty, "an acknowledged save was lost")
+            #expect(Set(stored).count == stored.count, "a save was made twice")
+            // A save that threw an error was not made: each outcome could be determined.
+            #expect(Set(stored).isDisjoint(with: refused.keys), "a refused save was made")
+            #expect(stored.count == acknowledged.count)
+            let store = try #require(stack.coordinator.persistentStores.first as? PostgreSQLStore)
+            #expect(try store.historyExtent()?.last == Int64(stored.count), "the history has every save")
+            print("\(acknowledged.count) acknowledged saves, \(refused.count) errors, \(stored.count) stored")
+            return acknowledged.count
+        }
+
+        @Test func `a server is killed and started again`() throws {
+            let server = try TestServer()
+            try server.start()
+            let stack = try stack("host=\(server.host)&schema=killed")
+            let writers = Writers(stack)
+            for _ in 0..<4 {
+                #expect(writers.waitForSaves(50))
+                try server.stop()
+                usleep(300_000)
+                try server.start()
+            }
+            #expect(writers.waitForSaves(50))
+            #expect(try check(writers, in: stack) >= 250)
+        }
+
+        @Test func `a standby is promoted`() throws {
+            let primary = try TestServer()
+            try primary.start()
+            let standby = try TestServer(copying: primary)
+            try standby.start()
+            try primary.stop()
+            // From now on a commit waits until the standby has it.
+            try primary.start(["synchronous_standby_names=*"])
+            let stack = try stack(
+                "host=\(primary.host),\(standby.host)&target_session_attrs=read-write&schema=moved")
+            let writers = Writers(stack)
+            #expect(writers.waitForSaves(100))
+            try primary.stop()
+            try standby.promote()
+            #expect(writers.waitForSaves(100))
+            #expect(try check(writers, in: stack) >= 200)
+        }
+
+        /// A backend that waits for the standby has committed already, and its client has no answer: the save must not be
+        /// acknowledged before the standby has it.
+        @Test func `a save whose connection ends while it waits for a standby is acknowledged by the standby`() throws {
+            let primary = try TestServer()
+            try primary.start()
+            let standby = try TestServer(copying: primary)
+            let stack = try stack(
+                "host=\(primary.host),\(standby.host)&target_session_attrs=read-write&schema=waiting")
+            let context = stack.context()
+            _ = context.insert("Note", ["count": 0])
+            try context.save()
+            try primary.stop()
+            try primary.start(["synchronous_standby_names=*"])
+            let writers = Writers(stack)
+            let administrator = try PostgreSQLConnection(
+                "postgresql://\(TestServer.user)@/postgres?host=\(primary.host)")
+            // No standby runs, so that every commit waits: as soon as the server, which begins to accept connections before
+            // it reads the setting, lets the first one wait.
+            let waiting = "FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND pid <> pg_backend_pid()"
+            for _ in 0..<500 {
+                usleep(20_000)
+                if try administrator.execute("SELECT count(*) \(waiting)").integer(0, 0) > 0 { break }
+            }
+            usleep(500_000)
+            let early = writers.count
+            var ended: Int64 = 0
+            for _ in 0..<5 {
+                usleep(200_000)
+                ended += try administrator.execute("SELECT count(pg_terminate_backend(pid)) \(waiting)").integer(0, 0)
+            }
+            #expect(ended > 0)
+            #expect(writers.count == early, "a save was acknowledged that no standby has")
+            try standby.start()
+            #expect(writers.waitForSaves(20))
+            try primary.stop()
+            try standby.promote()
+            #expect(writers.waitForSaves(20))
+            let (acknowledged, _) = writers.stop()
+            let reading = stack.context()
+            let stored = try reading.all("Note").compactMap { $0.value(forKey: "count") as? Int }
+            #expect(Set(acknowledged).subtracting(stored).isEmpty, "an acknowledged save was lost")
+            #expect(Set(stored).count == stored.count, "a save was made twice")
+        }
+
+        @Test func `connections are cut at any byte`() throws {
+            let server = try #require(TestStores.server.flatMap { URLComponents(string: $0) })
+            let host = try #require(server.queryItems?.first { $0.name == "host" }?.value)
+            let proxy = try SocketProxy(to: host + "/.s.PGSQL.5432")
+            let stack = try stack("host=\(proxy.host)&schema=cut_\(UInt32.random(in: 0...99_999_999))")
+            let writers = Writers(stack)
+            var random = PredicateGenerator.Randomness(state: 1)
+            for _ in 0..<60 {
+                proxy.cut(after: Int.random(in: 1...4000, using: &random))
+                usleep(UInt32.random(in: 1000...40_000, using: &random))
+            }
+            proxy.cut(after: nil)
+            #expect(writers.waitForSaves(20))
+            try check(writers, in: stack)
+            #expect(proxy.cuts > 20)
+        }
+    }
+#endif
