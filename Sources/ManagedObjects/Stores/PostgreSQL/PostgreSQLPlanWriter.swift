@@ -37,6 +37,9 @@
                     $0, content: content, connection: connection, author: plan.author, contextName: plan.contextName)
             }
             if history != nil { noteChangedPairs(plan.pairs) }
+            let notices = content.derivesFromOthers ? DerivedNotices() : nil
+            connection.notice = notices?.take
+            defer { connection.notice = nil }
             for group in plan.deletes { try delete(group) }
             try vacate(plan.updates)
             for group in plan.updates { try update(group) }
@@ -55,6 +58,9 @@
                 if let stored = try tables.metadata(in: connection, url: url) {
                     try tables.write(stored.replacing(with: metadata), in: connection)
                 }
+            }
+            if let notices {
+                outcome.computed += try notices.values(in: connection, content: content, store: store)
             }
             try history?.finish()
         }
@@ -83,7 +89,9 @@
             }
             let keys = PostgreSQLArray(group.changes.lazy.map(\.key))
             try connection.execute(
-                RowStatements(entity: entity).insertion(columns.names), [.array(keys)] + columns.values)
+                RowStatements(entity: entity).insertion(
+                    columns.names, raising: schema.entity(group.entity.rootEntity)),
+                [.array(keys)] + columns.values)
             history?.changes.insert(entity, keys: group.changes.lazy.map(\.key))
         }
 
