@@ -1,10 +1,11 @@
 import Foundation
 
 extension URL {
-    /// The location with symbolic links resolved, even if the file does not exist yet.
+    /// The location with symbolic links resolved, even if the file does not exist yet. The URL of a server is unchanged.
     ///
     /// A path whose folder does not exist, or whose links are circular, is only made absolute.
     package var withoutLinks: URL {
+        if let scheme, scheme != "file" { return self }
         var path = URL(fileURLWithPath: self.path).standardizedFileURL.path
         // The last component may be a link to a missing file, for which `realpath` fails.
         for _ in 0..<40 {

@@ -9,7 +9,9 @@ struct CoralCommand: ParsableCommand {
         abstract: "Opens, shows and exports Core Data stores, on any machine and without the app that made them.",
         discussion: """
             Stores are opened read-only and nothing is changed, unless the description of a command says that it \
-            writes. The model is the one that is cached in the store; --model specifies another.
+            writes. The model is the one that is cached in the store; --model specifies another. A store is the path of \
+            a file, or, if the command was built with the trait PostgreSQL, a URL: \
+            postgresql://user@host/database?schema=name.
 
             EXAMPLES:
               coral info Notes.sqlite
@@ -54,6 +56,7 @@ struct CoralCommand: ParsableCommand {
         StandardStreams.occupyClosed()
         refuseUnknownCommand()
         do {
+            try ServerURLs.requireUsable()
             var command = try parseAsRoot()
             try command.run()
         } catch let error as CocoaError where error.code == .userCancelled {
@@ -68,10 +71,15 @@ struct CoralCommand: ParsableCommand {
             StandardError.write("\(TextStyle.red.text("coral:", on: .error)) \(error)\n")
             Self.exit(withError: CommandStatus.unreported.exitCode)
         } catch let error where isOurs(error) {
-            StandardError.write("\(TextStyle.red.text("coral:", on: .error)) \(ErrorText.text(of: error))\n")
+            let text = ServerURLs.withoutPasswords(ErrorText.text(of: error))
+            StandardError.write("\(TextStyle.red.text("coral:", on: .error)) \(text)\n")
             Self.exit(withError: CommandStatus.failure.exitCode)
         } catch {
-            Self.exit(withError: error)
+            let text = fullMessage(for: error)
+            let shown = ServerURLs.withoutPasswords(text)
+            guard shown != text else { Self.exit(withError: error) }
+            StandardError.write(shown + "\n")
+            Self.exit(withError: exitCode(for: error))
         }
     }
 

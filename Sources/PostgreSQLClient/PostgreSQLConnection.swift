@@ -10,6 +10,8 @@
         package internal(set) var roundTripCount = 0
         /// Called with the text of each statement before it is sent.
         package var trace: ((String) -> Void)?
+        /// Called with each notice of the server's.
+        package var notice: ((String) -> Void)?
         /// Whether the running statement is to end. Called every few milliseconds while the connection waits for the server.
         package var isInterrupted: (() -> Bool)?
         /// The number of results that were received while ``isInterrupted`` was set.
@@ -26,6 +28,11 @@
         ///     password file, as by all programs that use libpq.
         ///   - setup: Statements without parameters that are executed first.
         package init(_ url: String, setup: String = "") throws {
+            // libpq's own message about a URL that it cannot read contains the URL, and with it a password.
+            guard let options = PQconninfoParse(url, nil) else {
+                throw PostgreSQLError("The connection URL is not one that libpq reads.")
+            }
+            PQconninfoFree(options)
             let parameters = [
                 ("dbname", url), ("client_encoding", "UTF8"), ("fallback_application_name", "coral"),
             ]
@@ -47,7 +54,13 @@
             guard PQstatus(handle) == CONNECTION_OK else {
                 throw PostgreSQLError(Self.message(of: made), state: "08001", isConnectionLost: true)
             }
-            PQsetNoticeProcessor(handle, { _, _ in }, nil)
+            PQsetNoticeProcessor(
+                handle,
+                { connection, message in
+                    guard let connection, let message else { return }
+                    Unmanaged<PostgreSQLConnection>.fromOpaque(connection).takeUnretainedValue().notice?(
+                        String(cString: message))
+                }, Unmanaged.passUnretained(self).toOpaque())  // because the handle is finished with the connection
             if !setup.isEmpty { try execute(script: setup) }
         }
 

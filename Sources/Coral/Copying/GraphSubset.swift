@@ -113,7 +113,7 @@ private struct SubsetContext {
     init(model: NSManagedObjectModel, at url: URL?) throws {
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.addPersistentStore(
-            ofType: url == nil ? NSInMemoryStoreType : NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
+            ofType: url?.storeType ?? NSInMemoryStoreType, configurationName: nil, at: url, options: nil)
         context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         context.undoManager = nil

@@ -2,7 +2,8 @@ import AtomicFiles
 import CoreData
 import GraphDocuments
 
-/// Creates SQLite stores atomically: a store appears at its location when it is complete, or not at all.
+/// Creates stores atomically: a store appears at its location when it is complete, or not at all. The location is a file, or the
+/// URL of a store in PostgreSQL.
 public enum StoreCreation {
     /// What a new store may replace.
     public enum Occupant: Sendable, Hashable {
@@ -25,6 +26,9 @@ public enum StoreCreation {
     /// meanwhile, and its write-ahead log, shared memory and external files are replaced with it; at no moment are
     /// parts of both present.
     ///
+    /// The draft of a store in PostgreSQL is a schema of the same database, `coral_draft_…`, whose tables are moved to the
+    /// final one in one transaction. A store that exists there is never replaced. A process that is killed leaves its draft.
+    ///
     /// Throws the errors of `fill`; `CocoaError.fileWriteFileExists` if there is a file that must not be replaced; Core
     /// Data's errors if the location cannot be written to or the existing store is in use. The location is then
     /// unchanged.
@@ -40,6 +44,7 @@ public enum StoreCreation {
         at place: URL, model: NSManagedObjectModel, replacing occupant: Occupant = .nothing,
         _ fill: (URL) throws -> Result
     ) throws -> Result {
+        if place.isOfServer { return try makeStore(onServer: place, fill) }
         let draft = try StoreDraft(at: place, model: model)
         if occupant == .nothing, FileStatus(draft.place.path) != nil {
             throw CocoaError(.fileWriteFileExists, userInfo: [NSFilePathErrorKey: place.path])
@@ -53,6 +58,23 @@ public enum StoreCreation {
         }
     }
 
+    private static func makeStore<Result>(onServer place: URL, _ fill: (URL) throws -> Result) throws -> Result {
+        guard try !place.storeExists() else {
+            throw CocoaError(
+                .fileWriteFileExists,
+                userInfo: [NSLocalizedDescriptionKey: "There is a store at \(place.storeName) already."])
+        }
+        let draft = try ServerStoreDraft(at: place)
+        do {
+            let result = try fill(draft.url)
+            try draft.commit()
+            return result
+        } catch {
+            draft.remove()
+            throw error
+        }
+    }
+
     /// Creates an empty store at a location where there is none. The store keeps the given model as its own.
     ///
     /// Throws as `makeStore(at:model:replacing:_:)` does.
@@ -62,7 +84,7 @@ public enum StoreCreation {
     ///   - model: The model of the store.
     ///   - header: The document whose UUID and metadata the store gets; nil for a UUID of its own.
     ///   - joinTablesLike: A store of the model from which the names of join tables are taken; nil for those of Core
-    ///     Data's known rules. No effect on Apple's platforms, where the framework chooses the names.
+    ///     Data's known rules. No effect in PostgreSQL, and on Apple's platforms, where the framework chooses the names.
     public static func createStore(
         at url: URL, model: NSManagedObjectModel, header: DocumentHeader? = nil, joinTablesLike: URL? = nil
     ) throws {
@@ -81,21 +103,22 @@ public enum StoreCreation {
             if let joinTablesLike { options[JoinTableNamesOption] = joinTablesLike }
         #endif
         let store = try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
+            ofType: url.storeType, configurationName: nil, at: url, options: options)
         try coordinator.remove(store)
         guard let header else { return }
         var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
-            ofType: NSSQLiteStoreType, at: url, options: nil)
+            ofType: url.storeType, at: url, options: nil)
         if let uuid = header.storeUUID { metadata[NSStoreUUIDKey] = uuid }
         for member in header.metadata { metadata[member.name] = member.value.propertyList }
         try NSPersistentStoreCoordinator.setMetadata(
-            metadata, forPersistentStoreOfType: NSSQLiteStoreType, at: url, options: nil)
+            metadata, forPersistentStoreOfType: url.storeType, at: url, options: nil)
     }
 
     /// Removes a store and the files beside it.
     public static func removeStore(at url: URL, model: NSManagedObjectModel) {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try? coordinator.destroyPersistentStore(at: url, ofType: NSSQLiteStoreType, options: nil)
+        try? coordinator.destroyPersistentStore(at: url, ofType: url.storeType, options: nil)
+        guard !url.isOfServer else { return }
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: url.path + suffix) }
     }
 }

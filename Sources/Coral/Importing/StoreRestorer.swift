@@ -44,7 +44,7 @@ public struct StoreRestorer {
                 throw ImportError(
                     .misuse, "The document does not state its store; it can be imported, but not restored.")
             }
-            guard !FileManager.default.fileExists(atPath: url.path) else {
+            guard try !url.storeExists() else {
                 return try fill(url, uuid: uuid, from: source, isDraft: false, progress)
             }
             return try StoreCreation.makeStore(at: url, model: model) { draft in
@@ -63,11 +63,11 @@ public struct StoreRestorer {
         ) throws -> ImportPlan<NSManagedObject> {
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model.keepingStoredArchives())
             let store = try coordinator.addPersistentStore(
-                ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
+                ofType: url.storeType, configurationName: nil, at: url, options: nil)
             guard store.identifier?.caseInsensitiveCompare(uuid) == .orderedSame else {
                 throw ImportError(
                     .misuse,
-                    "The document comes from the store \(uuid); the store at \(url.path) is \(store.identifier ?? "another one")."
+                    "The document comes from the store \(uuid); the store at \(url.storeName) is \(store.identifier ?? "another one")."
                 )
             }
             let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)

@@ -3,7 +3,7 @@ import CoreData
 #if !canImport(Darwin) && !CORAL_PUBLIC_API
     import ManagedObjects
 
-    /// The migration of a store in its file, by steps that can all be inferred: one transaction of SQL.
+    /// The migration of a store in its tables, by steps that can all be inferred: one transaction of SQL.
     struct LightweightMigration {
         let url: URL
         let steps: [MigrationStep]
@@ -28,7 +28,7 @@ import CoreData
 
         /// The statements of the migration, from the beginning of the transaction to its end. They are executed.
         func statements(_ progress: Progress?) throws -> [String] {
-            var statements = ["BEGIN IMMEDIATE"]
+            var statements = [url.isOfServer ? "BEGIN" : "BEGIN IMMEDIATE"]
             var migration = migration(progress)
             migration.didBegin = { statements.append($0) }
             try migration.run()
@@ -66,7 +66,7 @@ import CoreData
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
             do {
                 let store = try coordinator.addPersistentStore(
-                    ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
+                    ofType: url.storeType, configurationName: nil, at: url, options: options)
                 try coordinator.remove(store)
                 return true
             } catch let error as CocoaError where error.errorCode == NSMigrationMissingSourceModelError {

@@ -34,7 +34,8 @@ public struct MigrationRehearsal: Sendable {
         public var isPossible: Bool { failure == nil }
     }
 
-    /// Makes the steps on a copy in the temporary folder, as far as possible.
+    /// Makes the steps on a copy in the temporary folder, as far as possible; of a store in PostgreSQL, in another schema of the same
+    /// database (`coral_copy_…`), which is removed.
     ///
     /// Progress counts thousandths of steps. Cost: the disk space of two copies of the store; each object of entities that
     /// change is loaded once for each step.
@@ -46,13 +47,17 @@ public struct MigrationRehearsal: Sendable {
         var result = Result(
             steps: try migration.steps(forStoreAt: url), findings: [], failure: nil, duration: 0, objectCount: 0)
         guard !result.steps.isEmpty else { return result }
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "coral-rehearsal-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        var current = folder.appendingPathComponent(url.lastPathComponent)
-        try StepExecution.copy(url, to: current, model: migration.destination.model)
-        let execution = StepExecution(migration: migration, folder: folder, progress: progress)
+        if result.steps.allSatisfy(\.obstacles.isEmpty),
+            let refusal = migration.refusal(of: result.steps, ofStoreAt: url)
+        {
+            result.failure = refusal.message
+            return result
+        }
+        let places = ScratchStores(forCopiesOf: url)
+        defer { places.remove() }
+        var current = try places.next()
+        try StepExecution.copy(url, to: current, model: result.steps[0].source.model)
+        let execution = StepExecution(migration: migration, places: places, progress: progress)
         progress?.begin(result.steps.count * 1000)
         for (index, step) in result.steps.enumerated() {
             let merged = try execution.deduplicate(current, before: step, limit: exampleLimit)
@@ -62,8 +67,7 @@ public struct MigrationRehearsal: Sendable {
             if result.failure != nil { return result }
             let start = Date()
             do {
-                current = try execution.run(
-                    step, at: current, to: execution.place(of: index, named: url.lastPathComponent))
+                current = try execution.run(step, at: current, to: places.next())
             } catch let error as CocoaError where error.code == .userCancelled {
                 throw error
             } catch {
@@ -93,7 +97,7 @@ public struct MigrationRehearsal: Sendable {
         let model = step.source.model.keepingStoredArchives()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let store = try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: [NSReadOnlyPersistentStoreOption: true]
+            ofType: url.storeType, configurationName: nil, at: url, options: [NSReadOnlyPersistentStoreOption: true]
         )
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
@@ -112,7 +116,7 @@ public struct MigrationRehearsal: Sendable {
     private static func objectCount(ofStoreAt url: URL, _ model: NSManagedObjectModel) throws -> Int {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model.keepingStoredArchives())
         let store = try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: [NSReadOnlyPersistentStoreOption: true]
+            ofType: url.storeType, configurationName: nil, at: url, options: [NSReadOnlyPersistentStoreOption: true]
         )
         defer { try? coordinator.remove(store) }
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)

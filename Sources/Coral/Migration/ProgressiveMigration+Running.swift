@@ -4,7 +4,7 @@ extension ProgressiveMigration {
     /// Migrates a store. On an error it is unchanged.
     ///
     /// Inferred steps are lightweight migrations in the store's file. With this package's engine several are one transaction; with
-    /// Apple's framework one step is. Other migrations run on a copy beside the store, which replaces it when all steps are
+    /// Apple's framework one step is. A store in PostgreSQL is migrated by inferred steps only. Other migrations run on a copy beside the store, which replaces it when all steps are
     /// complete.
     ///
     /// The UUID and the program's own metadata are kept; with this package's engine also the primary keys, and with them
@@ -35,9 +35,12 @@ extension ProgressiveMigration {
                 return steps
             }
         }
+        if let refusal = refusal(of: steps, ofStoreAt: url, to: output) { throw refusal }
         let draft = try StoreDraft(at: output ?? url, model: destination.model)
         let copy = try draft.copy(of: url, isLocked: output == nil)
-        let execution = StepExecution(migration: self, folder: draft.workFolder, progress: progress)
+        let execution = StepExecution(
+            migration: self, places: ScratchStores(in: draft.workFolder, named: copy.lastPathComponent),
+            progress: progress)
         try execution.run(steps, from: copy, to: draft.url)
         try draft.commit(replacing: output == nil ? .store : occupant)
         return steps
@@ -47,6 +50,15 @@ extension ProgressiveMigration {
     func isLightweight(_ steps: [MigrationStep]) -> Bool {
         guard repairs.isEmpty, steps.count == 1 || LightweightMigration.isChaining else { return false }
         return steps.allSatisfy { if case .inferred = $0.kind { true } else { false } }
+    }
+
+    /// The error of steps that are not possible for a store in PostgreSQL.
+    func refusal(of steps: [MigrationStep], ofStoreAt url: URL, to output: URL? = nil) -> MigrationError? {
+        guard url.isOfServer, output != nil || !isLightweight(steps) else { return nil }
+        return MigrationError(
+            .notLightweight,
+            "A store in PostgreSQL is migrated here in place and by inference only. A program that adds the store migrates it with "
+                + "a mapping model; for repairs, copy the store to a file and back.")
     }
 
     /// The steps for a store, after all checks that need no rows.

@@ -5,7 +5,7 @@
         /// The SQL statements that ``migrateStore(at:to:replacing:progress:)`` would execute on a store, with their values, in
         /// order: one transaction. None if the store already has the version to migrate to. The store is not changed.
         ///
-        /// The statements are recorded while they migrate a copy in the temporary folder. They call functions of the engine where
+        /// The statements are recorded while they migrate a copy in the temporary folder, or in another schema of the same database. They call functions of the engine where
         /// values are stored in files beside the store. Cost: those of the migration, and of a copy of the store.
         ///
         /// - Parameters:
@@ -17,12 +17,10 @@
             let steps = try possibleSteps(forStoreAt: url)
             guard !steps.isEmpty else { return [] }
             guard isLightweight(steps) else { throw notLightweight(steps) }
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-                "coral-statements-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(at: folder) }
-            let copy = folder.appendingPathComponent(url.lastPathComponent)
-            try StepExecution.copy(url, to: copy, model: destination.model)
+            let places = ScratchStores(forCopiesOf: url)
+            defer { places.remove() }
+            let copy = try places.next()
+            try StepExecution.copy(url, to: copy, model: steps[0].source.model)
             let count = steps.count * 1000
             progress?.begin(count)
             let statements = try LightweightMigration(url: copy, steps: steps).statements(progress)

@@ -78,26 +78,26 @@ public struct ProgressiveMigration: Sendable {
     ///   errors if the store cannot be read. Cost: the version hashes of all versions, and an inference for each step.
     public func steps(forStoreAt url: URL) throws -> [MigrationStep] {
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
-            ofType: NSSQLiteStoreType, at: url, options: [NSReadOnlyPersistentStoreOption: true])
+            ofType: url.storeType, at: url, options: [NSReadOnlyPersistentStoreOption: true])
         if destination.fits(metadata) { return [] }
         if let version = versions.last(where: { $0.fits(metadata) }) { return try steps(from: version) }
         if let later = laterVersions.last(where: { $0.fits(metadata) }) {
             throw MigrationError(
                 .laterVersion,
-                "\(url.path) was written with the version \"\(later.name)\", which is later than \"\(destination.name)\": stores "
+                "\(url.storeName) was written with the version \"\(later.name)\", which is later than \"\(destination.name)\": stores "
                     + "cannot be migrated backwards.")
         }
         guard let own = StoredModel.model(ofStoreAt: url), own.fits(metadata) else {
             throw MigrationError(
                 .missingSourceVersion,
-                "\(url.path) was written with a version of the model that is not among the given ones, and does not contain "
+                "\(url.storeName) was written with a version of the model that is not among the given ones, and does not contain "
                     + "its model. Give that version, too.")
         }
         let correspondence = ModelCorrespondence(from: own.model, to: destination.model)
         guard own.model.entities.isEmpty || !correspondence.sourceEntities.isEmpty else {
             throw MigrationError(
                 .otherModel,
-                "\(url.path) was written with another model: it has no entity of \"\(destination.name)\", and a migration "
+                "\(url.storeName) was written with another model: it has no entity of \"\(destination.name)\", and a migration "
                     + "would remove all objects.")
         }
         return try steps(from: own)

@@ -3,8 +3,8 @@ import CoreData
 /// Runs the steps of a migration on a copy of a store.
 struct StepExecution {
     let migration: ProgressiveMigration
-    /// The folder of the stores between the steps.
-    let folder: URL
+    /// The locations of the stores between the steps.
+    let places: ScratchStores
     let progress: Progress?
 
     /// Migrates a copy; the result is a store at another location.
@@ -12,7 +12,7 @@ struct StepExecution {
         progress?.begin(steps.count * 1000)
         var current = copy
         for (index, step) in steps.enumerated() {
-            let next = index == steps.count - 1 ? destination : try place(of: index, named: copy.lastPathComponent)
+            let next = index == steps.count - 1 ? destination : try places.next()
             current = try run(step, at: current, to: next)
             progress?.completedUnitCount = Int64(index + 1) * 1000
         }
@@ -40,13 +40,6 @@ struct StepExecution {
         return next
     }
 
-    /// A location for the result of a step.
-    func place(of index: Int, named name: String) throws -> URL {
-        let folder = folder.appendingPathComponent("step\(index + 1)", isDirectory: true)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        return folder.appendingPathComponent(name)
-    }
-
     func repairedMapping(of step: MigrationStep) -> RepairedMapping {
         RepairedMapping(
             source: step.source.model, destination: step.destination.model, repairs: migration.repairs)
@@ -61,8 +54,8 @@ struct StepExecution {
         let watch = progress.map { MigrationWatch(manager, progress: $0) }
         defer { watch?.stop() }
         try manager.migrateStore(
-            from: source, sourceType: NSSQLiteStoreType, options: options, with: mapping, toDestinationURL: destination,
-            destinationType: NSSQLiteStoreType, destinationOptions: options)
+            from: source, sourceType: source.storeType, options: options, with: mapping, toDestinationURL: destination,
+            destinationType: destination.storeType, destinationOptions: options)
         try keepIdentifier(of: source, in: destination)
     }
 
@@ -70,21 +63,36 @@ struct StepExecution {
     private func keepIdentifier(of source: URL, in destination: URL) throws {
         func metadata(_ url: URL) throws -> [String: Any] {
             try NSPersistentStoreCoordinator.metadataForPersistentStore(
-                ofType: NSSQLiteStoreType, at: url, options: nil)
+                ofType: url.storeType, at: url, options: nil)
         }
         var changed = try metadata(destination)
         changed[NSStoreUUIDKey] = try metadata(source)[NSStoreUUIDKey]
         try NSPersistentStoreCoordinator.setMetadata(
-            changed, forPersistentStoreOfType: NSSQLiteStoreType, at: destination, options: nil)
+            changed, forPersistentStoreOfType: destination.storeType, at: destination, options: nil)
     }
 
-    /// Copies a store with its log and its large values.
+    /// Copies a store with its log and its large values. In PostgreSQL the rows are copied, and not the history.
+    ///
+    /// - Parameter model: The model of the store.
     static func copy(_ source: URL, to destination: URL, model: NSManagedObjectModel) throws {
+        guard !source.isOfServer else { return try copyRows(of: source, to: destination, model) }
         try FileManager.default.createDirectory(
             at: destination.deletingLastPathComponent(), withIntermediateDirectories: true)
         try NSPersistentStoreCoordinator(managedObjectModel: model).replacePersistentStore(
             at: destination, destinationOptions: nil, withPersistentStoreFrom: source, sourceOptions: nil,
             ofType: NSSQLiteStoreType)
+    }
+
+    private static func copyRows(of source: URL, to destination: URL, _ model: NSManagedObjectModel) throws {
+        // The copy keeps this model as its own, and not the one that keeps archives as they are.
+        try StoreCreation.fillStore(at: destination, model: model)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model.keepingStoredArchives())
+        let store = try coordinator.addPersistentStore(
+            ofType: source.storeType, configurationName: nil, at: source,
+            options: [NSReadOnlyPersistentStoreOption: true])
+        let copy = try coordinator.migratePersistentStore(
+            store, to: destination, options: nil, withType: destination.storeType)
+        try coordinator.remove(copy)
     }
 
     // MARK: - Duplicates
@@ -114,7 +122,7 @@ struct StepExecution {
         guard !rounds.isEmpty else { return [] }
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: step.source.model.keepingStoredArchives())
         let store = try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+            ofType: url.storeType, configurationName: nil, at: url,
             options: StoredModel.options(keepingJournalOf: url))
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator

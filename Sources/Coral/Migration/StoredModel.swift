@@ -18,7 +18,7 @@ enum StoredModel {
         #if canImport(Darwin) || CORAL_PUBLIC_API
             return [:]
         #else
-            guard let mode = try? StoreInspection(url: url).journalMode else { return [:] }
+            guard !url.isOfServer, let mode = try? StoreInspection(url: url).journalMode else { return [:] }
             return [NSSQLitePragmasOption: ["journal_mode": mode]]
         #endif
     }

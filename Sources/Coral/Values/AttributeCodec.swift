@@ -32,8 +32,10 @@ extension AttributeCodec {
 struct ValueEquality {
     /// The largest difference in seconds of equal dates.
     var dateTolerance: Double
-    /// Whether numbers are compared as SQLite stores them: decimals as doubles, and without negative zeros.
+    /// Whether numbers are compared as SQLite stores them, without negative zeros.
     var isOfSQLite: Bool
+    /// Whether decimals are compared as doubles, as SQLite and the store in PostgreSQL keep them.
+    var comparesDecimalsAsDoubles: Bool
 }
 
 extension ValueEquality {
@@ -41,6 +43,10 @@ extension ValueEquality {
     init(_ options: ImportOptions, hasHeader: Bool, coordinator: NSPersistentStoreCoordinator?) {
         dateTolerance = options.dateTolerance ?? (hasHeader ? 0 : 0.0005)
         isOfSQLite = coordinator?.persistentStores.allSatisfy { $0.type == NSSQLiteStoreType } ?? false
+        comparesDecimalsAsDoubles =
+            coordinator?.persistentStores.allSatisfy {
+                $0.type == NSSQLiteStoreType || $0.url?.isOfServer == true
+            } ?? false
     }
 }
 

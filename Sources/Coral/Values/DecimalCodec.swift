@@ -1,7 +1,7 @@
 import CoreData
 import GraphDocuments
 
-/// Decimal numbers. SQLite stores them as doubles; other programs also as text.
+/// Decimal numbers. SQLite and PostgreSQL stores keep them as doubles; other programs also as text.
 struct DecimalCodec: AttributeCodec {
     /// The form in documents of the plain layout.
     var form = PlainLayout.DecimalForm.number
@@ -29,7 +29,9 @@ struct DecimalCodec: AttributeCodec {
 
     func isSame(_ stored: GraphValue, _ given: GraphValue, by equality: ValueEquality) -> Bool {
         if stored == given { return true }
-        guard equality.isOfSQLite, case .decimal(let one) = stored, case .decimal(let two) = given else { return false }
+        guard equality.comparesDecimalsAsDoubles, case .decimal(let one) = stored, case .decimal(let two) = given else {
+            return false
+        }
         // The nearest double of the decimal text, which is what a store contains.
         return Double(one.description) == Double(two.description)
     }

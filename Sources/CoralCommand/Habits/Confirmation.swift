@@ -27,6 +27,9 @@ enum Confirmation {
     static func requireFree(
         _ path: String, for output: Output = .document, reading inputs: [URL?] = [], isForced: Bool
     ) throws {
+        guard !ServerURLs.isOne(path) else {
+            throw CommandError("The output of this command is a file, and not a store in PostgreSQL.")
+        }
         let url = URL(fileURLWithPath: path)
         guard !ReadFiles(inputs).wouldBeReplaced(by: url, isStore: output == .store) else {
             throw CommandError("The output to \(path) would replace its input. Name another file.")

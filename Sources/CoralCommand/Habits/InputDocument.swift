@@ -15,14 +15,21 @@ struct InputDocument: ExpressibleByArgument {
 
     private var isStandardInput: Bool { name == "-" }
 
-    /// The file; nil for standard input.
-    var url: URL? { isStandardInput ? nil : URL(fileURLWithPath: name) }
+    /// The file, or the URL of a store in PostgreSQL; nil for standard input.
+    var url: URL? { isStandardInput ? nil : URL(storeAt: name) }
+
+    /// The name for messages.
+    var shownName: String { ServerURLs.isOne(name) ? url?.storeName ?? "" : name }
 
     /// The folder of the document, in which its external files are located; nil for standard input.
-    var folder: URL? { url?.withoutLinks.deletingLastPathComponent() }
+    var folder: URL? {
+        guard let url, url.isFileURL else { return nil }
+        return url.withoutLinks.deletingLastPathComponent()
+    }
 
-    /// Whether the file is a store.
+    /// Whether it is a store.
     var isStore: Bool {
+        if ServerURLs.isOne(name) { return true }
         // A pipe is not a store, and reading its first bytes would consume them.
         guard let url, FileStatus(url.path)?.isRegular == true, let handle = try? FileHandle(forReadingFrom: url)
         else { return false }
@@ -35,13 +42,18 @@ struct InputDocument: ExpressibleByArgument {
     /// Throws `CommandError` if there is no file.
     func source() throws -> ImportSource {
         guard let url else { return .data(try content(.standardInput)) }
+        guard url.isFileURL else { throw isStoreError }
         guard let status = FileStatus(url.path) else { throw CommandError("There is no document at \(name).") }
         guard !status.isFolder else { throw CommandError("There is a folder at \(name), not a document.") }
-        guard !isStore else {
-            throw CommandError("\(name) is a store, not a document. Use coral export to write a document.")
-        }
+        guard !isStore else { throw isStoreError }
         // A pipe can be read only once.
         return status.isRegular ? .file(url) : .data(try content(FileHandle(forReadingFrom: url)))
+    }
+
+    private var isStoreError: CommandError {
+        CommandError(
+            "\(shownName) is a store, not a document. Use coral export to write a document, or coral import --restore to copy the "
+                + "store to a new one.")
     }
 
     private func content(_ handle: FileHandle) throws -> Data {

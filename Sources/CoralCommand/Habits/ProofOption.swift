@@ -16,6 +16,9 @@ struct ProofOption: ParsableArguments {
     /// Throws the command's error, and `CommandError` if a file was changed, created or removed.
     func prove(_ store: String, _ body: () throws -> Void) throws {
         guard proof else { return try body() }
+        guard !ServerURLs.isOne(store) else {
+            throw CommandError("--proof compares the files of a store: a store in PostgreSQL has none.")
+        }
         let files = StoreFileHashes(store: URL(fileURLWithPath: store).withoutLinks)
         let before = try files.hashes()
         StandardError.write(Self.text(before, "before"))

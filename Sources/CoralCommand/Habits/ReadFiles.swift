@@ -8,12 +8,13 @@ struct ReadFiles {
 
     /// - Parameter urls: Stores, documents and models. Their companion files count as read too: a store's log and its
     ///   folder of large values, a document's external files.
-    init(_ urls: [URL?]) { self.urls = urls.compactMap { $0?.withoutLinks } }
+    init(_ urls: [URL?]) { self.urls = urls.compactMap { $0?.withoutLinks }.filter(\.isFileURL) }
 
     /// Whether writing a file would replace one that is read, or a part of it.
     ///
     /// - Parameter isStore: Whether a store is written, which also replaces the log of an existing store.
     func wouldBeReplaced(by place: URL, isStore: Bool) -> Bool {
+        guard place.isFileURL else { return false }
         let place = place.withoutLinks
         let written = isStore ? Self.databaseFiles(of: place) : [place.path]
         return urls.contains { url in written.contains { Self.isRead($0, with: url) } }

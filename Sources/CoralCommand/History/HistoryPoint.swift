@@ -45,7 +45,7 @@ extension OpenStore {
         do {
             return try body()
         } catch let error as CocoaError where error.errorCode == NSPersistentStoreUnsupportedRequestTypeError {
-            throw CommandError("\(url.path) keeps no history of its changes.")
+            throw CommandError("\(url.storeName) keeps no history of its changes.")
         } catch let error as CocoaError where error.errorCode == NSPersistentHistoryTokenExpiredError {
             throw CommandError(
                 "The history after that point is not complete: a part of it has been deleted, or the store has no such "

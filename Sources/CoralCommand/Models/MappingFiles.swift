@@ -15,6 +15,7 @@ enum MappingFiles {
     ///
     /// Throws the system's error if a folder cannot be listed.
     static func files(of model: URL) throws -> [URL] {
+        guard model.isFileURL else { return [] }
         // A compiled version or a store is a file.
         let places = [model, model.deletingLastPathComponent()].filter { FileStatus($0.path)?.isFolder == true }
         return try places.flatMap(files(in:))

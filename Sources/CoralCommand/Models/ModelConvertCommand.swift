@@ -42,7 +42,7 @@ struct ModelConvertCommand: ParsableCommand {
         }
         if modelVersion != nil { model = try ModelFile(kind: model.kind, versions: [chosen]) }
         let write = try writer(of: model, chosen)
-        try file.requireFree(for: .model, reading: URL(fileURLWithPath: path))
+        try file.requireFree(for: .model, reading: URL(storeAt: path))
         let omissions = try write(url)
         let versions = file.fileExtension.hasSuffix("d") ? model.versions.count : 1
         file.report("\(Quantity.count(versions, "version")), \(Quantity.count(chosen.model.entities.count, "entity"))")

@@ -49,11 +49,11 @@ struct ModelDiagramCommand: ParsableCommand {
             model, entities: entity.isEmpty ? nil : Set(entity), showsAttributes: !brief)
         let text =
             switch chosenFormat {
-            case .svg: diagram.svg(title: URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent)
+            case .svg: diagram.svg(title: URL(storeAt: path).deletingPathExtension().lastPathComponent)
             case .mermaid: diagram.mermaid()
             case .dot: diagram.dot()
             }
-        try file.requireFree(reading: URL(fileURLWithPath: path))
+        try file.requireFree(reading: URL(storeAt: path))
         try file.write(text)
         let count = (Quantity.count(diagram.boxes.count, "entity"), Quantity.count(diagram.lines.count, "line"))
         file.report("\(count.0), \(count.1)")

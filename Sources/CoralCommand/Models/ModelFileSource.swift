@@ -7,9 +7,9 @@ enum ModelFileSource {
     ///
     /// Throws `CommandError`, or `ModelError` with file and line.
     static func file(at path: String) throws -> ModelFile {
-        let url = URL(fileURLWithPath: path)
-        guard FileManager.default.fileExists(atPath: url.path) else {
-            throw CommandError("There is no model or store at \(path).")
+        let url = URL(storeAt: path)
+        guard try url.storeExists() else {
+            throw CommandError("There is no model or store at \(url.isOfServer ? url.storeName : path).")
         }
         guard ModelSource.isModelFile(url) else { return try ofStore(url) }
         return try ModelFile.read(at: url)
@@ -17,10 +17,11 @@ enum ModelFileSource {
 
     private static func ofStore(_ url: URL) throws -> ModelFile {
         #if canImport(Darwin)
-            throw CommandError("\(url.path) is not a model file; on this system, give the model of a store as a file.")
+            throw CommandError(
+                "\(url.storeName) is not a model file; on this system, give the model of a store as a file.")
         #else
             guard let model = try StoreInspection(url: url).cachedModelValue else {
-                throw CommandError("\(url.path) does not contain its model, as stores of old systems do not.")
+                throw CommandError("\(url.storeName) does not contain its model, as stores of old systems do not.")
             }
             let name = url.deletingPathExtension().lastPathComponent
             return try ModelFile(kind: .compiled, versions: [.init(name: name, model: model)])

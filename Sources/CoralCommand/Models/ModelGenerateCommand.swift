@@ -34,7 +34,7 @@ struct ModelGenerateCommand: ParsableCommand {
     @OptionGroup var quiet: QuietOption
 
     func run() throws {
-        let source = URL(fileURLWithPath: model)
+        let source = URL(storeAt: model)
         var model = try ModelFileSource.file(at: self.model).model
         let names = model.entities.map(\.name)
         for name in entity where !names.contains(name) {

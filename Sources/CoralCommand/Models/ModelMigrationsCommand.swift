@@ -48,7 +48,7 @@ struct ModelMigrationsCommand: ParsableCommand {
     }
 
     private func mappings() throws -> [VersionMigrations.Mapping] {
-        let model = URL(fileURLWithPath: path)
+        let model = URL(storeAt: path)
         guard !mapping.isEmpty else { return try MappingFiles.files(of: model).map(MappingFiles.read(at:)) }
         return try mapping.flatMap { path in
             let url = URL(fileURLWithPath: path)

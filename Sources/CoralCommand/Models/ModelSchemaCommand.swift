@@ -49,7 +49,7 @@ struct ModelSchemaCommand: ParsableCommand {
 
     func run() throws {
         let model = try ModelSource.model(at: path)
-        try file.requireFree(reading: URL(fileURLWithPath: path))
+        try file.requireFree(reading: URL(storeAt: path))
         guard sample else {
             let schema = try DocumentSchema(model, layout: layout.layout).data()
             return try file.write(String(decoding: schema, as: UTF8.self) + "\n")

@@ -12,15 +12,15 @@ struct ModelSource: ParsableArguments {
     var model: String?
 
     /// The given file; nil if there is none.
-    var url: URL? { model.map { URL(fileURLWithPath: $0) } }
+    var url: URL? { model.map { URL(storeAt: $0) } }
 
     /// The model of a model file of any kind, or the model that is cached in a store.
     ///
     /// Throws `CommandError` or an error of Core Data's, with the file and the reason.
     static func model(at path: String) throws -> NSManagedObjectModel {
-        let url = URL(fileURLWithPath: path)
-        guard FileManager.default.fileExists(atPath: url.path) else {
-            throw CommandError("There is no model or store at \(path).")
+        let url = URL(storeAt: path)
+        guard try url.storeExists() else {
+            throw CommandError("There is no model or store at \(url.isOfServer ? url.storeName : path).")
         }
         guard isModelFile(url) else {
             try OpenStore.requireFile(url)
@@ -37,7 +37,8 @@ struct ModelSource: ParsableArguments {
     }
 
     static func isModelFile(_ url: URL) -> Bool {
-        ["mom", "momd", "omo", "xcdatamodel", "xcdatamodeld"].contains(url.pathExtension.lowercased())
+        guard url.isFileURL else { return false }
+        return ["mom", "momd", "omo", "xcdatamodel", "xcdatamodeld"].contains(url.pathExtension.lowercased())
             || ["contents", "elements"].contains(url.lastPathComponent)
     }
 
@@ -50,11 +51,12 @@ struct ModelSource: ParsableArguments {
     /// The model that is cached in a store.
     static func ownModel(of store: URL) throws -> NSManagedObjectModel {
         #if canImport(Darwin)
-            throw CommandError("Give the model of \(store.path) with --model.")
+            throw CommandError("Give the model of \(store.storeName) with --model.")
         #else
             guard let cached = try StoreInspection(url: store).cachedModel else {
                 throw CommandError(
-                    "\(store.path) does not contain its model, as stores of old systems do not: give it with --model.")
+                    "\(store.storeName) does not contain its model, as stores of old systems do not: give it with --model."
+                )
             }
             return cached
         #endif

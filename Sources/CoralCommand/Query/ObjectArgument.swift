@@ -32,7 +32,7 @@ struct ObjectArgument: ExpressibleByArgument {
     func object(in open: OpenStore, context: NSManagedObjectContext? = nil) throws -> NSManagedObject {
         let own = open.store.identifier ?? ""
         if let storeUUID, storeUUID.caseInsensitiveCompare(own) != .orderedSame {
-            throw CommandError("\(text) is an object of the store \(storeUUID), and \(open.url.path) is \(own).")
+            throw CommandError("\(text) is an object of the store \(storeUUID), and \(open.url.storeName) is \(own).")
         }
         // The name of the entity may be that of a superentity.
         _ = try open.entity(named: entity)

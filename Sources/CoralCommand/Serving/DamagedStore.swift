@@ -30,15 +30,23 @@ final class DamagedStore: @unchecked Sendable {
     }
 
     private func html() -> String {
+        guard !ServerURLs.isOne(path) else {
+            return frame(named: URL(storeAt: path).lastPathComponent).page(
+                title: "Damage", main: "<p>The pages of a store in PostgreSQL are the server's, and are not read.</p>")
+        }
         let url = URL(fileURLWithPath: path).withoutLinks
         let files = ServedStore.stamps(of: url)
         if let known, known.files == files { return known.html }
-        let frame = PageFrame(
-            name: url.lastPathComponent, counts: [], isWritable: false, unsavedCount: 0, canUndo: false, canRedo: false,
-            place: "damage", damaged: [])
-        let html = frame.page(title: "Damage", main: findings(url) + readable(url) + rescue)
+        let html = frame(named: url.lastPathComponent).page(
+            title: "Damage", main: findings(url) + readable(url) + rescue)
         known = (files, html)
         return html
+    }
+
+    private func frame(named name: String) -> PageFrame {
+        PageFrame(
+            name: name, counts: [], isWritable: false, unsavedCount: 0, canUndo: false, canRedo: false, place: "damage",
+            damaged: [])
     }
 
     // MARK: - Parts

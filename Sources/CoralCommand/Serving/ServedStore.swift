@@ -3,12 +3,13 @@ import Coral
 
 /// An open store whose pages are served. All work runs on one queue, one request after the other.
 ///
-/// A store that is opened read-only is read in one state for each request: the newest one when the request begins.
+/// A store that is opened read-only is read in one state for each request: the newest one when the request begins. Of a store in
+/// PostgreSQL, which has no files that tell whether it has changed, each request pins a new state.
 /// A writable store is read with the changes that are not saved yet.
 ///
 /// Unchecked, because its state is used on its queue only.
 final class ServedStore: @unchecked Sendable {
-    /// The arguments of the command that opened the store, for the lines of other commands.
+    /// The arguments of the command that opened the store, without passwords, for the lines of other commands.
     let path: String
     let modelPath: String?
     let isWritable: Bool
@@ -30,8 +31,8 @@ final class ServedStore: @unchecked Sendable {
     init(
         path: String, model source: ModelSource, isWritable: Bool, backup: BackupOption, zone: TimeZone?
     ) throws {
-        self.path = path
-        modelPath = source.model
+        self.path = ServerURLs.isOne(path) ? URL(storeAt: path).storeName : path
+        modelPath = source.url.map { $0.isOfServer ? $0.storeName : source.model ?? "" }
         self.isWritable = isWritable
         self.zone = zone
         self.backup = backup
@@ -75,7 +76,7 @@ final class ServedStore: @unchecked Sendable {
     private func context() throws -> NSManagedObjectContext {
         if isWritable { return open.context }
         let files = Self.stamps(of: open.url)
-        if let state, state.files == files { return try state.snapshot.makeContext() }
+        if let state, open.url.isFileURL, state.files == files { return try state.snapshot.makeContext() }
         // The earlier state is released first.
         state = nil
         let snapshot = try StoreSnapshot(of: open.coordinator)

@@ -23,7 +23,7 @@ struct BackupOption: ParsableArguments {
     }
 
     /// Makes a backup, runs work that changes a store, and reports the location of the backup. If the work fails,
-    /// nothing has changed and the backup is removed.
+    /// nothing has changed and the backup is removed. Throws `CommandError` for a store in PostgreSQL, unless --no-backup is given.
     func protecting<Result>(_ open: OpenStore, _ body: () throws -> Result) throws -> Result {
         try protecting(storeAt: open.url, model: open.model, body)
     }
@@ -34,6 +34,11 @@ struct BackupOption: ParsableArguments {
     ) throws -> Result {
         try StandardOutput.requireOpen()
         guard !noBackup else { return try body() }
+        guard url.isFileURL else {
+            throw CommandError(
+                "Nothing was changed: the command makes no backup of a store in PostgreSQL. Make one with pg_dump, and use "
+                    + "--no-backup.")
+        }
         let copy = Self.place(beside: url)
         do {
             try Work.run("Backing up", noun: nil) { try Self.copy(url, model, to: copy, progress: $0) }

@@ -45,7 +45,9 @@ struct CheckCommand: ParsableCommand {
     func run() throws { try proof.prove(store, check) }
 
     private func check() throws {
-        let url = try OpenStore.file(at: store)
+        let url = try OpenStore.file(
+            at: store,
+            because: "coral check examines the tables of a file: it does not check stores in PostgreSQL.")
         let model = try source.givenModel()
         let open: OpenStore
         do {

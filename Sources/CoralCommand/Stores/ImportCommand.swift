@@ -12,7 +12,9 @@ struct ImportCommand: ParsableCommand {
             Objects that are found are updated, the others are inserted. All changes are saved together, and none on \
             an error.
 
-            With --restore a store is created as it was when it was exported: with its UUID and its primary keys.
+            With --restore a store is created as it was when it was exported: with its UUID and its primary keys. In \
+            place of a document --restore also takes a store, whose objects are copied to a new one: from a file to \
+            PostgreSQL, and back.
 
             A new store needs a model: --model takes a .momd, .mom, .xcdatamodeld or .xcdatamodel, or a store that \
             contains its model. A backup of an existing store is made before it is changed.
@@ -22,9 +24,10 @@ struct ImportCommand: ParsableCommand {
               coral import notes.json --into New.sqlite --model Notes.sqlite
               coral import notes.json --into New.sqlite --model Notes.sqlite --like Notes.sqlite
               fetch-notes | coral import - --into Notes.sqlite --key Note=id
+              coral import Notes.sqlite --restore --into 'postgresql://db.example.org/app?schema=notes'
             """)
 
-    @Argument(help: "The document; - for standard input.")
+    @Argument(help: "The document; - for standard input. With --restore also a store.")
     var file: InputDocument
 
     @Option(
@@ -80,13 +83,16 @@ struct ImportCommand: ParsableCommand {
     }
 
     func run() throws {
+        if restore, file.isStore { return try copyStore() }
         let document = try file.source()
         restore ? try restoreStore(from: document) : try importDocument(document)
     }
 
     /// The location of the store without symbolic links, and whether the store is new.
     private func place() throws -> (store: URL, isNew: Bool) {
-        let store = URL(fileURLWithPath: into).withoutLinks
+        let store = URL(storeAt: into).withoutLinks
+        try likeness.requireFile(store)
+        guard store.isFileURL else { return (store, try !store.storeExists()) }
         try OpenStore.requireFile(store)
         guard !ReadFiles([file.url]).wouldBeReplaced(by: store, isStore: true) else {
             throw CommandError("The store \(into) and the document \(file.name) are the same file. Name another store.")
@@ -207,7 +213,9 @@ struct ImportCommand: ParsableCommand {
             throw CommandError("--like requires a new store: \(into) exists, and has the names of its own.")
         }
         if isNew, source.model == nil {
-            throw CommandError("There is no store at \(into). Give the model of the new store with --model.")
+            throw CommandError(
+                "There is no store at \(store.isOfServer ? store.storeName : into). Give the model of the new store with --model."
+            )
         }
         return try source.model(for: store)
     }
@@ -229,6 +237,33 @@ struct ImportCommand: ParsableCommand {
             return try report(try restore())
         }
         try report(try backup.protecting(OpenStore(url: store, model: model, modelPath: source.model), restore))
+    }
+
+    /// Copies the rows of a store to a new one, with its UUID, metadata and primary keys. Between files, the files are copied.
+    private func copyStore() throws {
+        let (target, isNew) = try place()
+        guard likeness.like == nil else { throw CommandError("--like cannot be combined with a store to copy.") }
+        guard isNew else {
+            throw CommandError("A store is copied to a new one: there is a store at \(target.storeName) already.")
+        }
+        guard let url = file.url else { return }
+        let model = try source.model(for: url.withoutLinks)
+        try StandardOutput.requireOpen()
+        let count = try Work.run("Copying", noun: nil) { progress in
+            try StoreCreation.makeStore(at: target, model: model) { draft in
+                // The copy keeps this model as its own, and not the one that keeps archives as they are.
+                try StoreCreation.createStore(at: draft, model: model)
+                let open = try OpenStore(url: url, model: model, holdsState: false, modelPath: source.model)
+                let copy = try open.coordinator.migratePersistentStore(
+                    open.store, to: draft, options: nil, withType: draft.storeType)
+                let count = try EntityCounts(open).counts.reduce(0) { $0 + $1.count }
+                try open.coordinator.remove(copy)
+                if progress.isCancelled { throw CocoaError(.userCancelled) }
+                return count
+            }
+        }
+        if json { return try JSONOutput.report(["copied": count]) }
+        try StandardOutput.report("\(Quantity.count(count, "object")) copied\n")
     }
 
     // MARK: - Output

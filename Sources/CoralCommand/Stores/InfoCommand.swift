@@ -62,7 +62,7 @@ private struct StoreReport: Encodable {
 
     init(_ open: OpenStore) throws {
         let metadata = open.store.metadata ?? [:]
-        path = open.url.path
+        path = open.url.storeName
         uuid = open.store.identifier ?? ""
         frameworkVersion = (metadata["NSPersistenceFrameworkVersion"] as? NSNumber)?.intValue
         modelVersionIdentifiers =
@@ -73,10 +73,12 @@ private struct StoreReport: Encodable {
         #if !canImport(Darwin)
             let inspection = try StoreInspection(url: open.url)
             keepsModel = inspection.cachedModel != nil
-            journalMode = inspection.journalMode
-            journal = inspection.journalState
             byteCount = inspection.byteCount
-            logByteCount = inspection.logByteCount
+            if open.url.isFileURL {
+                journalMode = inspection.journalMode
+                journal = inspection.journalState
+                logByteCount = inspection.logByteCount
+            }
             hasHistory = inspection.hasHistory
         #endif
         entities = ModelDescription(open.model).entities
@@ -84,6 +86,8 @@ private struct StoreReport: Encodable {
         objectCount = counts.counts.reduce(0) { $0 + $1.count }
         for index in entities.indices { entities[index].count = counts.count(of: entities[index].name) }
         #if !canImport(Darwin) && !CORAL_PUBLIC_API
+            // The tables of a store in PostgreSQL are the server's.
+            guard open.url.isFileURL else { return }
             let tables = try open.context.performAndWait {
                 try StoreTables(of: open.url, in: open.context, measures: true)
             }

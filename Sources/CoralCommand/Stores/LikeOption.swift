@@ -11,6 +11,14 @@ struct LikeOption: ParsableArguments {
         completion: Completion.stores)
     var like: String?
 
+    /// Rejects the option for a new store in PostgreSQL, whose join tables have the names that the engine chooses.
+    ///
+    /// Throws `CommandError`.
+    func requireFile(_ url: URL) throws {
+        guard like != nil, url.isOfServer else { return }
+        throw CommandError("--like requires a new store in a file.")
+    }
+
     /// The location of the other store, resolved; nil without the option. Throws `CommandError` if there is none, or if the
     /// names of tables cannot be chosen on this system.
     func url() throws -> URL? {
@@ -19,7 +27,9 @@ struct LikeOption: ParsableArguments {
             throw CommandError(
                 "On this system Core Data chooses the names of join tables; --like \(like) has no effect.")
         #else
-            return try OpenStore.file(at: like).withoutLinks
+            return try OpenStore.file(
+                at: like, because: "--like takes the names of a store of Apple's Core Data, which is a file."
+            ).withoutLinks
         #endif
     }
 }

@@ -14,7 +14,8 @@ struct MigrateCommand: ParsableCommand {
             between; --through gives other versions, in order. A step between two versions is made with a mapping model \
             if there is one for their version hashes, else by inference. Inferred steps are one \
             transaction in the store's file; with mapping models, the migrated store is made beside the store and \
-            replaces it.
+            replaces it. A store in PostgreSQL is migrated by inferred steps only, and rehearsed in another schema of its \
+            database.
 
             What the rows do not allow is repaired on request: --fill gives objects without a value of a required \
             attribute a value, --deduplicate merges objects with equal values, --convert converts values to the \
@@ -93,9 +94,14 @@ struct MigrateCommand: ParsableCommand {
     }
 
     func run() throws {
-        let url = try OpenStore.file(at: store).withoutLinks
+        let url = try OpenStore.place(at: store).withoutLinks
+        if url.isOfServer, output != nil {
+            throw CommandError(
+                "A store in PostgreSQL is migrated in place: for a migrated copy, copy it with coral import --restore first."
+            )
+        }
         if let output, !dryRun {
-            let models = ([to] + through + mapping).map { URL(fileURLWithPath: $0) }
+            let models = ([to] + through + mapping).map { URL(storeAt: $0) }
             try Confirmation.requireFree(output, for: .store, reading: [url] + models, isForced: force)
         }
         let migration = try chosenMigration(of: url)
@@ -104,7 +110,8 @@ struct MigrateCommand: ParsableCommand {
             try MigrationRehearsal(migration).run(onStoreAt: url, progress: $0)
         }
         warnOfUnfittingMappings(migration, result)
-        var report = MigrationReport(result, store: store, to: migration.destination.name)
+        let name = url.isOfServer ? url.storeName : store
+        var report = MigrationReport(result, store: name, to: migration.destination.name)
         if dryRun || !result.isPossible {
             try json ? JSONOutput.write(report) : StandardOutput.write(report.text)
             if let failure = result.failure {
@@ -147,7 +154,8 @@ struct MigrateCommand: ParsableCommand {
             }
             guard !statements.isEmpty else {
                 return try StandardOutput.write(
-                    "-- \(store) has the version \"\(migration.destination.name)\" already.\n")
+                    "-- \(url.isOfServer ? url.storeName : store) has the version \"\(migration.destination.name)\" already.\n"
+                )
             }
             for statement in statements { try StandardOutput.write(statement + ";\n") }
         #endif
@@ -180,9 +188,9 @@ struct MigrateCommand: ParsableCommand {
     }
 
     private func chosenMigration(of store: URL) throws -> ProgressiveMigration {
-        let target = URL(fileURLWithPath: to)
-        guard FileManager.default.fileExists(atPath: target.path) else {
-            throw CommandError("There is no model or store at \(to).")
+        let target = URL(storeAt: to)
+        guard try target.storeExists() else {
+            throw CommandError("There is no model or store at \(target.isOfServer ? target.storeName : to).")
         }
         let between = try through.map { path in
             guard FileManager.default.fileExists(atPath: path) else {

@@ -49,7 +49,8 @@ struct OpenCommand: ParsableCommand {
 
     func run() throws {
         guard !isURI else { return try showObject() }
-        let url = URL(fileURLWithPath: place)
+        let url = URL(storeAt: place)
+        guard url.isFileURL else { return try showServer(url) }
         guard let status = FileStatus(url.path) else { throw CommandError("There is nothing at \(place).") }
         guard status.isFolder else {
             try OpenStore.requireFile(url)
@@ -67,6 +68,13 @@ struct OpenCommand: ParsableCommand {
         try copy(stores, from: url)
         guard !stores.isEmpty else { throw CommandError("There is no store of Core Data in \(place).") }
         try show(stores, in: url.path)
+    }
+
+    private func showServer(_ url: URL) throws {
+        if copyTo != nil { throw CommandError("--copy-to requires a backup of a device, not a store in PostgreSQL.") }
+        let url = try OpenStore.place(at: place)
+        guard let store = FoundStore(inspecting: url, shownPath: url.storeName, origin: nil) else { return }
+        try show([store], in: "")
     }
 
     private func stores(in folder: URL) throws -> [FoundStore] {

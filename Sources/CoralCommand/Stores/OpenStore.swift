@@ -23,31 +23,33 @@ struct OpenStore {
     ///   - holdsState: Whether a store that is opened read-only is read in one state.
     /// Throws `CommandError` and errors of Core Data's.
     init(path: String, model source: ModelSource, isReadOnly: Bool = true, holdsState: Bool = true) throws {
-        let url = try Self.file(at: path)
+        let url = try Self.place(at: path)
         try self.init(
             url: url, model: source.model(for: url.withoutLinks), isReadOnly: isReadOnly, holdsState: holdsState,
             modelPath: source.model)
     }
 
-    /// The location of a store's file. Throws `CommandError` if there is none, or if it is a device or a pipe.
-    static func file(at path: String) throws -> URL {
-        // The text is not repeated, because it may contain a password.
-        if path.hasPrefix("postgresql://") || path.hasPrefix("postgres://") {
-            throw CommandError(
-                "The command opens stores in files. Stores in PostgreSQL are opened by programs that use the library "
-                    + "CoralPostgreSQL, with the trait PostgreSQL of this package.")
-        }
-        let url = URL(fileURLWithPath: path)
-        guard FileManager.default.fileExists(atPath: url.path) else {
-            throw CommandError("There is no store at \(path).")
+    /// The location of a store. Throws `CommandError` if there is none, or if it is a device or a pipe.
+    static func place(at path: String) throws -> URL {
+        let url = URL(storeAt: path)
+        guard try url.storeExists() else {
+            throw CommandError("There is no store at \(url.isOfServer ? url.storeName : path).")
         }
         try requireFile(url)
         return url
     }
 
+    /// The location of a store that must be in a file. Throws as `place(at:)` does.
+    ///
+    /// - Parameter reason: The sentence of the error for a store in PostgreSQL.
+    static func file(at path: String, because reason: String) throws -> URL {
+        guard !ServerURLs.isOne(path) else { throw CommandError(reason) }
+        return try place(at: path)
+    }
+
     /// Rejects anything but a regular file, such as a pipe. Throws `CommandError`.
     static func requireFile(_ url: URL) throws {
-        guard let status = FileStatus(url.path), !status.isRegular, !status.isFolder else { return }
+        guard url.isFileURL, let status = FileStatus(url.path), !status.isRegular, !status.isFolder else { return }
         throw CommandError("\(url.path) is a device or a pipe, not a store.")
     }
 
@@ -75,19 +77,19 @@ struct OpenStore {
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         var options: [AnyHashable: Any] = [NSReadOnlyPersistentStoreOption: isReadOnly]
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
-            ofType: NSSQLiteStoreType, at: url, options: options)
+            ofType: url.storeType, at: url, options: options)
         options.merge(additional) { $1 }
         // If the hashes have been removed from a store's metadata, the given model is accepted without a check.
         if metadata[NSStoreModelVersionHashesKey] == nil { options[NSIgnorePersistentStoreVersioningOption] = true }
         #if !canImport(Darwin)
             try Self.warnOfUnfinishedTransaction(of: url, isReadOnly: isReadOnly)
-            if !isReadOnly {
+            if !isReadOnly, url.isFileURL {
                 options[NSSQLitePragmasOption] = ["journal_mode": try StoreInspection(url: url).journalMode]
             }
         #endif
         do {
             store = try coordinator.addPersistentStore(
-                ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
+                ofType: url.storeType, configurationName: nil, at: url, options: options)
         } catch let error as CocoaError where error.errorCode == NSPersistentStoreIncompatibleVersionHashError {
             throw CommandError(OpenStore.mismatch(of: model, with: metadata, at: url, modelPath: modelPath))
         }
@@ -106,8 +108,9 @@ struct OpenStore {
 
     #if !canImport(Darwin)
         private static func warnOfUnfinishedTransaction(of url: URL, isReadOnly: Bool) throws {
+            guard isReadOnly, url.isFileURL else { return }
             let journal = url.resolvingSymlinksInPath().path + "-journal"
-            guard isReadOnly, FileManager.default.fileExists(atPath: journal) else { return }
+            guard FileManager.default.fileExists(atPath: journal) else { return }
             let inspection = try StoreInspection(url: url)
             if inspection.hasUnfinishedTransaction { StandardError.warn(inspection.journalState) }
         }
@@ -124,20 +127,21 @@ struct OpenStore {
         let names = different.prefix(5).joined(separator: ", ") + (different.count > 5 ? ", …" : "")
         let shared = Set(stored.keys).intersection(given.keys)
         guard !shared.isEmpty else {
-            return "\(url.path) was written with another model, which differs in \(names)."
+            return "\(url.storeName) was written with another model, which differs in \(names)."
         }
         let path = modelPath.map { ShellWord.quoted($0) } ?? "MODEL"
-        let command = "coral migrate \(ShellWord.quoted(url.path)) --to \(path)"
+        let command = "coral migrate \(ShellWord.quoted(url.storeName)) --to \(path)"
         let isVersion =
             shared.contains { stored[$0] == given[$0] }
             || shared.count * 2 >= Set(stored.keys).union(given.keys).count
         guard isVersion else {
             let common = shared.sorted().prefix(5).joined(separator: ", ")
-            return "\(url.path) was written with another model, which differs in \(names). Both have entities with the "
+            return
+                "\(url.storeName) was written with another model, which differs in \(names). Both have entities with the "
                 + "names \(common). If they are versions of one model, migrate the store first: \(command)"
         }
         return
-            "\(url.path) was written with another version of the model, which differs in \(names). Migrate it first: "
+            "\(url.storeName) was written with another version of the model, which differs in \(names). Migrate it first: "
             + command
     }
 

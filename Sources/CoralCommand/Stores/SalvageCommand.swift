@@ -54,7 +54,10 @@ struct SalvageCommand: ParsableCommand {
         #if canImport(Darwin) || CORAL_PUBLIC_API
             throw CommandError("On this system the pages of a store cannot be read.")
         #else
-            let url = try OpenStore.file(at: store)
+            let url = try OpenStore.file(
+                at: store,
+                because:
+                    "coral salvage reads the pages of a file: restore a store in PostgreSQL from the server's backups.")
             guard let model = try source.givenModel() ?? RowSalvage.cachedModel(of: url) else {
                 throw CommandError("The model in \(store) cannot be read, or there is none: give it with --model.")
             }

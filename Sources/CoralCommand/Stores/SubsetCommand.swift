@@ -91,12 +91,16 @@ struct SubsetCommand: ParsableCommand {
             guard let output, !dryRun else {
                 return try show(try Work.run("Looking") { try subset.plan(roots, progress: $0) })
             }
-            let url = URL(fileURLWithPath: output)
-            try Confirmation.requireFree(
-                output, for: .store, reading: [open.url, source.url, likeness.url()], isForced: force)
+            let url = URL(storeAt: output)
+            if url.isOfServer {
+                try likeness.requireFile(url)
+            } else {
+                try Confirmation.requireFree(
+                    output, for: .store, reading: [open.url, source.url, likeness.url()], isForced: force)
+            }
             try StandardOutput.requireOpen()
             // Replacing an existing file has been confirmed before; a file that has been created since is not replaced.
-            let occupant: StoreCreation.Occupant = force || FileStatus(output) != nil ? .file : .nothing
+            let occupant: StoreCreation.Occupant = force || FileStatus(url.path) != nil ? .file : .nothing
             do {
                 try show(
                     try Work.run("Writing") { try subset.write(roots, to: url, replacing: occupant, progress: $0) })

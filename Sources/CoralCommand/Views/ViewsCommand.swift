@@ -43,6 +43,9 @@ struct ViewsCommand: ParsableCommand {
         #if canImport(Darwin) || CORAL_PUBLIC_API
             throw CommandError("On this system the tables of a store are not accessible.")
         #else
+            guard !ServerURLs.isOne(store) else {
+                throw CommandError("A store in PostgreSQL has views with the names of the model, in its schema.")
+            }
             let open = try OpenStore(path: store, model: source)
             let views = try open.context.performAndWait { try StoreViews(open) }
             guard let into else {

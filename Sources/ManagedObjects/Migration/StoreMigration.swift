@@ -5,7 +5,7 @@ import Foundation
 ///
 /// The source model is the one in the program's bundles whose version hashes the store has, or else the model that the
 /// store contains: an addition to Core Data. A mapping model in the bundles takes precedence over an inferred one. With an
-/// inferred mapping, an SQLite store is migrated in place by SQL. Otherwise the new store is created beside the old one and
+/// inferred mapping, a store in SQLite or PostgreSQL is migrated in place by SQL. Otherwise the new store is created beside the old one and
 /// replaces it when it is complete. The store keeps its UUID, the program's own metadata and, if tables are not merged, the
 /// primary keys.
 struct StoreMigration {
@@ -51,6 +51,14 @@ struct StoreMigration {
         try migrate(to: coordinator.managedObjectModel)
     }
 
+    /// Whether the store is migrated by SQL.
+    private var isSQL: Bool {
+        #if PostgreSQL
+            if storeClass is PostgreSQLStore.Type { return true }
+        #endif
+        return storeClass is SQLiteStore.Type
+    }
+
     /// The migration of another file, which is a copy of the store.
     func at(_ url: URL) -> StoreMigration {
         var other = self
@@ -61,18 +69,18 @@ struct StoreMigration {
     /// Migrates the store from its present version to another.
     ///
     /// - Parameter models: The versions between, to which the store is migrated in turn; each step is inferred, and all steps
-    ///   are one transaction. SQLite only.
+    ///   are one transaction. In SQLite and PostgreSQL only.
     func migrate(to model: NSManagedObjectModel, through models: [NSManagedObjectModel] = []) throws {
         // A stage may have migrated the store since it was opened.
         let metadata =
-            storeClass is SQLiteStore.Type ? try storeClass.metadataForPersistentStore(with: url) : self.metadata
+            isSQL ? try storeClass.metadataForPersistentStore(with: url) : self.metadata
         let sourceModel = try sourceModel(metadata)
         var steps = [sourceModel] + models + [model]
-        if !models.isEmpty, storeClass is SQLiteStore.Type {
+        if !models.isEmpty, isSQL {
             for (before, after) in zip(steps, steps.dropFirst()) { _ = try inferredMapping(from: before, to: after) }
         } else {
             let mapping = try mappingModel(from: sourceModel, to: model)
-            guard mapping.isInferred, storeClass is SQLiteStore.Type else {
+            guard mapping.isInferred, isSQL else {
                 return try migrateByObjects(from: sourceModel, to: model, mapping)
             }
             steps = [sourceModel, model]

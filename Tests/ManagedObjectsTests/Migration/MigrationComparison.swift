@@ -78,7 +78,7 @@ struct MigrationComparison {
     ) throws -> Result {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let store = try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+            ofType: url.isFileURL ? NSSQLiteStoreType : TestStores.postgreSQL, configurationName: nil, at: url,
             options: options)
         let result = try body(coordinator)
         try coordinator.remove(store)

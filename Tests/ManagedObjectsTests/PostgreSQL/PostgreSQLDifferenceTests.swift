@@ -117,13 +117,13 @@
             #expect(least?.uuidString == identifiers.map(\.uuidString).min())
         }
 
-        @Test func `attributes derived from other objects are refused`() throws {
+        @Test func `texts derived from other objects by a function are refused`() throws {
             let model = NotesModel.make()
             let derived = NSDerivedAttributeDescription()
-            derived.name = "noteCount"
-            derived.attributeType = .integer64AttributeType
-            derived.derivationExpression = NSExpression(format: "notes.@count")
-            model.entitiesByName["Folder"]?.properties.append(derived)
+            derived.name = "folderKey"
+            derived.attributeType = .stringAttributeType
+            derived.derivationExpression = NSExpression(format: "canonical:(folder.name)")
+            model.entitiesByName["Note"]?.properties.append(derived)
             let error = #expect(throws: CocoaError.self) { try context(model) }
             #expect(error?.code == .persistentStoreIncompatibleSchema)
         }

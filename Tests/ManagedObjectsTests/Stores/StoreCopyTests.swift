@@ -97,8 +97,6 @@ import Testing
                 #expect(back.identifier == store.identifier)
                 try coordinator.remove(back)
                 moved += 1
-            } catch let error as CocoaError where error.localizedDescription.contains("derived from other objects") {
-                // Refused, as the article about such stores says.
             } catch {
                 Issue.record("\(path): \(error)")
             }

@@ -34,8 +34,9 @@ enum ColumnSource: Hashable {
     private var literal: String { if case .literal(let literal) = self { literal } else { "" } }
 
     /// The source with another expression around it.
-    func wrapped(_ before: String, _ after: String) -> ColumnSource {
-        switch self {
+    func wrapped(_ texts: (before: String, after: String)) -> ColumnSource {
+        let (before, after) = texts
+        return switch self {
         case .column(let name): .converted(name, before: before, after: after)
         case .converted(let name, let first, let last): .converted(name, before: before + first, after: last + after)
         case .literal(let literal): .literal(before + literal + after)
@@ -46,18 +47,27 @@ enum ColumnSource: Hashable {
 extension Value {
     /// The value as a literal of SQL, in the form of a column.
     ///
-    /// - Throws: An error of the value transformer of a transformable attribute.
-    func literal(of attribute: NSAttributeDescription, hasStorageByte: Bool) throws -> String {
+    /// - Throws: An error of the value transformer of a transformable attribute, and code 1550 for a text with a NUL character
+    ///   that the database does not store.
+    func literal(
+        of attribute: NSAttributeDescription, hasStorageByte: Bool, dialect: any SQLMigrationDialect
+    ) throws -> String {
+        func digits(_ bytes: some Sequence<UInt8>) -> String { bytes.map { String(format: "%02X", $0) }.joined() }
         func blob(_ bytes: some Sequence<UInt8>, prefix: String = "") -> String {
-            "X'" + prefix + bytes.map { String(format: "%02X", $0) }.joined() + "'"
+            dialect.literal(ofBytes: prefix + digits(bytes))
         }
-        func quoted(_ text: String) -> String {
-            guard !text.utf8.contains(0) else { return "CAST(\(blob(text.utf8)) AS TEXT)" }
+        func quoted(_ text: String) throws -> String {
+            guard !text.utf8.contains(0) else {
+                if let literal = dialect.literal(ofTextWithNUL: digits(text.utf8)) { return literal }
+                throw CocoaError(
+                    .managedObjectValidation,
+                    "The default value of “\(attribute.name)” contains a NUL character, which the store does not keep.")
+            }
             return "'" + text.replacingOccurrences(of: "'", with: "''", options: .literal) + "'"
         }
         func number(_ number: Double) -> String {
             if number.isNaN { return "NULL" }
-            return number.isFinite ? String(number) : number > 0 ? "9e999" : "-9e999"
+            return number.isFinite ? String(number) : dialect.literal(ofInfinity: number < 0)
         }
         func data(_ data: Data) -> String { blob(data, prefix: hasStorageByte ? "01" : "") }
         switch self {
@@ -65,11 +75,11 @@ extension Value {
         case .integer(let value): return String(value)
         case .real(let value): return number(value)
         case .decimal(let value): return number(value.nearestDouble)
-        case .string(let text): return quoted(text)
+        case .string(let text): return try quoted(text)
         case .data(let value): return data(value)
         case .uuid(let uuid): return withUnsafeBytes(of: uuid.uuid) { blob($0) }
         case .object(let box):
-            if let url = box.value as? URL { return quoted(url.absoluteString) }
+            if let url = box.value as? URL { return try quoted(url.absoluteString) }
             return data(try TransformableCoding.encode(box, attribute: attribute))
         }
     }

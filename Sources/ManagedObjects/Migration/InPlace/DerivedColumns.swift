@@ -1,38 +1,89 @@
 /// The statements that compute the columns of derived attributes.
 struct DerivedColumns {
     private let schema: MigratedSchema
+    private let includesOthers: Bool
 
-    init(_ schema: MigratedSchema) { self.schema = schema }
+    /// - Parameter includesOthers: Whether attributes that are derived as before are computed too, because objects that they
+    ///   depend on may have been deleted.
+    init(_ schema: MigratedSchema, includesOthers: Bool) {
+        self.schema = schema
+        self.includesOthers = includesOthers
+    }
 
-    /// Computes attributes that are new or derived in another way.
-    ///
-    /// - Parameter includingOthers: Whether the others are computed too, because objects that they depend on may have been
-    ///   deleted.
-    func statements(includingOthers: Bool) -> [String] {
+    /// A derived attribute of an entity whose values must be computed.
+    private struct Column {
+        let entity: SQLEntity
+        let name: String
+        let derivation: Derivation
+    }
+
+    private var columns: [Column] {
         schema.pairs.flatMap { pair in
-            pair.new.entity.layout.derivedSlots.compactMap { slot -> String? in
+            pair.new.entity.layout.derivedSlots.compactMap { slot in
                 guard let column = pair.new.columns[slot],
                     let attribute = pair.new.entity.layout.slots[slot].attribute,
                     let derivation = Derivation(attribute),
-                    pair.sources[slot]?.column == nil || includingOthers && derivation != .now,
-                    let value = value(of: derivation, in: pair.new)
+                    pair.sources[slot]?.column == nil || includesOthers && derivation != .now
                 else { return nil }
-                return SQLiteDialect().text(
-                    of: SQLUpdate(
-                        pair.new.table, set: [.expression(value, of: column.name)], where: pair.new.isOfEntityItself()))
+                return Column(entity: pair.new, name: column.name, derivation: derivation)
             }
+        }
+    }
+
+    /// Computes attributes that are new or derived in another way.
+    var statements: [String] {
+        columns.compactMap { column in
+            guard let value = value(of: column.derivation, in: column.entity) else { return nil }
+            return schema.dialect.text(
+                of: SQLUpdate(
+                    column.entity.table, set: [.expression(value, of: column.name)],
+                    where: column.entity.isOfEntityItself()))
+        }
+    }
+
+    /// A column of texts that are derived by a function that the database does not have.
+    struct Text {
+        let table: String
+        let column: String
+        let derivation: Derivation
+        /// Selects primary keys and the texts from which the values are derived.
+        let sources: String
+    }
+
+    /// The columns whose values the database cannot compute.
+    var texts: [Text] {
+        columns.compactMap { column in
+            guard let function = column.derivation.textFunction, schema.dialect.name(of: function) == nil else {
+                return nil
+            }
+            let table = column.entity.table
+            let source: String?
+            switch column.derivation {
+            case .canonical(let name), .uppercase(let name), .lowercase(let name):
+                source = self.column(name, in: column.entity.entity)
+            case .relatedText(_, let relationship, let attribute):
+                source = related(relationship, attribute, in: column.entity) { $0 }
+            default: source = nil
+            }
+            guard let source else { return nil }
+            return Text(
+                table: table, column: column.name, derivation: column.derivation,
+                sources: schema.dialect.text(
+                    of: SQLSelect(["Z_PK", source], from: table, where: column.entity.isOfEntityItself())))
         }
     }
 
     /// The value as SQL; nil for a derivation that a store does not compute.
     private func value(of derivation: Derivation, in entity: SQLEntity) -> String? {
-        func function(_ name: PredicateFunctions.Name, _ text: String) -> String { "\(name.rawValue)(\(text))" }
+        func function(_ name: PredicateFunctions.Name, _ text: String) -> String? {
+            schema.dialect.name(of: name).map { "\($0)(\(text))" }
+        }
         switch derivation {
-        case .now: return "NSCoreDataNow()"
+        case .now: return schema.dialect.now
         case .copy(let name): return column(name, in: entity.entity)
-        case .canonical(let name): return column(name, in: entity.entity).map { function(.canonical, $0) }
-        case .uppercase(let name): return column(name, in: entity.entity).map { function(.uppercase, $0) }
-        case .lowercase(let name): return column(name, in: entity.entity).map { function(.lowercase, $0) }
+        case .canonical(let name): return column(name, in: entity.entity).flatMap { function(.canonical, $0) }
+        case .uppercase(let name): return column(name, in: entity.entity).flatMap { function(.uppercase, $0) }
+        case .lowercase(let name): return column(name, in: entity.entity).flatMap { function(.lowercase, $0) }
         case .related(let relationship, let attribute):
             return related(relationship, attribute, in: entity) { $0 }
         case .relatedText(let name, let relationship, let attribute):
@@ -50,7 +101,7 @@ struct DerivedColumns {
                 let members = members(of: relationship, in: entity), let destination = relationship.destinationEntity,
                 let value = column(summed, in: destination)
             else { return nil }
-            return "(SELECT IFNULL(sum(m.\(value)), 0) FROM \(members.table) AS m "
+            return "(SELECT COALESCE(sum(m.\(value)), 0) FROM \(members.table) AS m "
                 + "WHERE m.\(members.owner) = \(entity.table).Z_PK)"
         }
     }
@@ -60,13 +111,13 @@ struct DerivedColumns {
     }
 
     private func related(
-        _ relationship: String, _ attribute: String, in entity: SQLEntity, _ derived: (String) -> String
+        _ relationship: String, _ attribute: String, in entity: SQLEntity, _ derived: (String) -> String?
     ) -> String? {
         guard let destination = entity.entity.relationshipsByName[relationship]?.destinationEntity,
             let table = schema.new.entity(destination)?.table, let key = column(relationship, in: entity.entity),
-            let value = column(attribute, in: destination)
+            let value = column(attribute, in: destination), let derived = derived("d.\(value)")
         else { return nil }
-        return "(SELECT \(derived("d.\(value)")) FROM \(table) AS d WHERE d.Z_PK = \(entity.table).\(key))"
+        return "(SELECT \(derived) FROM \(table) AS d WHERE d.Z_PK = \(entity.table).\(key))"
     }
 
     private func members(

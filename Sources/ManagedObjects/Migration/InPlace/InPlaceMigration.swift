@@ -2,7 +2,8 @@ import Foundation
 import GRDB
 import ModelFiles
 
-/// The migration of an SQLite store in one transaction by SQL alone: Core Data's lightweight migration.
+/// The migration of a store in one transaction by SQL alone: Core Data's lightweight migration. Here of an SQLite store; of one in
+/// PostgreSQL in `PostgreSQLInPlaceMigration`.
 ///
 /// Cost: a pass over each table whose rows change, and one for each index that is created. Memory does not depend on the
 /// number of rows.
@@ -45,6 +46,9 @@ package struct InPlaceMigration {
     ///   process has migrated the store to another version, 134090 if the store is locked, and 134110 for other errors of
     ///   SQLite, such as a full disk. The store is then unchanged.
     package func run() throws {
+        #if PostgreSQL
+            guard url.isFileURL else { return try PostgreSQLInPlaceMigration(self).run() }
+        #endif
         let connection = try SQLiteConnection(url: url, options: SQLiteOptions(options, isReadOnly: false))
         do {
             try withUnsafeCurrentTask { task in
@@ -67,10 +71,7 @@ package struct InPlaceMigration {
         // Another process may have migrated the store meanwhile.
         if isFitting(destination, metadata) { return }
         guard let first = models.first, isFitting(first, metadata) else {
-            throw CocoaError(
-                .persistentStoreIncompatibleVersionHash,
-                "Another process has migrated the store to another version of the model.", url: url,
-                userInfo: ["metadata": metadata.published, "reason": "The store has another version of the model."])
+            throw otherVersion(metadata, url: url)
         }
         let version = try database.versionOfSchema()
         for (index, (before, after)) in zip(models, models.dropFirst()).enumerated() {
@@ -82,7 +83,15 @@ package struct InPlaceMigration {
         if try database.versionOfSchema() == version { try database.incrementVersionOfSchema() }
     }
 
-    private func isFitting(_ model: NSManagedObjectModel, _ metadata: StoreMetadata) -> Bool {
+    /// The error for a store that another process has migrated to another version.
+    func otherVersion(_ metadata: StoreMetadata, url: URL) -> CocoaError {
+        CocoaError(
+            .persistentStoreIncompatibleVersionHash,
+            "Another process has migrated the store to another version of the model.", url: url,
+            userInfo: ["metadata": metadata.published, "reason": "The store has another version of the model."])
+    }
+
+    func isFitting(_ model: NSManagedObjectModel, _ metadata: StoreMetadata) -> Bool {
         let known = metadata.content[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
         let hashes = model.entityVersionHashesByName
         guard model === models.last else { return known.allSatisfy { hashes[$0.key] == $0.value } }
@@ -101,10 +110,11 @@ package struct InPlaceMigration {
         try old.requireUsableNames()
         try new.requireUsableNames()
         let inferred = InferredMapping(from: source.modelValue(), to: destination.modelValue())
-        let schema = try MigratedSchema(from: old, catalog, to: new, inferred.entities)
+        let schema = try MigratedSchema(from: old, catalog, to: new, inferred.entities, dialect: SQLiteDialect())
         let defersCleanUp = NSPersistentStore.flag(NSPersistentStoreDeferredLightweightMigrationOptionKey, in: options)
         let plan = InPlacePlan(
-            schema, catalog, types: try columnTypes(database, catalog), defersCleanUp: defersCleanUp)
+            schema, catalog, types: try columnTypes(database, catalog),
+            objects: SQLiteTableObjects(schema: schema, catalog: catalog), defersCleanUp: defersCleanUp)
         let lastKeys = try lastKeys(of: schema, catalog, database)
         addExternalValues(to: database)
         let count = Double(plan.statements.count + plan.constraints.count)
@@ -161,7 +171,7 @@ package struct InPlaceMigration {
     private func addExternalValues(to database: Database) {
         let files = ExternalData(directory: SQLiteFile(url).externalDataDirectory)
         database.add(
-            function: DatabaseFunction(MigratedSchema.externalValueFunction, argumentCount: 1) { arguments in
+            function: DatabaseFunction(SQLiteDialect.externalValueFunction, argumentCount: 1) { arguments in
                 guard case .blob(let column) = arguments[0].storage, let marker = column.first else {
                     return arguments[0]
                 }
@@ -216,6 +226,11 @@ package struct InPlaceMigration {
 
     // MARK: - History
 
+    /// The author of a migration's transaction.
+    static func author(digest: String) -> String {
+        "com.apple.coredata.schemamigrator: lightweight migration from model with digest { \(digest) }"
+    }
+
     /// Adds a transaction without changes to a history.
     private func recordMigration(_ metadata: StoreMetadata, _ schema: SQLSchema, _ database: Database) throws {
         guard var tables = try HistoryTables(in: database) else { return }
@@ -223,7 +238,7 @@ package struct InPlaceMigration {
         let digest = metadata.content["NSStoreModelVersionHashesDigest"] as? String ?? ""
         try HistoryWriter(
             tables, bitmaps: ChangeBitmaps(schema, areReliable: true), database: database,
-            author: "com.apple.coredata.schemamigrator: lightweight migration from model with digest { \(digest) }",
+            author: Self.author(digest: digest),
             contextName: nil
         ).writeEmptyTransaction()
     }

@@ -36,7 +36,7 @@ struct JoinTableMigration {
         }
         for move in moves where !unchanged.contains(move.table.name) {
             guard let source = move.source, let from = names[source.table] else {
-                statements.append(SQLiteDialect().text(of: move.table.definition))
+                statements.append(schema.dialect.text(of: move.table.definition))
                 continue
             }
             if let renames = renames(source, move.table) {
@@ -45,7 +45,7 @@ struct JoinTableMigration {
                 statements += TableMigration.renaming(renames, in: move.table.name)
             } else {
                 statements += [
-                    SQLiteDialect().text(of: move.table.definition), Self.copy(from, source, to: move.table),
+                    schema.dialect.text(of: move.table.definition), copy(from, source, to: move.table),
                 ]
             }
         }
@@ -73,7 +73,7 @@ struct JoinTableMigration {
             + positions.compactMap { old, new in old.flatMap { old in new.map { (old, $0) } } }
     }
 
-    private static func copy(_ from: String, _ source: SQLPairs, to table: SQLJoinTable) -> String {
+    private func copy(_ from: String, _ source: SQLPairs, to table: SQLJoinTable) -> String {
         var columns = [table.sourceColumn, table.destinationColumn]
         var values = [source.source, source.destination]
         if let column = table.sourcePositionColumn {
@@ -86,7 +86,7 @@ struct JoinTableMigration {
             values.append(source.position ?? ReferenceMigration.position(in: source.source, by: source.destination))
         }
         let pairs = "SELECT \(values.joined(separator: ", ")) FROM \(from) WHERE TRUE"
-        return SQLiteDialect().text(
+        return schema.dialect.text(
             of: SQLInsert(into: table.name, columns, selection: pairs, duplicates: .areIgnored))
     }
 
@@ -100,8 +100,8 @@ struct JoinTableMigration {
                 let ownerEntity = schema.new.entity(owner.entity), let memberEntity = schema.new.entity(members)
             else { return nil }
             return
-                "DELETE FROM \(table.name) WHERE \(table.sourceColumn) NOT IN (\(ReferenceMigration.keys(ownerEntity))) "
-                + "OR \(table.destinationColumn) NOT IN (\(ReferenceMigration.keys(memberEntity)))"
+                "DELETE FROM \(table.name) WHERE \(table.sourceColumn) NOT IN (\(schema.keys(ownerEntity))) "
+                + "OR \(table.destinationColumn) NOT IN (\(schema.keys(memberEntity)))"
         }
     }
 }

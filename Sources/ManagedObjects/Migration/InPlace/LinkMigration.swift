@@ -7,6 +7,8 @@ struct LinkMigration {
     private let catalog: SQLCatalog
     private let relationship: NSRelationshipDescription
     private let table: String
+    private var temporary: String { schema.dialect.temporary(table) }
+    private static let columns = ["OWNER", "MEMBER", "POSITION", "INVERSEPOSITION"]
 
     init(_ schema: MigratedSchema, _ catalog: SQLCatalog, _ relationship: NSRelationshipDescription, number: Int) {
         self.schema = schema
@@ -20,7 +22,8 @@ struct LinkMigration {
     /// Collects the links from the old tables.
     func reading() -> [String] {
         let inverse = relationship.inverseRelationship.flatMap { $0 === relationship ? nil : $0 }
-        return ["CREATE TEMP TABLE \(table) (OWNER INTEGER, MEMBER INTEGER, POSITION INTEGER, INVERSEPOSITION INTEGER)"]
+        let columns = Self.columns.map { "\($0) \(schema.dialect.name(of: .integer))" }.joined(separator: ", ")
+        return ["CREATE TEMP TABLE \(table) (\(columns))"]
             + links(of: relationship).map {
                 "INSERT INTO \(table) (OWNER, MEMBER, POSITION, INVERSEPOSITION) \($0)"
             }
@@ -89,12 +92,12 @@ struct LinkMigration {
         else { return [] }
         let inverse = relationship.inverseRelationship
         var statements = [
-            "DELETE FROM temp.\(table) WHERE OWNER NOT IN (\(ReferenceMigration.keys(owners))) "
-                + "OR MEMBER NOT IN (\(ReferenceMigration.keys(members)))"
+            "DELETE FROM \(temporary) WHERE OWNER NOT IN (\(schema.keys(owners))) "
+                + "OR MEMBER NOT IN (\(schema.keys(members)))"
         ]
         if inverse === relationship {
             statements.append(
-                "INSERT INTO temp.\(table) (OWNER, MEMBER, POSITION) SELECT MEMBER, OWNER, INVERSEPOSITION FROM temp.\(table)"
+                "INSERT INTO \(temporary) (OWNER, MEMBER, POSITION) SELECT MEMBER, OWNER, INVERSEPOSITION FROM \(temporary)"
             )
         }
         if let pairs = schema.new.pairs(of: relationship) {
@@ -104,7 +107,7 @@ struct LinkMigration {
         } else {
             statements += references(owners, members, inverse)
         }
-        return statements + ["DROP TABLE temp.\(table)"]
+        return statements + ["DROP TABLE \(temporary)"]
     }
 
     /// Selects each link once, with its positions counted anew.
@@ -112,7 +115,7 @@ struct LinkMigration {
         "SELECT OWNER, MEMBER, \(ReferenceMigration.position(in: "OWNER", by: "POSITION IS NULL, POSITION, MEMBER")) "
             + "AS POSITION, "
             + "\(ReferenceMigration.position(in: "MEMBER", by: "INVERSEPOSITION IS NULL, INVERSEPOSITION, OWNER")) "
-            + "AS INVERSEPOSITION FROM (\(links))"
+            + "AS INVERSEPOSITION FROM (\(links)) AS l"
     }
 
     private func insertion(_ pairs: SQLPairs) -> String {
@@ -123,12 +126,12 @@ struct LinkMigration {
             + (pairs.inversePosition.map { _ in ["INVERSEPOSITION"] } ?? [])
         let links =
             "SELECT OWNER, MEMBER, max(POSITION) AS POSITION, max(INVERSEPOSITION) AS INVERSEPOSITION "
-            + "FROM temp.\(table) GROUP BY OWNER, MEMBER"
+            + "FROM \(temporary) GROUP BY OWNER, MEMBER"
         // A pair of a relationship that is its own inverse is stored once.
         let rows =
             "SELECT \(values.joined(separator: ", ")) FROM (\(counted(links))) AS l "
             + "WHERE \(pairs.isReflexive ? "OWNER <= MEMBER" : "TRUE")"
-        return SQLiteDialect().text(
+        return schema.dialect.text(
             of: SQLInsert(into: pairs.table, columns, selection: rows, duplicates: .areIgnored))
     }
 
@@ -138,8 +141,10 @@ struct LinkMigration {
             case .memberSlot(let slot, let position) = place.storage, let owner = members.columns[slot]?.name
         else { return [] }
         let positionColumn = position.flatMap { members.columns[$0]?.name }
-        let links =
-            "SELECT max(OWNER) AS OWNER, MEMBER, POSITION, INVERSEPOSITION FROM temp.\(table) GROUP BY MEMBER"
+        let numbered =
+            "SELECT OWNER, MEMBER, POSITION, INVERSEPOSITION, "
+            + "row_number() OVER (PARTITION BY MEMBER ORDER BY OWNER DESC) AS PLACE FROM \(temporary)"
+        let links = "SELECT OWNER, MEMBER, POSITION, INVERSEPOSITION FROM (\(numbered)) AS n WHERE PLACE = 1"
         let assignments = ["\(owner) = l.OWNER"] + (positionColumn.map { ["\($0) = l.POSITION"] } ?? [])
         return [
             "UPDATE \(members.table) SET \(assignments.joined(separator: ", ")) FROM (\(counted(links))) AS l "
@@ -153,7 +158,7 @@ struct LinkMigration {
     ) -> [String] {
         let links =
             "SELECT OWNER, max(MEMBER) AS MEMBER FROM "
-            + "(SELECT max(OWNER) AS OWNER, MEMBER FROM temp.\(table) GROUP BY MEMBER) GROUP BY OWNER"
+            + "(SELECT max(OWNER) AS OWNER, MEMBER FROM \(temporary) GROUP BY MEMBER) AS m GROUP BY OWNER"
         func update(_ entity: SQLEntity, _ relationship: NSRelationshipDescription, _ key: String, _ value: String)
             -> String?
         {

@@ -1,9 +1,6 @@
 // The sources of the columns of a migrated table.
 
 extension MigratedSchema {
-    /// The SQL function that returns the data of a column with a storage byte, from the row or from a file.
-    static let externalValueFunction = "CORALEXTERNALVALUE"
-
     /// The source of each slot's column.
     func sources(of pair: Pair) throws -> [ColumnSource?] {
         try pair.new.entity.layout.slots.indices.map { slot in
@@ -48,16 +45,15 @@ extension MigratedSchema {
         if attribute is NSDerivedAttributeDescription {
             return source.map { isDerivedAlike(before, attribute) ? .column($0.name) : .null } ?? .null
         }
-        let initial = try slot.initial.literal(of: attribute, hasStorageByte: column.hasStorageByte)
+        let initial = try slot.initial.literal(
+            of: attribute, hasStorageByte: column.hasStorageByte, dialect: dialect)
         let isComputed = before is NSDerivedAttributeDescription && before?.attributeType != attribute.attributeType
         guard let source, !isComputed else { return .literal(initial) }
         var result = ColumnSource.column(source.name)
-        if column.hasStorageByte, !source.hasStorageByte { result = result.wrapped("CAST(X'01' || ", " AS BLOB)") }
-        if source.hasStorageByte, !column.hasStorageByte {
-            result = result.wrapped("\(Self.externalValueFunction)(", ")")
-        }
+        if column.hasStorageByte, !source.hasStorageByte { result = result.wrapped(dialect.addingStorageByte) }
+        if source.hasStorageByte, !column.hasStorageByte { result = result.wrapped(dialect.removingStorageByte) }
         let isRequired = !attribute.isOptional && initial != "NULL"
-        return isRequired ? result.wrapped("IFNULL(", ", \(initial))") : result
+        return isRequired ? result.wrapped(("COALESCE(", ", \(initial))")) : result
     }
 
     private func isDerivedAlike(_ before: NSAttributeDescription?, _ after: NSAttributeDescription) -> Bool {

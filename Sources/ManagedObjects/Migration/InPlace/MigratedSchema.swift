@@ -4,6 +4,8 @@ import ModelFiles
 struct MigratedSchema {
     let old: SQLSchema
     let new: SQLSchema
+    /// The dialect of the statements.
+    let dialect: any SQLMigrationDialect
 
     /// An entity of the new schema with the one that its rows had.
     struct Pair {
@@ -28,10 +30,12 @@ struct MigratedSchema {
 
     /// - Throws: An error of a value transformer that encodes a default value.
     init(
-        from old: SQLSchema, _ catalog: SQLCatalog, to new: SQLSchema, _ mappings: [InferredMapping.Entity]
+        from old: SQLSchema, _ catalog: SQLCatalog, to new: SQLSchema, _ mappings: [InferredMapping.Entity],
+        dialect: any SQLMigrationDialect
     ) throws {
         self.old = old
         self.new = new
+        self.dialect = dialect
         let byName = Dictionary(
             mappings.map { ($0.destinationName ?? "", $0) }, uniquingKeysWith: { first, _ in first })
         func names(_ properties: [InferredMapping.Property]) -> [String: String] {
@@ -62,6 +66,11 @@ struct MigratedSchema {
     /// The pairs of an entity and those that inherit from it.
     func pairs(below entity: NSEntityDescription) -> [Pair] {
         pairs.filter { $0.new.entity.isKindOf(entity: entity) }
+    }
+
+    /// Selects the primary keys of the objects of a new entity.
+    func keys(_ entity: SQLEntity) -> String {
+        dialect.text(of: SQLSelect(["Z_PK"], from: entity.table, where: entity.isOfHierarchy()))
     }
 
     /// `column` with the new number in place of each old one; nil if no number changes.

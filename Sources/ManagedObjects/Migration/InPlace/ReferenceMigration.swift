@@ -44,11 +44,6 @@ struct ReferenceMigration {
             + "+ \(OrderedPositions.position(ofMember: 0))"
     }
 
-    /// Selects the primary keys of the objects of an entity.
-    static func keys(_ entity: SQLEntity) -> String {
-        SQLiteDialect().text(of: SQLSelect(["Z_PK"], from: entity.table, where: entity.isOfHierarchy()))
-    }
-
     /// The pairs whose rows have values in the column of a reference, and the old slot of each.
     private func filled(_ reference: Reference) -> [MigratedSchema.Pair] {
         schema.pairs(below: reference.entity.entity).filter { $0.sources[reference.slot]?.column != nil }
@@ -66,8 +61,8 @@ struct ReferenceMigration {
             guard isLosing else { return nil }
             let columns = [reference.column.name, reference.column.companion, reference.position?.column]
             let cleared = columns.compactMap { $0 }.map { "\($0) = NULL" }.joined(separator: ", ")
-            return "UPDATE \(reference.entity.table) SET \(cleared) WHERE \(reference.column.name) NOT NULL "
-                + "AND \(reference.column.name) NOT IN (\(Self.keys(reference.destination)))"
+            return "UPDATE \(reference.entity.table) SET \(cleared) WHERE \(reference.column.name) IS NOT NULL "
+                + "AND \(reference.column.name) NOT IN (\(schema.keys(reference.destination)))"
         }
     }
 
@@ -80,7 +75,7 @@ struct ReferenceMigration {
             let (table, column) = (reference.entity.table, reference.column.name)
             return "UPDATE \(table) SET \(position.column) = p.position FROM "
                 + "(SELECT Z_PK AS k, \(Self.position(in: column, by: "Z_PK")) AS position "
-                + "FROM \(table) WHERE \(column) NOT NULL) AS p WHERE p.k = \(table).Z_PK"
+                + "FROM \(table) WHERE \(column) IS NOT NULL) AS p WHERE p.k = \(table).Z_PK"
         }
     }
 
@@ -93,7 +88,7 @@ struct ReferenceMigration {
             else { return nil }
             let (table, column) = (reference.entity.table, reference.column.name)
             return "UPDATE \(table) SET \(companion) = (SELECT d.Z_ENT FROM \(reference.destination.table) AS d "
-                + "WHERE d.Z_PK = \(table).\(column)) WHERE \(column) NOT NULL"
+                + "WHERE d.Z_PK = \(table).\(column)) WHERE \(column) IS NOT NULL"
         }
     }
 }

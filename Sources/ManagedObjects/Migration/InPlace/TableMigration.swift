@@ -43,8 +43,8 @@ struct TableMigration {
     /// Whether columns get other names, so that the statements of existing indexes no longer mean the same columns.
     var renamesColumns: Bool { renames?.contains { $0.old != $0.new } ?? false }
 
-    /// The old name of each column that stays, if all old columns stay and nothing but names, additions and values
-    /// changes; nil otherwise.
+    /// The old name of each column that stays, if nothing but names, additions and values changes, and the others need not be
+    /// removed by copying the table; nil otherwise.
     private var renames: [(old: String, new: String)]? {
         guard let oldTable, !isShared, !oldTable.isEmpty else { return nil }
         var renames: [(old: String, new: String)] = []
@@ -56,12 +56,12 @@ struct TableMigration {
             guard let old = columns.first ?? nil else { continue }
             // Rows of other entities must not have a value in the column.
             let others = pairs.filter { sources[column]?[$0.old.number] == nil }
-            guard types[old] == SQLiteDialect().name(of: declaration), used.insert(old).inserted,
+            guard types[old] == schema.dialect.name(of: declaration), used.insert(old).inserted,
                 !others.contains(where: { $0.old.columns.contains { $0?.name == old || $0?.companion == old } })
             else { return nil }
             renames.append((old, column))
         }
-        return used.count == oldColumns.count || defersCleanUp ? renames : nil
+        return used.count == oldColumns.count || defersCleanUp || schema.dialect.dropsColumns ? renames : nil
     }
 
     // MARK: - Statements
@@ -69,18 +69,24 @@ struct TableMigration {
     /// The statements of a table that stays.
     func alterations() -> [String] {
         guard let renames else { return [] }
-        var statements = leaving(oldColumns.map(\.name).filter { old in !renames.contains { $0.old == old } })
+        let removed = oldColumns.map(\.name).filter { old in !renames.contains { $0.old == old } }
+        var statements = schema.dialect.dropsColumns ? dropping(removed) : leaving(removed)
         statements += Self.renaming(renames, in: name)
         let kept = Set(renames.map(\.new))
         for (column, declaration) in table.columns where !kept.contains(column) {
             let addition = SQLColumnAddition(table: name, column: column, type: declaration)
-            statements.append(SQLiteDialect().text(of: addition))
+            statements.append(schema.dialect.text(of: addition))
         }
         if !schema.removedNumbers.isEmpty {
             statements.append(
-                SQLiteDialect().text(of: SQLDelete(from: name, where: .entities(schema.removedNumbers))))
+                schema.dialect.text(of: SQLDelete(from: name, where: .entities(schema.removedNumbers))))
         }
         return statements + updates()
+    }
+
+    private func dropping(_ columns: [String]) -> [String] {
+        guard !columns.isEmpty else { return [] }
+        return ["ALTER TABLE \(name) \(columns.map { "DROP COLUMN \($0)" }.joined(separator: ", "))"]
     }
 
     /// Gives columns that are removed later other names.
@@ -125,7 +131,7 @@ struct TableMigration {
         }
         guard !assignments.isEmpty else { return [] }
         let condition = numbers.count == pairs.count ? SQLRestriction.none : .entities(numbers.sorted())
-        return [SQLiteDialect().text(of: SQLUpdate(name, set: assignments, where: condition))]
+        return [schema.dialect.text(of: SQLUpdate(name, set: assignments, where: condition))]
     }
 
     /// The statement that copies the rows of an old table, which has another name, into the new one.
@@ -144,7 +150,7 @@ struct TableMigration {
                         + " END")
             }
         }
-        let dialect = SQLiteDialect()
+        let dialect = schema.dialect
         let rows = SQLSelect(values, from: source, where: .entities(pairs.map(\.old.number)), orderBy: ["Z_PK"])
         return dialect.text(of: SQLInsert(into: name, columns, selection: dialect.text(of: rows)))
     }

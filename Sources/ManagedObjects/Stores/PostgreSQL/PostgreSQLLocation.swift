@@ -1,4 +1,5 @@
 #if PostgreSQL
+    import AtomicFiles
     import Foundation
     import PostgreSQLClient
 
@@ -19,7 +20,7 @@
                 throw CocoaError(
                     .persistentStoreOpen,
                     "The URL of a store in PostgreSQL begins with postgresql://, not \(url.scheme ?? "").",
-                    url: url)
+                    url: url.withoutPassword)
             }
             let text = url.absoluteString
             let parts = text.split(separator: "?", maxSplits: 1)
@@ -36,19 +37,12 @@
         }
 
         /// The URL for messages.
-        static func withoutPassword(_ url: URL?) -> URL? {
-            guard let url, var parts = URLComponents(url: url, resolvingAgainstBaseURL: false), parts.password != nil
-            else {
-                return url
-            }
-            parts.password = nil
-            return parts.url ?? url
-        }
+        static func withoutPassword(_ url: URL?) -> URL? { url?.withoutPassword }
 
         /// The statements that a connection executes first.
         var setup: String {
             "SET search_path TO \(quotedSchema); SET standard_conforming_strings TO on; SET bytea_output TO hex; "
-                + "SET application_name TO \(PostgreSQLConnection.literal(applicationName))"
+                + "SET \(PostgreSQLDerivedTriggers.setting) TO on; SET application_name TO \(PostgreSQLConnection.literal(applicationName))"
         }
 
         /// The name of connections to the store, by which a migration finds them.

@@ -48,6 +48,9 @@
                     $0, content: content, connection: connection, author: plan.author, contextName: plan.contextName)
             }
             if history != nil { noteChangedPairs(plan.pairs) }
+            let notices = content.derivesFromOthers ? DerivedNotices() : nil
+            connection.notice = notices?.take
+            defer { connection.notice = nil }
             let outcome = try connection.pipelined { try send(plan, by: $0) }
             for (handler, result) in zip(handlers, outcome.results) { try handler(&self, result) }
             // Conflicts in updates are told before a statement that failed because of a unique value.
@@ -62,6 +65,9 @@
                 if let stored = try tables.metadata(in: connection, url: url) {
                     try tables.write(stored.replacing(with: metadata), in: connection)
                 }
+            }
+            if let notices {
+                self.outcome.computed += try notices.values(in: connection, content: content, store: store)
             }
             try history?.finish()
         }
@@ -114,7 +120,9 @@
             }
             let keys = PostgreSQLArray(group.changes.lazy.map(\.key))
             try send(
-                RowStatements(entity: entity).insertion(columns.names), [.array(keys)] + columns.values, by: pipeline)
+                RowStatements(entity: entity).insertion(
+                    columns.names, raising: schema.entity(group.entity.rootEntity)),
+                [.array(keys)] + columns.values, by: pipeline)
             history?.changes.insert(entity, keys: group.changes.lazy.map(\.key))
         }
 

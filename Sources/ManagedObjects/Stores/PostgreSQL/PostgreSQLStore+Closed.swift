@@ -1,4 +1,5 @@
 #if PostgreSQL
+    import AtomicFiles
     import Foundation
     import ModelFiles
     import PostgreSQLClient
@@ -41,7 +42,7 @@
             return try NSManagedObjectModel(value: try ModelCache.read(content))
         }
 
-        private static func missing(_ tables: PostgreSQLTables, _ url: URL) -> CocoaError {
+        static func missing(_ tables: PostgreSQLTables, _ url: URL) -> CocoaError {
             CocoaError(
                 .fileReadNoSuchFile, "The database has no store in the schema “\(tables.location.schema)”.",
                 url: PostgreSQLLocation.withoutPassword(url))
@@ -63,7 +64,7 @@
 
         static func write(_ metadata: [String: Any], to url: URL) throws {
             try withConnection(to: url, .saving) { connection, tables in
-                guard let stored = try tables.existing(in: connection, url: url)?.metadata else {
+                guard let stored = try tables.existing(in: connection, url: url.withoutPassword)?.metadata else {
                     throw missing(tables, url)
                 }
                 try tables.write(stored.replacing(with: metadata), in: connection)
@@ -85,8 +86,10 @@
         /// as it is.
         static func removeTables(at url: URL) throws {
             try withConnection(to: url, .saving) { connection, tables in
-                guard let (catalog, _) = try tables.existing(in: connection, url: url) else { return }
-                let drops = try tableNames(catalog, in: connection).map { "DROP TABLE \($0) CASCADE" }
+                guard let (catalog, _) = try tables.existing(in: connection, url: url.withoutPassword) else { return }
+                let drops =
+                    try tableNames(catalog, in: connection).map { "DROP TABLE \($0) CASCADE" }
+                    + tables.functionDrops(in: connection)
                 try connection.execute(script: (["BEGIN"] + drops + ["COMMIT"]).joined(separator: ";\n"))
                 _ = try? connection.execute(script: "DROP SCHEMA \(tables.location.quotedSchema)")
             }

@@ -21,6 +21,8 @@
             let bitmaps: ChangeBitmaps
             let commits: CommitObservers<PostgreSQLListener>
             let marks = SaveMarks()
+            /// Whether triggers maintain attributes that are derived from other objects.
+            let derivesFromOthers: Bool
             /// Posts notifications of remote changes; nil unless `NSPersistentStoreRemoteChangeNotificationPostOptionKey`
             /// is set.
             let remoteChanges: CommitObservers<PostgreSQLListener>.Observation?
@@ -120,22 +122,24 @@
                 compiler: SQLQueryCompiler(schema: schema, dialect: dialect),
                 plans: RowPlans(schema: schema, dialect: dialect), identifier: metadata.uuid, history: history,
                 bitmaps: ChangeBitmaps(schema, areReliable: true), commits: commits,
+                derivesFromOthers: !PostgreSQLDerivedTriggers(schema).isEmpty,
                 remoteChanges: try observeRemoteChanges(commits))
             return (content, metadata)
         }
 
         /// Rejects what would be stored incompletely.
         ///
-        /// - Throws: Code 134020 for attributes that are derived from other objects, and code 134080 for the option to keep old
-        ///   values.
+        /// - Throws: Code 134020 for attributes that are derived from texts of other objects by a function, and code 134080 for
+        ///   the option to keep old values.
         private func requireSupported(_ model: NSManagedObjectModel) throws {
             for entity in model.entities(forConfigurationName: configurationIfAny) ?? model.entities {
                 for attribute in entity.ownProperties.compactMap({ $0 as? NSAttributeDescription }) {
-                    guard let derivation = Derivation(attribute), !derivation.isOwn else { continue }
+                    guard let derivation = Derivation(attribute), !PostgreSQLDerivedTriggers.maintains(derivation)
+                    else { continue }
                     throw CocoaError(
                         .persistentStoreIncompatibleSchema,
-                        "“\(attribute.name)” of “\(entity.name ?? "")” is derived from other objects, which a store in PostgreSQL "
-                            + "does not maintain.",
+                        "“\(attribute.name)” of “\(entity.name ?? "")” is derived from a text of another object by a function that a "
+                            + "store in PostgreSQL does not have.",
                         url: place)
                 }
             }

@@ -50,7 +50,7 @@
         }
 
         /// PostgreSQL writes the ASCII letters of a name without quotes in lower case.
-        private static func uppercased(_ name: String) -> String {
+        static func uppercased(_ name: String) -> String {
             String(
                 String.UnicodeScalarView(
                     name.unicodeScalars.map { scalar in
@@ -83,6 +83,7 @@
             statements += schema.indexStatements(in: dialect)
             statements += Self.ownTables
             statements += PostgreSQLViews(schema: schema).statements
+            statements += PostgreSQLDerivedTriggers(schema).statements
             try connection.execute(script: statements.joined(separator: ";\n"))
             for entity in schema.entities {
                 let superentity = entity.entity.superentity.flatMap { schema.entity($0)?.number } ?? 0
@@ -101,6 +102,26 @@
         static let ownTableNames = [
             "Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE", "Z_SAVEMARK", "ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING",
         ]
+
+        /// The names of the functions of triggers in a schema.
+        static func functions(ofSchema schema: String, in connection: PostgreSQLConnection) throws -> [String] {
+            let found = try connection.execute(
+                """
+                SELECT p.proname FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace \
+                WHERE n.nspname = $1 AND p.proname LIKE $2 ORDER BY p.proname
+                """,
+                [
+                    .text(schema),
+                    .text(
+                        PostgreSQLDerivedTriggers.prefix.lowercased().replacingOccurrences(of: "_", with: "\\_") + "%"),
+                ])
+            return (0..<found.rowCount).compactMap { found.text($0, 0) }
+        }
+
+        /// The statements that remove the functions of a store with their triggers.
+        func functionDrops(in connection: PostgreSQLConnection) throws -> [String] {
+            try Self.functions(ofSchema: location.schema, in: connection).map { "DROP FUNCTION \($0)() CASCADE" }
+        }
 
         private static let ownTables = [
             "CREATE TABLE Z_PRIMARYKEY (Z_ENT BIGINT PRIMARY KEY, Z_NAME TEXT, Z_SUPER BIGINT, Z_MAX BIGINT)",

@@ -17,6 +17,9 @@
             return tables.contains { $0.lowercased() == name } ? nil : name
         }
 
+        /// The quoted names of the views.
+        var names: [String] { schema.entities.compactMap(name(of:)).map(Self.quoted) }
+
         var statements: [String] {
             schema.entities.compactMap { entity in
                 guard let name = name(of: entity) else { return nil }

@@ -18,10 +18,17 @@
         private static let hasVersion = "COALESCE(t.Z_OPT, 0) = w.v"
 
         /// Parameters: keys, and the columns.
-        func insertion(_ columns: [String]) -> String {
+        ///
+        /// - Parameter root: The entity whose last key is raised for keys that were not reserved. Its row is not locked otherwise.
+        func insertion(_ columns: [String], raising root: SQLEntity? = nil) -> String {
             let names = columns.indices.map { "c\($0)" }
             let values = (["w.k", "\(entity.number)", "1"] + names.map { "w.\($0)" }).joined(separator: ", ")
-            return "INSERT INTO \(entity.table) (\((SQLEntity.rowColumns + columns).joined(separator: ", "))) "
+            let raised = root.map {
+                "WITH last AS (SELECT max(k) AS k FROM unnest($1) AS k), raised AS (UPDATE Z_PRIMARYKEY SET Z_MAX = last.k FROM last "
+                    + "WHERE Z_ENT = \($0.number) AND COALESCE(Z_MAX, 0) < last.k) "
+            }
+            return (raised ?? "")
+                + "INSERT INTO \(entity.table) (\((SQLEntity.rowColumns + columns).joined(separator: ", "))) "
                 + "SELECT \(values) FROM \(Self.rows(["k"] + names, first: 1))"
         }
 

@@ -52,10 +52,14 @@ struct OwnDerivations {
         switch derivation {
         case .now: return .real(now)
         case .copy: return source
-        default: break
+        default: return text(of: derivation, source: source)
         }
+    }
+
+    /// The text of a derivation from another text, of the same row or of another one.
+    static func text(of derivation: Derivation, source: Value) -> Value {
         guard case .string(let text) = source else { return .null }
-        switch derivation {
+        switch derivation.textFunction {
         case .canonical:
             return .string(text.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil))
         case .uppercase: return .string(text.uppercased())

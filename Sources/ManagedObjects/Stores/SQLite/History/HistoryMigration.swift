@@ -34,6 +34,62 @@ struct HistoryMigration {
         }
     }
 
+    /// The entities of the old version that the new one has too.
+    var entities: [(old: SQLEntity, new: SQLEntity)] {
+        source.entities.compactMap { entity in counterpart(of: entity).map { (old: entity, new: $0) } }
+    }
+
+    /// The new number of a column's old one; nil if no entity gets another number.
+    func renumbering(_ column: String) -> String? {
+        let entities = entities
+        guard entities.contains(where: { $0.old.number != $0.new.number }) else { return nil }
+        let cases = entities.map { "WHEN \($0.old.number) THEN \($0.new.number)" }.joined(separator: " ")
+        return "CASE \(column) \(cases) END"
+    }
+
+    /// The entities whose masks change, by their old numbers, and the new mask of an old one: nil for a mask that does not fit.
+    ///
+    /// - Parameter isPadded: Whether more bytes may follow a mask.
+    func masks(isPadded: Bool) -> [Int64: (Data) -> Data?] {
+        var masks: [Int64: (Data) -> Data?] = [:]
+        for pair in entities {
+            let (read, written) = (ChangeBitmap(pair.old), ChangeBitmap(pair.new))
+            let names = read.propertyNames.map { $0.flatMap { newName(of: $0, in: pair.old) } }
+            guard names != written.propertyNames else { continue }
+            masks[pair.old.number] = { data in
+                guard let properties = read.properties(in: data, isPadded: isPadded) else { return nil }
+                let names = Set(properties.compactMap { newName(of: $0.name, in: pair.old) })
+                return written.data(names, pair.new)
+            }
+        }
+        return masks
+    }
+
+    /// The number of columns for tombstones that the new version needs, and the assignments that rearrange the values of entities,
+    /// by their old numbers.
+    ///
+    /// - Parameter present: The number of columns that exist.
+    func tombstones(present: Int) -> (count: Int, assignments: [(number: Int64, text: String)]) {
+        let entities = entities
+        let count = max(entities.map { HistoryTables.preservedSlots(of: $0.new).count }.max() ?? 0, present)
+        guard count > 0 else { return (0, []) }
+        return (
+            count,
+            entities.compactMap { old, new in
+                let before = names(of: old).map { newName(of: $0, in: old) }
+                let after = names(of: new)
+                guard before != after else { return nil }
+                // An update reads all columns before it sets one.
+                let sets = (0..<count).map { place in
+                    let source =
+                        place < after.count ? before.prefix(present).firstIndex(of: after[place]) : nil
+                    return "ZTOMBSTONE\(place) = \(source.map { "ZTOMBSTONE\($0)" } ?? "NULL")"
+                }
+                return (old.number, sets.joined(separator: ", "))
+            }
+        )
+    }
+
     /// Rewrites the history in a database; does nothing if there is none. Call it once, in the transaction that migrates the
     /// rows, or after the tables have been copied to the new store.
     ///
@@ -43,17 +99,14 @@ struct HistoryMigration {
     ///   exist, in which case the history refers to a key that no object has. Pass nil if all objects have kept their keys.
     func rewrite(in database: Database, newKey: ((NSEntityDescription, Int64) throws -> Int64?)? = nil) throws {
         guard let tables = try HistoryTables(in: database) else { return }
-        let entities = source.entities.compactMap { entity in
-            counterpart(of: entity).map { (old: entity, new: $0) }
-        }
+        let entities = entities
         let numbers = entities.map { String($0.old.number) }.joined(separator: ", ")
         try database.execute(sql: "DELETE FROM ACHANGE WHERE ZENTITY NOT IN (\(numbers))")
-        try rewriteMasks(entities, in: database)
-        try rewriteTombstones(entities, tables, in: database)
+        try rewriteMasks(in: database)
+        try rewriteTombstones(tables, in: database)
         if let newKey { try rewriteKeys(entities, newKey, in: database) }
-        let cases = entities.map { "WHEN \($0.old.number) THEN \($0.new.number)" }.joined(separator: " ")
-        if entities.contains(where: { $0.old.number != $0.new.number }) {
-            try database.execute(sql: "UPDATE ACHANGE SET ZENTITY = CASE ZENTITY \(cases) END")
+        if let renumbering = renumbering("ZENTITY") {
+            try database.execute(sql: "UPDATE ACHANGE SET ZENTITY = \(renumbering)")
         }
         for table in [OldValueStatements.values, OldValueStatements.pairs] where try database.tableExists(table) {
             try database.execute(sql: "DELETE FROM \(table)")
@@ -75,16 +128,11 @@ struct HistoryMigration {
 
     // MARK: - Masks
 
-    private func rewriteMasks(_ entities: Entities, in database: Database) throws {
-        let isPadded = try !database.columnTypes(of: "ATRANSACTION").contains { $0.name == "ZAUTHORTS" }
-        var bitmaps: [Int64: (read: ChangeBitmap, written: ChangeBitmap, pair: (old: SQLEntity, new: SQLEntity))] = [:]
-        for pair in entities {
-            let (read, written) = (ChangeBitmap(pair.old), ChangeBitmap(pair.new))
-            let names = read.propertyNames.map { $0.flatMap { newName(of: $0, in: pair.old) } }
-            if names != written.propertyNames { bitmaps[pair.old.number] = (read, written, pair) }
-        }
-        guard !bitmaps.isEmpty else { return }
-        let numbers = bitmaps.keys.sorted().map(String.init).joined(separator: ", ")
+    private func rewriteMasks(in database: Database) throws {
+        let converted = masks(
+            isPadded: try !database.columnTypes(of: "ATRANSACTION").contains { $0.name == "ZAUTHORTS" })
+        guard !converted.isEmpty else { return }
+        let numbers = converted.keys.sorted().map(String.init).joined(separator: ", ")
         try database.execute(
             sql: "CREATE TEMP TABLE CORALMASK (ENTITY INTEGER, OLD BLOB, NEW BLOB, PRIMARY KEY (ENTITY, OLD))")
         try database.execute(
@@ -94,13 +142,12 @@ struct HistoryMigration {
         for mask in masks {
             // The column may contain other values than masks.
             guard case .blob(let data) = (mask[1] as DatabaseValue).storage,
-                let (read, written, pair) = bitmaps[mask[0]],
-                let properties = read.properties(in: data, isPadded: isPadded)
+                let new = converted[mask[0]]?(data)
             else { continue }
-            let names = Set(properties.compactMap { newName(of: $0.name, in: pair.old) })
+            let number: Int64 = mask[0]
             try database.execute(
                 sql: "UPDATE temp.CORALMASK SET NEW = ? WHERE ENTITY = ? AND OLD = ?",
-                arguments: [written.data(names, pair.new), pair.old.number, data])
+                arguments: [new, number, data])
         }
         try database.execute(
             sql:
@@ -111,25 +158,14 @@ struct HistoryMigration {
 
     // MARK: - Tombstones
 
-    private func rewriteTombstones(_ entities: Entities, _ tables: HistoryTables, in database: Database) throws {
-        let needed = entities.map { HistoryTables.preservedSlots(of: $0.new).count }.max() ?? 0
-        for number in tables.tombstoneCount..<max(needed, tables.tombstoneCount) {
+    private func rewriteTombstones(_ tables: HistoryTables, in database: Database) throws {
+        let (count, assignments) = tombstones(present: tables.tombstoneCount)
+        for number in tables.tombstoneCount..<max(count, tables.tombstoneCount) {
             try database.execute(SQLQuery(HistoryStatements.addTombstone(number)))
         }
-        let count = max(needed, tables.tombstoneCount)
-        for (old, new) in entities where count > 0 {
-            let before = names(of: old).map { newName(of: $0, in: old) }
-            let after = names(of: new)
-            guard before != after else { continue }
-            // An update reads all columns before it sets one.
-            let sets = (0..<count).map { place in
-                let source =
-                    place < after.count ? before.prefix(tables.tombstoneCount).firstIndex(of: after[place]) : nil
-                return "ZTOMBSTONE\(place) = \(source.map { "ZTOMBSTONE\($0)" } ?? "NULL")"
-            }
+        for (number, text) in assignments {
             try database.execute(
-                sql: "UPDATE ACHANGE SET \(sets.joined(separator: ", ")) WHERE ZENTITY = ? AND ZCHANGETYPE = 2",
-                arguments: [old.number])
+                sql: "UPDATE ACHANGE SET \(text) WHERE ZENTITY = ? AND ZCHANGETYPE = 2", arguments: [number])
         }
     }
 

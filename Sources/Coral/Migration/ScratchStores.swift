@@ -1,0 +1,44 @@
+import CoreData
+
+/// The locations of the stores between the steps of a migration: files in a folder, or schemas beside that of a store in PostgreSQL.
+final class ScratchStores {
+    private enum Place {
+        case folder(URL, name: String)
+        case server(URL)
+    }
+
+    private let place: Place
+    private var count = 0
+    private var schemas: [URL] = []
+
+    /// Locations for files with a name in folders of a folder.
+    init(in folder: URL, named name: String) { place = .folder(folder, name: name) }
+
+    /// Locations for copies of a store, in a new temporary folder if it is in a file.
+    init(forCopiesOf url: URL) {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coral-copies-\(UUID().uuidString)")
+        place = url.isOfServer ? .server(url) : .folder(folder, name: url.lastPathComponent)
+    }
+
+    /// The next location, at which there is no store.
+    func next() throws -> URL {
+        count += 1
+        switch place {
+        case .folder(let folder, let name):
+            let folder = folder.appendingPathComponent("step\(count)", isDirectory: true)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            return folder.appendingPathComponent(name)
+        case .server(let url):
+            let url = url.withSchema("coral_copy_" + UUID().uuidString.prefix(8).lowercased())
+            schemas.append(url)
+            return url
+        }
+    }
+
+    /// Removes all stores.
+    func remove() {
+        if case .folder(let folder, _) = place { try? FileManager.default.removeItem(at: folder) }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
+        for url in schemas { try? coordinator.destroyPersistentStore(at: url, ofType: url.storeType, options: nil) }
+    }
+}

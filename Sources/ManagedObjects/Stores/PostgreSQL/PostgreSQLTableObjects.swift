@@ -1,0 +1,39 @@
+#if PostgreSQL
+    /// The indexes, views and triggers of a store in PostgreSQL that is migrated in place.
+    struct PostgreSQLTableObjects: TableObjects {
+        let schema: MigratedSchema
+
+        private func indexes(_ schema: SQLSchema) -> [String] { schema.indexStatements(in: PostgreSQLDialect()) }
+
+        /// The statements of indexes that stay.
+        private func unchanged(_ kept: Set<String>) -> Set<String> {
+            Set(indexes(schema.old)).intersection(indexes(schema.new)).filter { kept.contains(Self.table(of: $0)) }
+        }
+
+        /// Views depend on the columns of their tables. A view of another program that depends on one of them is an error.
+        func removal(except kept: Set<String>) -> [String] {
+            let unchanged = unchanged(kept)
+            return PostgreSQLDerivedTriggers(schema.old).removal
+                + PostgreSQLViews(schema: schema.old).names.map { "DROP VIEW IF EXISTS \($0)" }
+                + indexes(schema.old).filter { !unchanged.contains($0) }.map {
+                    "DROP INDEX IF EXISTS \(Self.name(of: $0))"
+                }
+        }
+
+        func creation(on kept: Set<String>) -> (statements: [String], constraints: [String]) {
+            let unchanged = unchanged(kept)
+            let missing = indexes(schema.new).filter { !unchanged.contains($0) }
+            let isUnique = { (statement: String) in statement.hasPrefix("CREATE UNIQUE") }
+            return (
+                missing.filter { !isUnique($0) } + PostgreSQLViews(schema: schema.new).statements
+                    + PostgreSQLDerivedTriggers(schema.new).statements,
+                missing.filter(isUnique)
+            )
+        }
+
+        /// The name of the index that a statement creates.
+        private static func name(of statement: String) -> String {
+            statement.split(separator: " ").drop { $0 != "INDEX" }.dropFirst().first.map(String.init) ?? ""
+        }
+    }
+#endif

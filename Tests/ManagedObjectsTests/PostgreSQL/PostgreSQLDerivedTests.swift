@@ -1,0 +1,156 @@
+#if PostgreSQL
+    import Foundation
+    import PostgreSQLClient
+    import Testing
+
+    @testable import ManagedObjects
+
+    /// Attributes that are derived from other objects, in PostgreSQL as in SQLite.
+    @Suite(.serialized, .enabled(if: TestStores.server != nil, "CORAL_POSTGRESQL names no server."))
+    struct PostgreSQLDerivedTests {
+        private func newURL() throws -> URL { try #require(TestStores.url(TestStores.postgreSQL)) }
+
+        private static func model() -> NSManagedObjectModel {
+            let model = NotesModel.make()
+            let derivations: [(String, String, NSAttributeType, String)] = [
+                ("Folder", "noteCount", .integer64AttributeType, "notes.@count"),
+                ("Folder", "sum", .integer64AttributeType, "notes.count.@sum"),
+                ("Folder", "ranks", .doubleAttributeType, "notes.rank.@sum"),
+                ("Note", "folderName", .stringAttributeType, "folder.name"),
+                ("Note", "itemCount", .integer64AttributeType, "items.@count"),
+                ("Item", "tagCount", .integer64AttributeType, "tags.@count"),
+                ("Tag", "itemCount", .integer64AttributeType, "items.@count"),
+            ]
+            for (entity, name, type, expression) in derivations {
+                let derived = NSDerivedAttributeDescription()
+                derived.name = name
+                derived.attributeType = type
+                derived.derivationExpression = NSExpression(format: expression)
+                model.entitiesByName[entity]?.properties.append(derived)
+            }
+            return model
+        }
+
+        private static let names = ["noteCount", "sum", "ranks", "folderName", "itemCount", "tagCount"]
+
+        /// The derived values of all objects of a context.
+        private func values(_ context: NSManagedObjectContext) throws -> [String] {
+            try ["Folder", "Note", "Item", "Tag"].flatMap { entity in
+                try context.all(entity).sorted { $0.key.number < $1.key.number }.map { object in
+                    let values = Self.names.filter { object.entity.attributesByName[$0] != nil }.map {
+                        "\($0)=\(object.value(forKey: $0).map { "\($0)" } ?? "nil")"
+                    }
+                    return "\(object.entity.name ?? "")/\(object.key.number) \(values.joined(separator: " "))"
+                }
+            }
+        }
+
+        /// Makes random changes, the same for the same seed.
+        private func change(_ context: NSManagedObjectContext, _ filling: inout RandomFilling) throws {
+            func some(_ entity: String, _ filling: inout RandomFilling) throws -> NSManagedObject? {
+                let all = try context.all(entity).sorted { $0.key.number < $1.key.number }
+                return all.isEmpty ? nil : all[filling.next(all.count)]
+            }
+            for _ in 0..<6 {
+                switch filling.next(8) {
+                case 0:
+                    let note = context.insert(
+                        "Note", ["count": filling.next(100), "rank": Double(filling.next(8)) / 4])
+                    note.setValue(try some("Folder", &filling), forKey: "folder")
+                case 1: _ = context.insert("Folder", ["name": "folder \(filling.next(100))"])
+                case 2: try some("Note", &filling)?.setValue(some("Folder", &filling), forKey: "folder")
+                case 3: try some("Note", &filling)?.setValue(filling.next(100), forKey: "count")
+                case 4: try some("Folder", &filling)?.setValue("name \(filling.next(100))", forKey: "name")
+                case 5:
+                    let item = context.insert(filling.next(2) == 0 ? "Item" : "SpecialItem")
+                    item.setValue(try some("Note", &filling), forKey: "note")
+                    let tags = [context.insert("Tag"), try some("Tag", &filling)].compactMap { $0 }
+                    item.setValue(Set(tags), forKey: "tags")
+                case 6: if let note = try some("Note", &filling) { context.delete(note) }
+                default: if let tag = try some("Tag", &filling) { context.delete(tag) }
+                }
+                context.processPendingChanges()
+            }
+            try context.save()
+        }
+
+        @Test(arguments: 0..<6 as Range<UInt64>)
+        func `saves give the same values as in SQLite, in memory and in the store`(_ seed: UInt64) throws {
+            let folder = try StoreFolder()
+            var found: [[[String]]] = []
+            for (type, url) in [(NSSQLiteStoreType, folder.url), (TestStores.postgreSQL, try newURL())] {
+                let stack = try TestStack(model: Self.model(), type: type, url: url)
+                let context = stack.context()
+                var filling = RandomFilling(seed: seed)
+                var states: [[String]] = []
+                for _ in 0..<12 {
+                    try change(context, &filling)
+                    let present = try values(context)
+                    #expect(try values(stack.context()) == present, "seed \(seed), \(type)")
+                    states.append(present)
+                }
+                found.append(states)
+            }
+            #expect(found[0].last?.isEmpty == false)
+            for (step, (inFile, onServer)) in zip(found[0], found[1]).enumerated() where inFile != onServer {
+                Issue.record("seed \(seed), step \(step)\nSQLite:     \(inFile)\nPostgreSQL: \(onServer)")
+                break
+            }
+        }
+
+        @Test func `batch requests change derived values`() throws {
+            let stack = try TestStack(model: Self.model(), type: TestStores.postgreSQL, url: newURL())
+            let context = stack.context()
+            let folder = context.insert("Folder", ["name": "f"])
+            for count in 0..<4 { context.insert("Note", ["count": count]).setValue(folder, forKey: "folder") }
+            try context.save()
+            #expect(folder.value(forKey: "sum") as? Int == 6 && folder.value(forKey: "noteCount") as? Int == 4)
+            let update = NSBatchUpdateRequest(entityName: "Note")
+            update.propertiesToUpdate = ["count": 10]
+            try context.execute(update)
+            let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Item")
+            try context.execute(NSBatchDeleteRequest(fetchRequest: request))
+            #expect(try stack.context().all("Folder").first?.value(forKey: "sum") as? Int == 40)
+        }
+
+        @Test func `concurrent saves lose no member`() async throws {
+            let url = try newURL()
+            let stack = try TestStack(model: Self.model(), type: TestStores.postgreSQL, url: url)
+            let context = stack.context()
+            let folder = context.insert("Folder", ["name": "f"])
+            try context.save()
+            let id = folder.objectID
+            let coordinator = stack.coordinator
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+                        context.persistentStoreCoordinator = coordinator
+                        await context.perform {
+                            for _ in 0..<20 {
+                                let note = context.insert("Note", ["count": 1])
+                                note.setValue(context.object(with: id), forKey: "folder")
+                                do { try context.save() } catch { Issue.record(error) }
+                            }
+                        }
+                    }
+                }
+            }
+            let read = try #require(try stack.context().all("Folder").first)
+            #expect(read.value(forKey: "noteCount") as? Int == 80 && read.value(forKey: "sum") as? Int == 80)
+        }
+
+        @Test func `a store with derived attributes is removed whole`() throws {
+            let url = try newURL()
+            let stack = try TestStack(model: Self.model(), type: TestStores.postgreSQL, url: url)
+            for store in stack.coordinator.persistentStores { try stack.coordinator.remove(store) }
+            try stack.coordinator.destroyPersistentStore(at: url, ofType: TestStores.postgreSQL, options: nil)
+            let location = try PostgreSQLLocation(url)
+            let connection = try PostgreSQLConnection(location.server)
+            defer { connection.close() }
+            let left = try connection.execute(
+                "SELECT 1 FROM pg_namespace WHERE nspname = $1", [.text(location.schema)])
+            #expect(left.rowCount == 0)
+        }
+    }
+#endif

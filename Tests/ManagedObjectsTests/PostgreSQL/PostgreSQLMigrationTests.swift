@@ -1,0 +1,197 @@
+#if PostgreSQL
+    import Foundation
+    import PostgreSQLClient
+    import Testing
+
+    @_spi(Stores) @testable import ManagedObjects
+
+    /// Migrations of stores in PostgreSQL by DDL, compared with those of stores in files.
+    @Suite(.serialized, .enabled(if: TestStores.server != nil, "CORAL_POSTGRESQL names no server."))
+    struct PostgreSQLMigrationTests {
+        private static var options: [AnyHashable: Any] {
+            [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true]
+        }
+
+        private func newURL() throws -> URL { try #require(TestStores.url(TestStores.postgreSQL)) }
+
+        /// The tables with the types of their columns in any order, the indexes without those of keys, and the views.
+        private func schema(_ url: URL) throws -> [String] {
+            let location = try PostgreSQLLocation(url)
+            let connection = try PostgreSQLConnection(location.server, setup: location.setup)
+            defer { connection.close() }
+            let found = try connection.execute(
+                """
+                SELECT 'column ' || table_name || '.' || column_name || ' ' || data_type FROM information_schema.columns \
+                WHERE table_schema = $1 UNION ALL \
+                SELECT 'index ' || replace(indexdef, quote_ident($1) || '.', '') FROM pg_indexes \
+                WHERE schemaname = $1 AND indexname NOT LIKE '%\\_pkey%' UNION ALL \
+                SELECT 'key ' || c.relname || ' ' || pg_get_constraintdef(k.oid) FROM pg_constraint AS k \
+                JOIN pg_class AS c ON c.oid = k.conrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace \
+                WHERE n.nspname = $1 UNION ALL \
+                SELECT 'view ' || viewname || definition FROM pg_views WHERE schemaname = $1 ORDER BY 1
+                """, [.text(location.schema)])
+            return (0..<found.rowCount).compactMap { found.text($0, 0) }
+        }
+
+        // MARK: - Objects and tables
+
+        @Test(arguments: 0..<40 as Range<UInt64>)
+        func `random models are migrated as in a file`(_ seed: UInt64) throws {
+            var evolution = ModelEvolution(seed: seed)
+            let old = evolution.makeModel()
+            let (new, edits) = try evolution.evolved(old)
+            let comment: Comment = "seed \(seed): \(edits.joined(separator: ", "))"
+            let comparison = try MigrationComparison(old, new)
+            let (file, server, fresh) = (comparison.file("Old.sqlite"), try newURL(), try newURL())
+            try MigrationComparison.withStore(file, MigrationComparison.copy(old)) { coordinator in
+                var filling = RandomFilling(seed: seed)
+                try filling.fill(MigrationComparison.context(coordinator), coordinator.managedObjectModel)
+            }
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try MigrationComparison.copy(old))
+            let store = try coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: nil, at: file,
+                options: [NSReadOnlyPersistentStoreOption: true])
+            let onServer = try coordinator.migratePersistentStore(
+                store, to: server, options: nil, withType: TestStores.postgreSQL)
+            try coordinator.remove(onServer)
+            for url in [file, server] {
+                try InPlaceMigration(
+                    url: url, options: MigrationComparison.options,
+                    models: [MigrationComparison.copy(old), MigrationComparison.copy(new)]
+                ).run()
+            }
+            let inFile = try MigrationComparison.lines(file, MigrationComparison.copy(new))
+            let migrated = try MigrationComparison.lines(server, MigrationComparison.copy(new))
+            #expect(migrated.count == inFile.count, comment)
+            for (line, expected) in zip(migrated, inFile) where line != expected {
+                Issue.record("\(comment)\nPostgreSQL: \(line)\nSQLite:     \(expected)")
+                break
+            }
+            try MigrationComparison.withStore(fresh, MigrationComparison.copy(new)) { _ in }
+            let (made, expected) = try (schema(server), schema(fresh))
+            #expect(made.filter { !expected.contains($0) } == [], comment)
+            #expect(expected.filter { !made.contains($0) } == [], comment)
+            for url in [server, fresh] {
+                try coordinator.destroyPersistentStore(at: url, ofType: TestStores.postgreSQL, options: nil)
+            }
+        }
+
+        // MARK: - History
+
+        /// The history as text, with the names of entities and properties.
+        private func history(_ context: NSManagedObjectContext) throws -> [String] {
+            let request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
+            let result = try #require(try context.execute(request) as? NSPersistentHistoryResult)
+            let transactions = try #require(result.result as? [NSPersistentHistoryTransaction])
+            return transactions.flatMap { transaction in
+                ["\(transaction.transactionNumber) \(transaction.author ?? "")"]
+                    + (transaction.changes ?? []).map { change in
+                        let updated = change.updatedProperties.map { $0.map(\.name).sorted() }
+                        let tombstone = change.tombstone.map { values in
+                            values.map { "\($0.key)=\($0.value)" }.sorted()
+                        }
+                        return "\(change.changeType.rawValue) \(change.changedObjectID.entity.name ?? "")/"
+                            + "\(change.changedObjectID.primaryKey ?? 0) \(updated ?? []) \(tombstone ?? [])"
+                    }
+            }
+        }
+
+        @Test func `the history names the new entities and properties after a migration`() throws {
+            func model(isNew: Bool) throws -> NSManagedObjectModel {
+                let model = NotesModel.make()
+                let note = try #require(model.entitiesByName["Note"])
+                let title = try #require(note.attributesByName["title"])
+                title.preservesValueInHistoryOnDeletion = true
+                note.attributesByName["count"]?.preservesValueInHistoryOnDeletion = true
+                guard isNew else { return model }
+                title.renamingIdentifier = "title"
+                title.name = "heading"
+                note.properties.removeAll { $0.name == "rank" }
+                note.properties.append(NotesModel.attribute("another", .stringAttributeType))
+                model.entities = [NotesModel.entity("Aaa", [])] + model.entities
+                return model
+            }
+            let folder = try StoreFolder()
+            var found: [[String]] = []
+            for (type, url) in [(NSSQLiteStoreType, folder.url), (TestStores.postgreSQL, try newURL())] {
+                var options: [AnyHashable: Any] = [NSPersistentHistoryTrackingKey: true]
+                let old = try TestStack(model: model(isNew: false), type: type, url: url, options: options)
+                let context = old.context()
+                context.transactionAuthor = "Ada"
+                let notes = (0..<3).map { context.insert("Note", ["title": "n\($0)", "count": $0, "rank": 0.5]) }
+                let item = context.insert("Item", ["index": 1])
+                try context.save()
+                notes[0].setValue("changed", forKey: "title")
+                notes[1].setValue(1.5, forKey: "rank")
+                item.setValue(notes[1], forKey: "note")
+                try context.save()
+                context.delete(notes[2])
+                try context.save()
+                for store in old.coordinator.persistentStores { try old.coordinator.remove(store) }
+
+                options.merge(Self.options) { $1 }
+                let new = try TestStack(model: model(isNew: true), type: type, url: url, options: options)
+                let reading = new.context()
+                #expect(try reading.all("Note").count == 2)
+                found.append(try history(reading))
+                // It is continued.
+                _ = reading.insert("Aaa")
+                try reading.save()
+                let last = try history(reading)
+                #expect(last.last?.hasPrefix("0 Aaa/1") == true && last.count == found[found.count - 1].count + 2)
+            }
+            #expect(found[1] == found[0])
+            #expect(found[1].contains { $0.contains("heading") } && found[1].contains { $0.contains("heading=n2") })
+        }
+
+        // MARK: - Failures
+
+        @Test func `rows that break a new constraint leave the store as it was`() throws {
+            let url = try newURL()
+            let stack = try TestStack(model: NotesModel.make(), type: TestStores.postgreSQL, url: url)
+            let context = stack.context()
+            for _ in 0..<2 { _ = context.insert("Note", ["title": "same"]) }
+            try context.save()
+            for store in stack.coordinator.persistentStores { try stack.coordinator.remove(store) }
+            let before = try schema(url)
+            let model = NotesModel.make()
+            model.entitiesByName["Note"]?.uniquenessConstraints = [["title"]]
+            let error = #expect(throws: CocoaError.self) {
+                try TestStack(model: model, type: TestStores.postgreSQL, url: url, options: Self.options)
+            }
+            #expect(error?.errorCode == NSMigrationConstraintViolationError)
+            #expect(try schema(url) == before)
+            #expect(
+                try TestStack(model: NotesModel.make(), type: TestStores.postgreSQL, url: url).context().all("Note")
+                    .count == 2)
+        }
+
+        @Test func `texts that the server cannot derive are derived when an attribute is new`() throws {
+            let url = try newURL()
+            func model(_ isNew: Bool) -> NSManagedObjectModel {
+                let model = NotesModel.make()
+                guard isNew else { return model }
+                for (name, expression) in [("canonical", "canonical:(title)"), ("upper", "uppercase:(title)")] {
+                    let derived = NSDerivedAttributeDescription()
+                    derived.name = name
+                    derived.attributeType = .stringAttributeType
+                    derived.derivationExpression = NSExpression(format: expression)
+                    model.entitiesByName["Note"]?.properties.append(derived)
+                }
+                return model
+            }
+            let stack = try TestStack(model: model(false), type: TestStores.postgreSQL, url: url)
+            let context = stack.context()
+            for title in ["Éa", "straße", nil] { _ = context.insert("Note", title.map { ["title": $0] } ?? [:]) }
+            try context.save()
+            for store in stack.coordinator.persistentStores { try stack.coordinator.remove(store) }
+            let new = try TestStack(model: model(true), type: TestStores.postgreSQL, url: url, options: Self.options)
+            let notes = try new.context().all("Note").sorted { $0.key.number < $1.key.number }
+            let folded = ["Éa", "straße"].map {
+                $0.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)
+            }
+            #expect(notes.map { $0.value(forKey: "canonical") as? String } == folded + [nil])
+            #expect(notes.map { $0.value(forKey: "upper") as? String } == ["ÉA", "STRASSE", nil])
+        }
+    }
+#endif
