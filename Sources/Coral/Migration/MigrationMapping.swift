@@ -72,7 +72,8 @@ public struct MigrationMapping: @unchecked Sendable {  // because the mapping mo
         return !mappings.isEmpty
             && mappings.allSatisfy {
                 MappingArchive.isEntity($0.sourceEntityName, $0.sourceEntityVersionHash, in: source)
-                    && MappingArchive.isEntity($0.destinationEntityName, $0.destinationEntityVersionHash, in: destination)
+                    && MappingArchive.isEntity(
+                        $0.destinationEntityName, $0.destinationEntityVersionHash, in: destination)
             }
     }
 }

@@ -23,7 +23,8 @@ enum MappingModelFiles {
             guard let mappings = try? entityMappings(at: url), !mappings.isEmpty else { continue }
             let fits = mappings.allSatisfy {
                 MappingArchive.isEntity($0.sourceEntityName, $0.sourceEntityVersionHash, in: source)
-                    && MappingArchive.isEntity($0.destinationEntityName, $0.destinationEntityVersionHash, in: destination)
+                    && MappingArchive.isEntity(
+                        $0.destinationEntityName, $0.destinationEntityVersionHash, in: destination)
             }
             if fits { return mappings }
         }

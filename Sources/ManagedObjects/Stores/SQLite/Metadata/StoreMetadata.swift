@@ -123,6 +123,9 @@ struct StoreMetadata: @unchecked Sendable {  // because property list values are
     /// The named followers of the store's history, with the number of the last transaction that each has read.
     var historyFollowers: [String: Int64] {
         get { (content[StoreMetadataKeys.historyFollowers] as? [String: NSNumber] ?? [:]).mapValues(\.int64Value) }
-        set { content[StoreMetadataKeys.historyFollowers] = newValue.isEmpty ? nil : newValue.mapValues { NSNumber(value: $0) } }
+        set {
+            content[StoreMetadataKeys.historyFollowers] =
+                newValue.isEmpty ? nil : newValue.mapValues { NSNumber(value: $0) }
+        }
     }
 }
