@@ -118,7 +118,7 @@
         private static let interval: Int32 = 5
         private static let rowInterval = 1024
 
-        /// Waits until a result has been received. If the statement is to end, the server is told so, and then sends an error.
+        /// Waits until a result has been received. Sends a cancel request if the statement is to end; the result is then an error.
         private func waitForResult(_ isInterrupted: () -> Bool) {
             resultCount &+= 1
             var isCancelled = resultCount % Self.rowInterval == 0 && cancel(if: isInterrupted)

@@ -53,7 +53,7 @@
             defer { connection.notice = nil }
             let outcome = try connection.pipelined { try send(plan, by: $0) }
             for (handler, result) in zip(handlers, outcome.results) { try handler(&self, result) }
-            // Conflicts in updates are told before a statement that failed because of a unique value.
+            // Conflicts in updates are thrown in preference to the error of a unique constraint.
             if !lost.isEmpty {
                 if outcome.failure != nil { try connection.execute(script: "ROLLBACK") }
                 for lost in lost { try noteStale(lost.entity, lost.rows) }
