@@ -1,14 +1,16 @@
 import CoreData
 import GraphDocuments
 
-/// Creates records of managed objects according to a shape. A record contains the values of the object's attributes and
-/// the ids of the destinations of its relationships.
+/// Reads managed objects for the records that `RecordComposer` creates: first as drafts, so that the objects to which a
+/// whole batch refers can be looked up together.
 final class ObjectRecorder {
-    let plan: ShapePlan
     let names: RecordNames
+    private let composer: RecordComposer
+
+    var plan: ShapePlan { composer.plan }
 
     init(plan: ShapePlan, names: RecordNames) {
-        self.plan = plan
+        composer = RecordComposer(plan: plan)
         self.names = names
     }
 
@@ -16,7 +18,8 @@ final class ObjectRecorder {
     struct Draft {
         var id: NSManagedObjectID
         var entity: EntityPlan
-        var attributes: [GraphAttribute]
+        /// For each attribute of the entity's plan its value.
+        var values: [GraphValue]
         /// For each relationship of the entity's plan the IDs of its destinations, in order.
         var targets: [[NSManagedObjectID]]
     }
@@ -27,72 +30,72 @@ final class ObjectRecorder {
     /// reference to that file.
     func draft(of object: NSManagedObject) throws -> Draft {
         let entity = try plan.plan(for: object.entity)
-        let attributes = try attributes(of: object, by: entity)
+        let values = try values(of: object, by: entity)
         let targets = try entity.relationships.map { try self.targets(of: object, by: $0) }
-        return Draft(id: object.objectID, entity: entity, attributes: attributes, targets: targets)
+        return Draft(id: object.objectID, entity: entity, values: values, targets: targets)
     }
 
-    private func attributes(of object: NSManagedObject, by entity: EntityPlan) throws -> [GraphAttribute] {
-        try entity.attributes.map { GraphAttribute(name: $0.name, value: try $0.value(of: object)) }
+    private func values(of object: NSManagedObject, by entity: EntityPlan) throws -> [GraphValue] {
+        try entity.attributes.map { try $0.value(of: object) }
     }
 
-    /// The destinations of a relationship, without those whose entity the shape excludes. An unordered relationship is
-    /// sorted by the ids in the document.
+    /// The destinations of a relationship, as in documents: see `RecordComposer`.
     func targets(
         of object: NSManagedObject, by relationship: EntityPlan.Relationship
     ) throws -> [NSManagedObjectID] {
-        let ids = object.destinations(of: relationship.description)
-        let included = plan.includesAllEntities ? ids : ids.filter { plan.includes($0.entity) }
-        guard relationship.isToMany, !relationship.isOrdered, included.count > 1 else { return included }
-        return try sorted(included, in: object.managedObjectContext)
-    }
-
-    /// The record of a draft. Missing members of to-many relationships are omitted; a to-one relationship to a missing
-    /// object is null.
-    func record(of draft: Draft, missing: Set<NSManagedObjectID> = []) -> GraphRecord {
-        let id = draft.entity.isReferred ? names.name(of: draft.id) : draft.entity.unusedID
-        var relationships: [GraphRelationship] = []
-        relationships.reserveCapacity(draft.targets.count)
-        for (relationship, targets) in zip(draft.entity.relationships, draft.targets) {
-            var ids: [RecordID] = []
-            if relationship.isToMany { ids.reserveCapacity(targets.count) }
-            var first: RecordID?
-            for id in targets where missing.isEmpty || !missing.contains(id) {
-                let name = relationship.isEmbedded ? names.name(of: id) : names.reference(to: id)
-                if relationship.isToMany { ids.append(name) } else { first = first ?? name }
-            }
-            relationships.append(
-                GraphRelationship(
-                    name: relationship.name, target: relationship.isToMany ? .toMany(ids) : .toOne(first),
-                    isOrdered: relationship.isOrdered))
+        let targets = composer.arranged(
+            object.destinations(of: relationship.description), of: relationship, entity: \.entity,
+            name: { [names] in $0.isTemporaryID ? nil : names.objects.name(of: $0) })
+        guard relationship.isToMany, !relationship.isOrdered, let context = object.managedObjectContext else {
+            return targets
         }
-        return GraphRecord(
-            id: id, entity: draft.entity.name, attributes: draft.attributes, relationships: relationships)
+        let saved = targets.prefix { !$0.isTemporaryID }
+        return targets.count - saved.count < 2
+            ? targets : saved + (try sortedByContent(targets.dropFirst(saved.count), in: context))
     }
 
-    // MARK: - Order
-
-    /// IDs in the order of documents: saved objects by entity and primary key, then unsaved ones by their values, because
-    /// a set has no stable order.
-    private func sorted(
-        _ ids: [NSManagedObjectID], in context: NSManagedObjectContext?
+    /// Sorts unsaved objects by their values, because a set has no stable order.
+    private func sortedByContent(
+        _ ids: ArraySlice<NSManagedObjectID>, in context: NSManagedObjectContext
     ) throws -> [NSManagedObjectID] {
-        var saved: [(ObjectName, NSManagedObjectID)] = []
-        saved.reserveCapacity(ids.count)
-        for id in ids where !id.isTemporaryID { saved.append((names.objects.name(of: id), id)) }
-        saved.sort { $0.0 < $1.0 }
-        guard saved.count < ids.count, let context else { return saved.map(\.1) }
-        let unsaved = try ids.filter(\.isTemporaryID).map { (try content(of: context.object(with: $0)), $0) }
-        return saved.map(\.1)
-            + unsaved.sorted { left, right in
-                left.0 != right.0
-                    ? left.0.lexicographicallyPrecedes(right.0)
-                    : names.objects.name(of: left.1) < names.objects.name(of: right.1)
-            }.map(\.1)
+        try ids.map { (try content(of: context.object(with: $0)), $0) }.sorted { left, right in
+            left.0 != right.0
+                ? left.0.lexicographicallyPrecedes(right.0)
+                : names.objects.name(of: left.1) < names.objects.name(of: right.1)
+        }.map(\.1)
     }
 
     private func content(of object: NSManagedObject) throws -> [String] {
         let entity = try plan.plan(for: object.entity)
-        return [entity.name] + (try attributes(of: object, by: entity).map { "\($0.value)" })
+        return [entity.name] + (try values(of: object, by: entity).map { "\($0)" })
+    }
+
+    /// The record of a draft, without references to the missing objects, which are reported.
+    func record(
+        of draft: Draft, missing: Set<NSManagedObjectID>,
+        onMissing: (_ relationship: String, _ target: RecordID) -> Void
+    ) throws -> GraphRecord {
+        let id = draft.entity.isReferred ? names.name(of: draft.id) : draft.entity.unusedID
+        var source = DraftSource(draft: draft, names: names, missing: missing)
+        return try composer.record(id, of: draft.entity, from: &source, onMissing: onMissing)
+    }
+
+    private struct DraftSource: RecordSource {
+        let draft: Draft
+        let names: RecordNames
+        let missing: Set<NSManagedObjectID>
+
+        func value(of attribute: Int) -> GraphValue { draft.values[attribute] }
+
+        func forEachDestination(of relationship: Int, _ body: (RecordDestination) -> Void) {
+            let isEmbedded = draft.entity.relationships[relationship].isEmbedded
+            for target in draft.targets[relationship] {
+                if !missing.isEmpty, missing.contains(target) {
+                    body(.missing(names.name(of: target)))
+                } else {
+                    body(.existing(isEmbedded ? names.name(of: target) : names.reference(to: target)))
+                }
+            }
+        }
     }
 }

@@ -238,21 +238,23 @@ final class ExportSession {
             try keys.prepare(Array(named) + targets, with: loader)
         }
         try recorder.names.outside?.note(in: drafts, missing: missing, loader: loader)
-        return drafts.map { draft in
-            if !missing.isEmpty { noteMissing(missing, in: draft) }
-            return recorder.record(of: draft, missing: missing)
+        return try drafts.map { draft in
+            try recorder.record(of: draft, missing: missing) { relationship, target in
+                noteMissing(target, relationship, of: recorder.names.name(of: draft.id))
+            }
         }
     }
 
     /// Reports the values of an object whose files do not exist, and applies the exporter's policy to them.
     private func applyMissingFilePolicy(to draft: inout ObjectRecorder.Draft) throws {
-        for index in draft.attributes.indices {
-            guard case .file(let file) = draft.attributes[index].value, file.isMissing else { continue }
+        for index in draft.values.indices {
+            guard case .file(let file) = draft.values[index], file.isMissing else { continue }
             let missing = MissingFile(
-                id: recorder.names.name(of: draft.id), attribute: draft.attributes[index].name, name: file.path)
+                id: recorder.names.name(of: draft.id), attribute: draft.entity.attributes[index].name,
+                name: file.path)
             switch exporter.missingFiles {
             case .keep: break
-            case .skip: draft.attributes[index].value = .null
+            case .skip: draft.values[index] = .null
             case .refuse: throw ExportError(.missingFile, missing.description)
             }
             result.note(missing)
@@ -262,15 +264,6 @@ final class ExportSession {
     /// Reports a dangling reference.
     func noteMissing(_ target: RecordID, _ relationship: String, of owner: RecordID) {
         result.note(DanglingReference(id: owner, relationship: relationship, target: target))
-    }
-
-    private func noteMissing(_ missing: Set<NSManagedObjectID>, in draft: ObjectRecorder.Draft) {
-        for (relationship, targets) in zip(draft.entity.relationships, draft.targets) {
-            for target in targets where missing.contains(target) {
-                noteMissing(
-                    recorder.names.name(of: target), relationship.name, of: recorder.names.name(of: draft.id))
-            }
-        }
     }
 
     func didWrite(_ record: GraphRecord) {

@@ -13,7 +13,16 @@
             try advance()
         }
 
-        mutating func advance() throws {
+        /// Calls a function with each member of an owner. Owners must be given in the order of their keys.
+        mutating func forEachMember(of key: Int64, _ body: (RowCursor) throws -> Void) throws {
+            // Skips rows of subentities that inherit the relationship.
+            while let found = owner, found <= key {
+                if found == key { try body(cursor) }
+                try advance()
+            }
+        }
+
+        private mutating func advance() throws {
             owner = try cursor.next() ? cursor.integer(0) : nil
         }
     }

@@ -77,17 +77,13 @@
         mutating func write(_ tables: [Table], to sink: any ByteSink) throws {
             session.begin(total: try tables.reduce(0) { try $0 + rows.count(of: $1.entity) })
             var writer = JSONWriter(to: ByteOutput(to: sink))
-            try writer.beginObject()
+            try writer.beginPlainDocument()
             for table in tables {
-                try writer.lineBreak()
-                try writer.key(table.entity.name ?? "")
-                try writer.beginArray()
+                try writer.beginPlainEntity(table.entity.name ?? "")
                 try write(table, to: &writer)
                 try writer.endArray()
             }
-            try writer.endObject()
-            try writer.endLine()
-            try writer.output.finish()
+            try writer.endPlainDocument()
         }
 
         // MARK: - Columns
@@ -195,8 +191,7 @@
             let name = table.entity.name ?? ""
             var written = 0
             while try cursor.next() {
-                try writer.lineBreak()
-                try writer.beginObject()
+                try writer.beginPlainRecord()
                 var toMany = 0
                 for member in table.members {
                     try writer.key(member.key)
@@ -233,18 +228,14 @@
             of table: Table, _ key: Int64, to writer: inout JSONWriter
         ) throws {
             try writer.beginArray()
-            // Skips rows of subentities that inherit the relationship.
-            while let owner = members.owner, owner <= key {
-                if owner == key {
-                    if members.cursor.isNull(1) {
-                        note(relationship, of: table, key, target: members.cursor.integer(2))
-                    } else {
-                        try write(
-                            parts, from: 3, of: members.cursor, to: &writer,
-                            target: (relationship.destinationEntity, members.cursor.integer(1)))
-                    }
+            try members.forEachMember(of: key) { cursor in
+                if cursor.isNull(1) {
+                    note(relationship, of: table, key, target: cursor.integer(2))
+                } else {
+                    try write(
+                        parts, from: 3, of: cursor, to: &writer,
+                        target: (relationship.destinationEntity, cursor.integer(1)))
                 }
-                try members.advance()
             }
             try writer.endArray()
         }
@@ -254,8 +245,8 @@
             _ parts: [any RowCodec], from first: Int32, of cursor: RowCursor, to writer: inout JSONWriter,
             target: (entity: NSEntityDescription?, key: Int64)
         ) throws {
-            if parts.count > 1 { try writer.beginArray() }
-            for (offset, part) in parts.enumerated() {
+            try writer.plainReference(parts.enumerated(), count: parts.count) { indexed, writer in
+                let (offset, part) = indexed
                 let column = first + Int32(offset)
                 if !cursor.isNull(column) {
                     try part.write(column, of: cursor, to: &writer)
@@ -265,7 +256,6 @@
                     try writer.null()
                 }
             }
-            if parts.count > 1 { try writer.endArray() }
         }
 
         private mutating func note(

@@ -4,8 +4,8 @@
     import GraphDocuments
     @_spi(Stores) import ManagedObjects
 
-    /// Creates the records of an entity's objects from the store's rows, without objects: the same records as
-    /// `ObjectRecorder`, several times faster.
+    /// Reads the rows of an entity for the records that `RecordComposer` creates, without objects: the same records as
+    /// those of `ObjectRecorder`, several times faster.
     ///
     /// Entities with values that rows do not contain (transformable values, values in files, transient attributes, …)
     /// are recorded through objects.
@@ -14,33 +14,28 @@
         private let rows: StoreRows
         private let entity: NSEntityDescription
         private let name: String
+        private let plan: EntityPlan
         private var columns: [StoreRows.Column] = []
-        private var attributes: [Attribute] = []
+        /// For each attribute of the plan its column.
+        private var attributes: [(codec: any RowCodec, column: Int32)] = []
+        /// For each relationship of the plan its columns.
         private var relationships: [Relationship] = []
 
-        private struct Attribute {
-            var name: String
-            var value: any RowCodec
-            var column: Int32
-        }
-
         private struct Relationship {
-            var description: NSRelationshipDescription
-            var name: String
-            var content: Content
+            var plan: EntityPlan.Relationship
+            var reference: Reference
+            /// The offset of the cursor over the members of a to-many relationship.
+            var members: Int?
         }
 
-        private enum Content {
-            /// The columns with the stored key and the key of the existing destination.
-            case toOne(held: Int32, found: Int32, Target)
-            case toMany(Target)
-        }
-
-        /// The entity of a relationship's destination objects.
-        private enum Target {
-            case one(name: String)
-            /// Objects of several entities, and the column with the number of each object's entity.
-            case several(column: Int32)
+        /// The columns of a row that refer to another row.
+        private struct Reference {
+            /// The column with the stored key.
+            var held: Int32
+            /// The column with the key of the existing destination.
+            var found: Int32
+            /// The entity of relationships whose destination has subentities is in a column.
+            var entity: (declared: NSEntityDescription, column: Int32?)
         }
 
         /// A recorder of an entity's rows. Throws `ObjectsReason` if objects are needed.
@@ -49,29 +44,35 @@
             self.rows = rows
             self.entity = entity
             name = entity.name ?? ""
-            let plan = try session.plan.plan(for: entity)
+            plan = try session.plan.plan(for: entity)
             for attribute in plan.attributes {
-                guard let described = entity.attributesByName[attribute.name], let value = described.rowCodec()
+                guard let described = entity.attributesByName[attribute.name], let codec = described.rowCodec()
                 else { throw reason(attribute.name, "is not a column of rows") }
-                attributes.append(
-                    Attribute(name: attribute.name, value: value, column: add(.attribute([attribute.name]))))
+                attributes.append((codec, add(.attribute([attribute.name]))))
             }
+            var toMany = 0
             for relationship in plan.relationships {
-                guard let described = entity.relationshipsByName[relationship.name],
-                    let destination = described.destinationEntity
+                guard let destination = relationship.description.destinationEntity
                 else { throw reason(relationship.name, "has no destination") }
-                let content: Content
+                let isOfOne = destination.subentities.isEmpty
                 if relationship.isToMany {
-                    content = .toMany(target(destination) { 3 })
-                    guard try cursor(overMembersOf: described) != nil else {
+                    guard try cursor(overMembersOf: relationship) != nil else {
                         throw reason(relationship.name, "is its own inverse, or not stored")
                     }
+                    relationships.append(
+                        Relationship(
+                            plan: relationship,
+                            reference: Reference(held: 2, found: 1, entity: (destination, isOfOne ? nil : 3)),
+                            members: toMany))
+                    toMany += 1
                 } else {
-                    content = .toOne(
-                        held: add(.reference(described.name)), found: add(.object([described.name])),
-                        target(destination) { add(.entity([described.name])) })
+                    let (held, found) = (add(.reference(relationship.name)), add(.object([relationship.name])))
+                    let column = isOfOne ? nil : add(.entity([relationship.name]))
+                    relationships.append(
+                        Relationship(
+                            plan: relationship,
+                            reference: Reference(held: held, found: found, entity: (destination, column))))
                 }
-                relationships.append(Relationship(description: described, name: relationship.name, content: content))
             }
             guard try rows.cursor(over: entity, columns: columns) != nil else {
                 throw ObjectsReason(.model, "Some values of \(name) are not columns of its rows.", entity: name)
@@ -88,14 +89,10 @@
             return Int32(columns.count)
         }
 
-        private func target(_ destination: NSEntityDescription, _ column: () -> Int32) -> Target {
-            destination.subentities.isEmpty ? .one(name: destination.name ?? "") : .several(column: column())
-        }
-
-        private func cursor(overMembersOf relationship: NSRelationshipDescription) throws -> RowCursor? {
-            let isOfSeveral = relationship.destinationEntity?.subentities.isEmpty == false
+        private func cursor(overMembersOf relationship: EntityPlan.Relationship) throws -> RowCursor? {
+            let isOfSeveral = relationship.description.destinationEntity?.subentities.isEmpty == false
             return try rows.cursor(
-                overMembersOf: relationship, entity: entity, columns: isOfSeveral ? [.entity([])] : [])
+                overMembersOf: relationship.description, entity: entity, columns: isOfSeveral ? [.entity([])] : [])
         }
 
         /// Creates all records, in the order of primary keys. Memory holds one; dangling references are reported and
@@ -105,91 +102,89 @@
             defer { cursor.finish() }
             var members: [MemberCursor] = []
             defer { for member in members { member.cursor.finish() } }
-            for relationship in relationships {
-                guard case .toMany = relationship.content,
-                    let found = try self.cursor(overMembersOf: relationship.description)
-                else { continue }
+            for relationship in relationships where relationship.members != nil {
+                guard let found = try self.cursor(overMembersOf: relationship.plan) else { return }
                 members.append(try MemberCursor(found))
             }
+            let composer = RecordComposer(plan: session.plan)
+            var source = Row(recorder: self, composer: composer, cursor: cursor, members: members)
             while try cursor.next() {
-                var record = GraphRecord(id: .stored(entity: name, primaryKey: cursor.integer(0)), entity: name)
-                record.attributes.reserveCapacity(attributes.count)
-                for attribute in attributes {
-                    record.attributes.append(
-                        GraphAttribute(
-                            name: attribute.name,
-                            value: cursor.isNull(attribute.column)
-                                ? .null : attribute.value.read(attribute.column, of: cursor)))
-                }
-                record.relationships.reserveCapacity(relationships.count)
-                var toMany = 0
-                for relationship in relationships {
-                    let target: RelationshipTarget
-                    switch relationship.content {
-                    case .toOne(let held, let found, let entities):
-                        target = .toOne(
-                            reference(
-                                held: held, found: found, of: cursor, to: entities, by: relationship, of: record.id))
-                    case .toMany(let entities):
-                        target = .toMany(
-                            try references(
-                                &members[toMany], of: cursor.integer(0), to: entities, by: relationship, of: record.id))
-                        toMany += 1
-                    }
-                    record.relationships.append(
-                        GraphRelationship(
-                            name: relationship.name, target: target, isOrdered: relationship.description.isOrdered))
+                let id = RecordID.stored(entity: name, primaryKey: cursor.integer(0))
+                let record = try composer.record(id, of: plan, from: &source) { relationship, target in
+                    session.noteMissing(target, relationship, of: id)
                 }
                 try body(record)
             }
         }
 
-        private func references(
-            _ members: inout MemberCursor, of key: Int64, to target: Target, by relationship: Relationship,
-            of owner: RecordID
-        ) throws -> [RecordID] {
-            var ids: [RecordID] = []
-            var names: [(entity: String, key: Int64)] = []
-            // Skips rows of subentities that inherit the relationship.
-            while let found = members.owner, found <= key {
-                if found == key,
-                    let id = reference(held: 2, found: 1, of: members.cursor, to: target, by: relationship, of: owner)
-                {
-                    ids.append(id)
-                    if case .several(let column) = target {
-                        names.append((entityName(column, of: members.cursor) ?? "", members.cursor.integer(1)))
+        /// The current row of a cursor.
+        private struct Row: RecordSource {
+            let recorder: RowRecorder
+            let composer: RecordComposer
+            let cursor: RowCursor
+            var members: [MemberCursor]
+
+            func value(of attribute: Int) -> GraphValue? {
+                let (codec, column) = recorder.attributes[attribute]
+                return cursor.isNull(column) ? nil : codec.read(column, of: cursor)
+            }
+
+            mutating func forEachDestination(
+                of relationship: Int, _ body: (RecordDestination) -> Void
+            ) throws {
+                let relationship = recorder.relationships[relationship]
+                guard let index = relationship.members else {
+                    if let found = recorder.destination(relationship.reference, of: cursor),
+                        composer.plan.includes(found.entity)
+                    {
+                        body(found.inRecord)
+                    }
+                    return
+                }
+                let key = cursor.integer(0)
+                guard relationship.reference.entity.column != nil else {
+                    // Rows of one entity are arranged by the statement.
+                    return try members[index].forEachMember(of: key) { cursor in
+                        if let found = recorder.destination(relationship.reference, of: cursor) {
+                            body(found.inRecord)
+                        }
                     }
                 }
-                try members.advance()
-            }
-            // Rows are ordered by primary key; documents order objects by entity first.
-            guard !relationship.description.isOrdered, !names.isEmpty else { return ids }
-            return names.sorted { $0 < $1 }.map { .stored(entity: $0.entity, primaryKey: $0.key) }
-        }
-
-        /// The id of a row's destination; nil if there is none, or the shape excludes it.
-        private func reference(
-            held: Int32, found: Int32, of cursor: RowCursor, to target: Target, by relationship: Relationship,
-            of owner: RecordID
-        ) -> RecordID? {
-            guard !cursor.isNull(held) else { return nil }
-            guard !cursor.isNull(found) else {
-                session.noteMissing(
-                    .stored(
-                        entity: relationship.description.destinationEntity?.name ?? "", primaryKey: cursor.integer(held)
-                    ),
-                    relationship.name, of: owner)
-                return nil
-            }
-            switch target {
-            case .one(let name): return .stored(entity: name, primaryKey: cursor.integer(found))
-            case .several(let column):
-                return entityName(column, of: cursor).map { .stored(entity: $0, primaryKey: cursor.integer(found)) }
+                var found: [Destination] = []
+                try members[index].forEachMember(of: key) { cursor in
+                    if let destination = recorder.destination(relationship.reference, of: cursor) {
+                        found.append(destination)
+                    }
+                }
+                composer.arranged(found, of: relationship.plan, entity: \.entity, name: \.name)
+                    .forEach { body($0.inRecord) }
             }
         }
 
-        private func entityName(_ column: Int32, of cursor: RowCursor) -> String? {
-            rows.entity(numbered: cursor.integer(column)).flatMap { session.plan.includes($0) ? $0.name : nil }
+        /// The row to which another refers.
+        private struct Destination {
+            var entity: NSEntityDescription
+            var key: Int64
+            var exists: Bool
+
+            var name: ObjectName { ObjectName(store: nil, entity: entity.name ?? "", primaryKey: key) }
+
+            var inRecord: RecordDestination {
+                let id = RecordID.stored(entity: entity.name ?? "", primaryKey: key)
+                return exists ? .existing(id) : .missing(id)
+            }
+        }
+
+        /// The destination of a reference; nil if there is none.
+        private func destination(_ reference: Reference, of cursor: RowCursor) -> Destination? {
+            guard !cursor.isNull(reference.held) else { return nil }
+            let declared = reference.entity.declared
+            guard !cursor.isNull(reference.found) else {
+                return Destination(entity: declared, key: cursor.integer(reference.held), exists: false)
+            }
+            var entity: NSEntityDescription? = declared
+            if let column = reference.entity.column { entity = rows.entity(numbered: cursor.integer(column)) }
+            return entity.map { Destination(entity: $0, key: cursor.integer(reference.found), exists: true) }
         }
     }
 

@@ -41,7 +41,7 @@ public struct PlainJSONWriter: RecordWriter, GraphWriter {
     public mutating func begin(_ header: DocumentHeader) throws {
         guard !isBegun else { throw DocumentError(.misuse, "The document has already begun.") }
         isBegun = true
-        try writer.beginObject()
+        try writer.beginPlainDocument()
     }
 
     public mutating func write(_ record: GraphRecord) throws {
@@ -57,8 +57,7 @@ public struct PlainJSONWriter: RecordWriter, GraphWriter {
             try openNextGroup()
         }
         guard schema.entity(record.entity) != nil else { return }
-        try writer.lineBreak()
-        try writer.beginObject()
+        try writer.beginPlainRecord()
         var attribute = 0
         var relationship = 0
         for member in members {
@@ -82,9 +81,7 @@ public struct PlainJSONWriter: RecordWriter, GraphWriter {
         guard isBegun else { throw DocumentError(.misuse, "The document is not open.") }
         while entity + 1 < layout.entities.count { try openNextGroup() }
         if entity >= 0 { try writer.endArray() }
-        try writer.endObject()
-        try writer.endLine()
-        try writer.output.finish()
+        try writer.endPlainDocument()
         isBegun = false
     }
 
@@ -96,9 +93,7 @@ public struct PlainJSONWriter: RecordWriter, GraphWriter {
         entity += 1
         let group = layout.entities[entity]
         members = try makeMembers(of: group)
-        try writer.lineBreak()
-        try writer.key(group.name)
-        try writer.beginArray()
+        try writer.beginPlainEntity(group.name)
     }
 
     private func makeMembers(of group: PlainLayout.Entity) throws -> [Member] {
@@ -147,24 +142,28 @@ public struct PlainJSONWriter: RecordWriter, GraphWriter {
         guard let values = id.keyValues, let leaves, leaves.count == values.count else {
             throw DocumentError.unnamed(id.description, destination)
         }
-        if leaves.count > 1 { try writer.beginArray() }
-        for (value, leaf) in zip(values, leaves) { try keyValue(value, leaf.type) }
-        if leaves.count > 1 { try writer.endArray() }
+        try writer.plainReference(zip(values, leaves), count: leaves.count) { [layout] part, writer in
+            try writer.plainKeyValue(part.0, part.1.type, dates: layout.dates)
+        }
     }
+}
 
+extension JSONWriter {
     /// Writes a value of a key: numbers and booleans as such, everything else as text.
-    private mutating func keyValue(_ value: String, _ type: GraphValueType) throws {
+    fileprivate mutating func plainKeyValue(
+        _ value: String, _ type: GraphValueType, dates: PlainLayout.DateForm
+    ) throws {
         switch type {
-        case .string, .uuid, .uri: return try writer.string(value)
+        case .string, .uuid, .uri: return try string(value)
         default: break
         }
         switch TextValue.anyValue(value, as: type) {
-        case .integer(let number): try writer.integer(number)
-        case .double(let number): try writer.double(number)
-        case .float(let number): try writer.float(number)
-        case .bool(let flag): try writer.bool(flag)
-        case .date(let seconds) where layout.dates == .milliseconds: try writer.dateInMilliseconds(seconds)
-        default: try writer.string(value)
+        case .integer(let number): try integer(number)
+        case .double(let number): try double(number)
+        case .float(let number): try float(number)
+        case .bool(let flag): try bool(flag)
+        case .date(let seconds) where dates == .milliseconds: try dateInMilliseconds(seconds)
+        default: try string(value)
         }
     }
 }

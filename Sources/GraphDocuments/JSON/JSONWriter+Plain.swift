@@ -1,0 +1,35 @@
+/// The structure of documents in the plain layout, whatever their values come from: `PlainJSONWriter` writes those of
+/// records, the toolkit also those of rows.
+extension JSONWriter {
+    /// Begins the document, an object of arrays.
+    package mutating func beginPlainDocument() throws { try beginObject() }
+
+    /// Ends the document and its output.
+    package mutating func endPlainDocument() throws {
+        try endObject()
+        try endLine()
+        try output.finish()
+    }
+
+    /// Begins the array of an entity's records, which is a member of the document.
+    package mutating func beginPlainEntity(_ name: String) throws {
+        try lineBreak()
+        try key(name)
+        try beginArray()
+    }
+
+    /// Begins a record, on a line of its own.
+    package mutating func beginPlainRecord() throws {
+        try lineBreak()
+        try beginObject()
+    }
+
+    /// Writes a reference: the only value of a key, or the array of its values.
+    package mutating func plainReference<Part>(
+        _ parts: some Sequence<Part>, count: Int, write: (Part, inout JSONWriter) throws -> Void
+    ) throws {
+        if count > 1 { try beginArray() }
+        for part in parts { try write(part, &self) }
+        if count > 1 { try endArray() }
+    }
+}
