@@ -43,7 +43,10 @@ import CoreData
                 if choice == .automatic, !copy.target.hasPlainClass {
                     throw reason(.classes, "\(name) has a class of its own.")
                 }
-                if rules.uniqueness != .unchecked, !copy.constraints.allSatisfy(copy.isMadeUnique) {
+                if rules.uniqueness != .unchecked,
+                    // The store checks whether copies violate constraints with relationships.
+                    !copy.constraints.allSatisfy({ $0.hasNewUUID || $0.hasRelationships })
+                {
                     throw reason(.model, "Values of \(name) must be made unique.")
                 }
                 let sources = try rowSources(of: copy, roots: roots)
@@ -51,7 +54,7 @@ import CoreData
                 for relationship in copy.relationships {
                     links[relationship.name] = RowCopyRequest.Link(
                         follows: relationship.rule == .copy,
-                        reachesOthers: relationship.rule == .link && relationship.permitsLinks)
+                        reachesOthers: relationship.rule == .link && relationship.omission == nil)
                 }
                 return RowCopyRequest.Rules(entity: copy.entity, sources: sources, links: links)
             }
@@ -95,9 +98,8 @@ import CoreData
                 }.map { (owner, $0.relationship) }
             }
             guard ways.count == 1, let (owner, way) = ways.first, let back = way.inverseRelationship, !back.isToMany,
-                parent.entity.map({ name in owner.inheritedNames.contains(name) }) ?? true,
-                let followed = owner.attributes.first(where: { $0.name == parent.attribute }),
-                followed.target.attributeType == attribute.target.attributeType, !followed.followsParent
+                parent.isAttribute(of: owner.entity, type: attribute.target.attributeType),
+                let followed = owner.attributes.first(where: { $0.name == parent.attribute }), !followed.followsParent
             else { return nil }
             return back.name
         }
@@ -110,23 +112,6 @@ import CoreData
             if !excludedEntities.isEmpty || !excludedRootNames.isEmpty {
                 throw ObjectsReason(.options, "The rules exclude objects of some entities.")
             }
-        }
-    }
-
-    extension EntityCopy {
-        /// The names of the entity and its ancestors.
-        fileprivate var inheritedNames: [String] {
-            sequence(first: entity) { $0.superentity }.map { $0.name ?? "" }
-        }
-
-        /// Whether a constraint cannot be violated, because one of its values is a new UUID. For constraints with
-        /// relationships the store checks whether the copies violate them.
-        fileprivate func isMadeUnique(_ constraint: UniquenessConstraint) -> Bool {
-            constraint.hasRelationships
-                || attributes.contains { attribute in
-                    guard case .newUUID = attribute.source else { return false }
-                    return constraint.properties.contains(attribute.target.name)
-                }
         }
     }
 

@@ -156,7 +156,7 @@ final class CopyBlueprint {
         else { return nil }
         let names = lineage(entity).map { "\($0.name ?? "").\(relationship.name)" }
         let choice = names.lazy.compactMap { self.choices[$0] }.first
-        var rule =
+        let rule =
             try names.lazy.compactMap { self.places[$0] }.first
             ?? (rules.honoursUserInfo ? directives.rule(for: relationship, at: place) : nil)
             ?? defaultRule(for: relationship)
@@ -165,16 +165,7 @@ final class CopyBlueprint {
             missingProperties.insert(place)
             return nil
         }
-        let inverse = counterpart.inverseRelationship
-        let isExclusive = inverse.map { !$0.isToMany } ?? false
-        // Without its mandatory object the copy could never be saved.
-        let isMandatory = !counterpart.isOptional && !counterpart.isToMany
-        if rule == .link, isMandatory, rules.isSubset { rule = .copy }
-        if rule == .link, isExclusive, isMandatory || rules.exclusiveLinks == .copy { rule = .copy }
-        return RelationshipCopy(
-            relationship: relationship, rule: rule, choice: choice,
-            isLeftOutAtRoots: rules.excludedRootNames.contains(relationship.name), target: counterpart,
-            permitsLinks: inverse == nil || (!isExclusive && !rules.leavesOthersUntouched))
+        return RelationshipCopy(relationship, target: counterpart, rule: rule, choice: choice, rules: rules)
     }
 
     private func defaultRule(for relationship: NSRelationshipDescription) -> CopyRule {

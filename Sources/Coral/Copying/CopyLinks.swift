@@ -29,7 +29,7 @@ final class CopyLinks {
 
     /// The object that a copy is linked to instead of a related object of the original that is not copied.
     func object(for id: NSManagedObjectID, by relationship: RelationshipCopy) -> NSManagedObject? {
-        relationship.permitsLinks ? found[id].map(target.object(with:)) : nil
+        relationship.omission == nil ? found[id].map(target.object(with:)) : nil
     }
 
     /// Looks up all outside objects, and records omitted links.
@@ -66,8 +66,7 @@ final class CopyLinks {
         _ id: NSManagedObjectID, _ relationship: RelationshipCopy, _ missing: Set<NSManagedObjectID>
     ) -> CopyOmission.Reason? {
         if missing.contains(id) { return .dangling }
-        if !relationship.permitsLinks { return relationship.isExclusive ? .exclusive : .untouched }
-        return found[id] == nil ? .unreachable : nil
+        return relationship.omission ?? (found[id] == nil ? .unreachable : nil)
     }
 
     private func standIn(for id: NSManagedObjectID) throws -> NSManagedObjectID? {

@@ -34,9 +34,7 @@ struct ParentValues {
         while let number = next {
             let entity = graph.nodes[number].entity
             next = graph.nodes[number].parent
-            guard isMeant(entity.entity, by: parent),
-                entity.entity.attributesByName[parent.attribute]?.attributeType == type
-            else { continue }
+            guard parent.isAttribute(of: entity.entity, type: type) else { continue }
             guard let attribute = entity.attributes.first(where: { $0.name == parent.attribute }) else {
                 return (entity.entity.attributesByName[parent.attribute]?.defaultValue, ())
             }
@@ -44,10 +42,5 @@ struct ParentValues {
             return (copy(number)?.value(forKey: attribute.target.name), ())
         }
         return nil
-    }
-
-    private func isMeant(_ entity: NSEntityDescription, by parent: ParentValue) -> Bool {
-        guard let name = parent.entity else { return true }
-        return sequence(first: entity) { $0.superentity }.contains { $0.name == name }
     }
 }

@@ -41,7 +41,8 @@ final class UniqueValues {
         var order: [UniquenessConstraint] = []
         var members: [UniquenessConstraint: [CopyDraft]] = [:]
         for draft in drafts {
-            for constraint in draft.entity.constraints where constraint.followsParent == followed {
+            for constraint in draft.entity.constraints
+            where constraint.followsParent == followed && !constraint.hasNewUUID {
                 if members[constraint] == nil { order.append(constraint) }
                 members[constraint, default: []].append(draft)
             }

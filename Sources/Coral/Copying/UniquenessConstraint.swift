@@ -7,6 +7,8 @@ struct UniquenessConstraint: Hashable {
     let properties: [String]
     /// Whether a relationship is among them.
     let hasRelationships: Bool
+    /// Whether one of the attributes of a copy is a new UUID, so that its values are unique.
+    let hasNewUUID: Bool
     /// Whether one of the attributes takes its value from an ancestor in the graph.
     let followsParent: Bool
 
@@ -15,6 +17,8 @@ struct UniquenessConstraint: Hashable {
         of entity: NSEntityDescription, attributes: [AttributeCopy], relationships: [RelationshipCopy]
     ) -> [UniquenessConstraint] {
         let followed = Set(attributes.lazy.filter(\.followsParent).map(\.target.name))
+        let made = Set(
+            attributes.lazy.filter { if case .newUUID = $0.source { true } else { false } }.map(\.target.name))
         let related = Set(relationships.lazy.map(\.target).filter { !$0.isToMany }.map(\.name))
         let copied = related.union(attributes.lazy.map(\.target.name))
         var constraints: [UniquenessConstraint] = []
@@ -30,6 +34,7 @@ struct UniquenessConstraint: Hashable {
                     UniquenessConstraint(
                         entity: ancestor.name ?? "", properties: names,
                         hasRelationships: names.contains(where: related.contains),
+                        hasNewUUID: names.contains(where: made.contains),
                         followsParent: names.contains(where: followed.contains)))
             }
         }
