@@ -11,6 +11,8 @@ struct ImportPerformer {
     var refused: Set<Int> = []
     /// Nodes that an earlier pass has refused; they are omitted.
     let excluded: Set<Int>
+    /// The nodes to import.
+    private let nodes: [ImportNode]
     let conversion: ValueConversion
     let equality: ValueEquality
     /// The nodes by their objects, for messages of validation errors.
@@ -39,6 +41,9 @@ struct ImportPerformer {
     init(_ session: ImportSession, excluded: Set<Int>) {
         self.session = session
         self.excluded = excluded
+        nodes = session.payload.nodes.filter { node in
+            node.resolved === node && !node.isReference && !excluded.contains(node.number)
+        }
         context = session.context
         options = session.options
         conversion = ValueConversion(session.options)
@@ -50,36 +55,11 @@ struct ImportPerformer {
             coordinator: ImportSession.coordinator(of: session.context))
     }
 
-    /// Throws errors of fetching; errors of records are recorded instead.
-    mutating func perform() throws {
-        let nodes = session.payload.nodes.filter { node in
-            node.resolved === node && !node.isReference && !excluded.contains(node.number)
-        }
-        if session.part == .all {
-            session.progress?.begin(nodes.count * 2)
-        }
-        let isFirst = session.part != .deferredLinks
-        if isFirst { notePassedOver() }
-        for node in nodes {
-            try session.checkCancelled()
-            isFirst ? try prepare(node) : bind(node)
-        }
-        for node in nodes where isFirst && isChangeable(node) {
-            try session.checkCancelled()
-            setValues(of: node)
-            if session.part == .all { session.progress?.completedUnitCount += 1 }
-        }
-        for node in nodes where isChangeable(node) {
-            try session.checkCancelled()
-            setLinks(of: node)
-            if session.part == .all { session.progress?.completedUnitCount += 1 }
-        }
-        if isFirst { try linkToOwner() }
-        for node in nodes where isChangeable(node) && !deferred.contains(node.number) { callDidImport(node) }
-        if options.operations.contains(.delete) { try delete(nodes) }
-        context.processPendingChanges()
-        noteDeletionsByRule()
-        validate()
+    /// Whether the session sets relationships only, of objects whose values were set by an earlier one.
+    private var setsLinksOnly: Bool { session.part == .deferredLinks }
+
+    private func didProcess() {
+        if session.part == .all { session.progress?.completedUnitCount += 1 }
     }
 
     // MARK: - Objects
@@ -374,4 +354,42 @@ struct ImportPerformer {
         }
         changes.errors.add(error())
     }
+}
+
+// Errors of records are recorded; errors of fetching are thrown.
+extension ImportPerformer: ImportSteps {
+    mutating func assignObjects() throws {
+        if session.part == .all { session.progress?.begin(nodes.count * 2) }
+        if !setsLinksOnly { notePassedOver() }
+        for node in nodes {
+            try session.checkCancelled()
+            setsLinksOnly ? bind(node) : try prepare(node)
+        }
+    }
+
+    mutating func setValues() throws {
+        for node in nodes where !setsLinksOnly && isChangeable(node) {
+            try session.checkCancelled()
+            setValues(of: node)
+            didProcess()
+        }
+    }
+
+    mutating func setLinks() throws {
+        for node in nodes where isChangeable(node) {
+            try session.checkCancelled()
+            setLinks(of: node)
+            didProcess()
+        }
+        if !setsLinksOnly { try linkToOwner() }
+        for node in nodes where isChangeable(node) && !deferred.contains(node.number) { callDidImport(node) }
+    }
+
+    mutating func deleteObjects() throws {
+        if options.operations.contains(.delete) { try delete(nodes) }
+        context.processPendingChanges()
+        noteDeletionsByRule()
+    }
+
+    mutating func validate() { validateChanges() }
 }

@@ -66,13 +66,8 @@ final class ImportSession {
     // MARK: - Steps
 
     func read(_ source: ImportSource, rootEntity: String?) throws {
-        var reading = options.reading
-        // A mismatched value is converted, or reported together with all other errors.
-        reading.keepsMismatchedValues = true
-        reading.rootEntity = rootEntity ?? reading.rootEntity
-        if options.otherModel == .skip || options.otherModel == .keep { reading.unknownEntities = .skip }
-        if reading.layout == .plain, reading.plainLayout == nil { reading.plainLayout = PlainLayout(model) }
-        try source.read(into: payload, options: reading, progress: progress)
+        try source.read(
+            into: payload, options: options.reading(for: model, rootEntity: rootEntity), progress: progress)
     }
 
     /// Binds a record at the top of the document to an object, whatever its key: the record with the object's URI, else
@@ -125,7 +120,7 @@ final class ImportSession {
         while true {
             var performer = ImportPerformer(self, excluded: excluded)
             performer.changes.take(matcher.conflicts, matcher.errors + leftOut)
-            try performer.perform()
+            try performer.performSteps()
             changes = performer.changes
             if part == .batch { deferred = performer.deferredLinks }
             requirements = performer.requirements

@@ -85,7 +85,7 @@ final class ObjectRecorder {
         let names: RecordNames
         let missing: Set<NSManagedObjectID>
 
-        func value(of attribute: Int) -> GraphValue { draft.values[attribute] }
+        func value(of attribute: Int) -> GraphValue? { draft.values[attribute] }
 
         func forEachDestination(of relationship: Int, _ body: (RecordDestination) -> Void) {
             let isEmbedded = draft.entity.relationships[relationship].isEmbedded

@@ -105,7 +105,7 @@ extension GraphSchema.Attribute {
         var canIdentify: Bool { false }
 
         func add(_ found: FoundRows, _ slot: Int, to digest: inout KeyDigest) -> Bool {
-            digest.add(UInt64(bitPattern: found.integer(slot)))
+            digest.add(found.integer(slot))
             return true
         }
     }

@@ -44,7 +44,7 @@ import GraphDocuments
         func importRows(
             _ source: ImportSource, of rows: RowSource, model: ImportModel, saves: Bool = true, progress: Progress?
         ) throws -> RowCapability<Result> {
-            let reading = reading(model, entity: nil)
+            let reading = options.reading(for: model, rootEntity: nil)
             let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
             context.persistentStoreCoordinator = coordinator
             do {

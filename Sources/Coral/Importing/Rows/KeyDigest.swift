@@ -25,6 +25,9 @@
             low = KeyDigest.mix(low ^ word, KeyDigest.secrets.1) ^ word
         }
 
+        @inline(__always)
+        mutating func add(_ integer: Int64) { add(UInt64(bitPattern: integer)) }
+
         mutating func add(_ bytes: UnsafeRawBufferPointer) {
             add(UInt64(bytes.count))
             var index = 0

@@ -3,10 +3,11 @@
     import CoreData
     @_spi(Stores) import ManagedObjects
 
-    extension RowImport {
-        /// Matches the records of a batch with rows, and writes new and changed rows.
-        mutating func write(_ batch: RowImportBatch) throws {
-            if !mistakes.isEmpty { throw RowImportMistakes(mistakes: mistakes) }
+    // The records of a batch become rows.
+    extension RowImport: ImportSteps {
+        mutating func assignObjects() throws {
+            guard let batch else { return }
+            try throwMistakes()
             for key in plan.keys { try index.lookUp(key) }
             batch.prepare()
             try RowMatcher.match(batch, in: index, equality: equality, validates: options.validates)
@@ -16,6 +17,11 @@
                         key: batch.keys[waiting.row], entity: batch.entity, link: waiting.link, isToMany: false,
                         digest: waiting.digest, record: batch.firstRecord + waiting.row))
             }
+        }
+
+        /// Writes new and changed rows. To-one relationships are columns of the rows.
+        mutating func setValues() throws {
+            guard let batch else { return }
             for row in 0..<batch.rows.count {
                 if batch.keys[row] > batch.firstNewKey {
                     try insert(row, of: batch)
@@ -23,10 +29,23 @@
                     try update(row, of: batch)
                 }
             }
-            if !mistakes.isEmpty { throw RowImportMistakes(mistakes: mistakes) }
+            try throwMistakes()
             requireEmptied()
+        }
+
+        mutating func setLinks() throws {
+            guard let batch else { return }
             try writeLists(of: batch)
-            try writer.flush()
+        }
+
+        /// Documents in the plain layout have no tombstones, and the options with which rows are imported delete nothing.
+        func deleteObjects() {}
+
+        /// Each row was validated before it was written.
+        func validate() throws { try writer.flush() }
+
+        private func throwMistakes() throws {
+            if !mistakes.isEmpty { throw RowImportMistakes(mistakes: mistakes) }
         }
 
         // MARK: - Rows
@@ -112,7 +131,7 @@
                     else { break }
                     guard link.link.destinations.contains(owner.entity) else {
                         note(batch.firstRecord + list.row, link.name)
-                        throw RowImportMistakes(mistakes: mistakes)
+                        return try throwMistakes()
                     }
                     wanted.append(target)
                 }
@@ -145,7 +164,7 @@
         // MARK: - Forward references
 
         /// Resolves the forward references.
-        mutating func resolveForwardReferences() throws {
+        mutating func setDeferredLinks() throws {
             var position = 0
             while position < forward.count {
                 if position % 4096 == 0 {
@@ -162,7 +181,7 @@
                 try resolve(forward[position..<end])
                 position = end
             }
-            if !mistakes.isEmpty { throw RowImportMistakes(mistakes: mistakes) }
+            try throwMistakes()
         }
 
         // MARK: - Required relationships
@@ -198,7 +217,7 @@
                     errors.add(violation.requirement.error(of: violation.object, record: nil))
                 }
             }
-            if !mistakes.isEmpty { throw RowImportMistakes(mistakes: mistakes) }
+            try throwMistakes()
             if let error = errors.combined { throw error }
         }
 

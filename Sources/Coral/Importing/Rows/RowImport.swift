@@ -12,7 +12,7 @@
     ///
     /// What rows do not support throws `ObjectsReason`, `RowRefusal` or `PlainFieldReader.Irregular`: the transaction
     /// is rolled back, and the object importer reads the document from its beginning.
-    struct RowImport {
+    struct RowImport: BatchedImport {
         private var reader: PlainFieldReader
         private let schema: GraphSchema
         private let conversion: ValueConversion
@@ -48,9 +48,9 @@
             entities = Array(repeating: nil, count: schema.entities.count)
         }
 
-        /// Imports the document. Throws `DocumentError`, `RowImportMistakes`, `CocoaError.userCancelled`, a reason for
-        /// an import through objects, and errors of the store.
-        mutating func run() throws -> BatchImporter.Result {
+        /// Throws `DocumentError`, `RowImportMistakes`, `CocoaError.userCancelled`, a reason for an import through
+        /// objects, and errors of the store.
+        mutating func importRecords() throws {
             progress?.begin(reader.byteCount ?? 0)
             var current = -1
             var row = 0
@@ -66,16 +66,17 @@
                 case .attribute(let place): try readAttribute(place, row)
                 case .relationship(let place): try readRelationship(place, row)
                 case .endRecord: break
-                case .end:
-                    try flush()
-                    try resolveForwardReferences()
-                    try checkRequirements()
-                    result.recordCount = reader.recordCount
-                    result.savedBatchCount = 1
-                    if let count = reader.byteCount { progress?.completedUnitCount = Int64(count) }
-                    return result
+                case .end: return try flush()
                 }
             }
+        }
+
+        func finish() -> BatchImporter.Result {
+            var result = result
+            result.recordCount = reader.recordCount
+            result.savedBatchCount = 1
+            if let count = reader.byteCount { progress?.completedUnitCount = Int64(count) }
+            return result
         }
 
         private mutating func begin(_ number: Int) throws {
@@ -91,7 +92,7 @@
         private mutating func flush() throws {
             if isCancelled { throw CocoaError(.userCancelled) }
             guard let batch, batch.rows.count > 0 else { return }
-            try write(batch)
+            try performSteps()
             if reader.byteCount != nil { progress?.completedUnitCount = Int64(reader.bytesRead) }
         }
 
@@ -176,7 +177,6 @@
         {
             if key.wanted.isFull { try index.lookUp(key) }
             let row = key.wanted.addRow()
-            var digest = KeyDigest(kind: key.number)
             for part in key.parts {
                 switch part {
                 case .attribute(let attribute):
@@ -189,7 +189,6 @@
                     guard try readValue(attribute, into: key.wanted, row) else {
                         throw PlainFieldReader.Irregular("A reference has a value of another type than its key.")
                     }
-                    digest.add(key.wanted, row, attribute.slot)
                 case .reference(let other, let slot):
                     let (part, known) = try readParts(of: other, &isFirst)
                     var owner = known
@@ -204,8 +203,10 @@
                             entity: other.table.entity.name)
                     }
                     key.wanted.setReference(to: found, entity: owner.entity, row, slot)
-                    digest.add(UInt64(bitPattern: found))
                 }
+            }
+            guard let digest = index.digest(of: row, in: key.wanted, key) else {
+                throw PlainFieldReader.Irregular("A reference is not a key.")
             }
             let owner = index.identities[digest]
             // In a table that was empty before the import, a lookup can find only rows of this document.

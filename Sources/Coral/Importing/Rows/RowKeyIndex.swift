@@ -11,29 +11,26 @@
 
         /// The digest of a stored row's key; nil if a part is NULL, or no record can have it.
         func digest(of found: FoundRows, _ key: RowKey) -> KeyDigest? {
-            var digest = KeyDigest(kind: key.number)
-            for part in key.parts {
-                if found.isNull(part.slot) { return nil }
+            key.digest { part, digest in
+                guard !found.isNull(part.slot) else { return false }
                 switch part {
-                case .reference: digest.add(UInt64(bitPattern: found.integer(part.slot)))
-                case .attribute(let attribute):
-                    guard attribute.codec.add(found, attribute.slot, to: &digest) else { return nil }
+                case .attribute(let attribute): return attribute.codec.add(found, attribute.slot, to: &digest)
+                case .reference: digest.add(found.integer(part.slot))
                 }
+                return true
             }
-            return digest
         }
 
         /// The digest of a record's key; nil if a part is absent or null.
         func digest(of row: Int, in rows: RowBatch, _ key: RowKey) -> KeyDigest? {
-            var digest = KeyDigest(kind: key.number)
-            for part in key.parts {
+            key.digest { part, digest in
                 switch rows.kind(row, part.slot) {
-                case .absent, .null: return nil
-                case .reference: digest.add(UInt64(bitPattern: rows.integer(row, part.slot)))
-                default: digest.add(rows, row, part.slot)
+                case .absent, .null: return false
+                case .text, .bytes: digest.add(rows.bytes(row, part.slot))
+                default: digest.add(rows.integer(row, part.slot))
                 }
+                return true
             }
-            return digest
         }
 
         // MARK: - Stored rows
@@ -90,15 +87,6 @@
                 else { return false }
                 batch.rows.setReference(to: key, entity: owner.entity, waiting.row, slot)
                 return true
-            }
-        }
-    }
-
-    extension KeyDigest {
-        mutating func add(_ rows: RowBatch, _ row: Int, _ slot: Int) {
-            switch rows.kind(row, slot) {
-            case .text, .bytes: add(rows.bytes(row, slot))
-            default: add(UInt64(bitPattern: rows.integer(row, slot)))
             }
         }
     }

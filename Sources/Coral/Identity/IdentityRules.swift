@@ -1,0 +1,71 @@
+import CoreData
+import GraphDocuments
+
+/// The keys that a model and the options declare, checked against the model.
+struct IdentityRules {
+    private let identity: ImportIdentity
+    private let declared: [String: [String]]
+
+    /// Throws `ImportError` if a key contains a name that its entity does not have.
+    init(_ model: NSManagedObjectModel, identity: ImportIdentity) throws {
+        self.identity = identity
+        var declared: [String: [String]] = [:]
+        let entities = model.entitiesByName
+        for (name, entity) in entities where identity.usesDeclaredKeys {
+            guard let text = entity.userInfo?[ImportIdentity.userInfoKey] as? String else { continue }
+            declared[name] = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+        declared.merge(identity.keys) { $1 }
+        for (name, key) in declared.sorted(by: { $0.key < $1.key }) {
+            guard let entity = entities[name] else {
+                let question = NameSuggestion.question(for: name, in: entities.keys)
+                throw ImportError(
+                    .misuse, "A key is declared for \"\(name)\", which the model does not have.\(question)")
+            }
+            for part in key { _ = try Self.part(part, of: entity) }
+            if key.isEmpty { throw ImportError(.misuse, "The key of \(name) has no parts.", entity: name) }
+        }
+        self.declared = declared
+    }
+
+    /// The keys of an entity, in order of precedence.
+    func rules(of entity: NSEntityDescription) -> [IdentityRule] {
+        let lineage = Array(sequence(first: entity, next: \.superentity))
+        for ancestor in lineage {
+            guard let key = declared[ancestor.name ?? ""] else { continue }
+            let parts = key.compactMap { try? Self.part($0, of: ancestor) }
+            return [IdentityRule(entity: ancestor.name ?? "", parts: parts)]
+        }
+        guard identity.usesUniquenessConstraints else { return [] }
+        var rules: [IdentityRule] = []
+        for ancestor in lineage {
+            for constraint in ancestor.uniquenessConstraints {
+                let names = constraint.compactMap { ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name }
+                let parts = names.compactMap { try? Self.part($0, of: ancestor) }
+                let rule = IdentityRule(entity: ancestor.name ?? "", parts: parts)
+                // Subentities repeat inherited constraints; the key is unique among the objects of the topmost entity.
+                rules.removeAll { $0.parts == rule.parts }
+                if !parts.isEmpty, parts.count == constraint.count { rules.append(rule) }
+            }
+        }
+        return rules
+    }
+
+    private static func part(_ name: String, of entity: NSEntityDescription) throws -> IdentityRule.Part {
+        if let attribute = entity.attributesByName[name] {
+            let type = GraphValueType(attribute.attributeType)
+            guard type != .transformable, type != .composite, type != .undefined else {
+                throw ImportError(
+                    .misuse, "\(entity.name ?? "").\(name) is \(type.name) and cannot be part of a key.",
+                    entity: entity.name, property: name)
+            }
+            return .attribute(name)
+        }
+        if let relationship = entity.relationshipsByName[name], !relationship.isToMany { return .relationship(name) }
+        let question = NameSuggestion.question(for: name, in: entity.propertiesByName.keys)
+        throw ImportError(
+            .misuse,
+            "The key of \(entity.name ?? "") contains \"\(name)\", which is not an attribute or to-one relationship.\(question)",
+            entity: entity.name, property: name)
+    }
+}

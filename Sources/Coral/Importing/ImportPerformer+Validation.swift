@@ -1,0 +1,67 @@
+import CoreData
+
+// Validation against the model.
+
+extension ImportPerformer {
+    /// Validates every object that a save would write.
+    mutating func validateChanges() {
+        guard options.validates else { return }
+        var failures: [(object: NSManagedObject, error: any Error)] = []
+        func check(_ object: NSManagedObject, _ validate: () throws -> Void) {
+            do { try validate() } catch { failures.append((object, error)) }
+        }
+        func isExempt(_ object: NSManagedObject) -> Bool {
+            guard let node = nodesByObject[ObjectIdentifier(object)] else { return false }
+            return node.isStub && object.isInserted || deferred.contains(node.number)
+        }
+        for object in context.insertedObjects where !isExempt(object) {
+            check(object) { try object.validateForInsert() }
+        }
+        for object in context.updatedObjects where !object.isDeleted && !isExempt(object) {
+            check(object) { try object.validateForUpdate() }
+        }
+        if session.part == .deferredLinks {
+            // Objects whose relationships are all dangling are not changed, and were not validated in their batch.
+            for node in nodesByObject.values {
+                guard let object = node.object, !object.hasChanges, !object.isDeleted else { continue }
+                check(object) { try object.validateForUpdate() }
+            }
+        }
+        for object in context.deletedObjects { check(object) { try object.validateForDelete() } }
+        // Sets have no stable order; only the failures are sorted.
+        let numbered = failures.map {
+            (nodesByObject[ObjectIdentifier($0.object)]?.number ?? .max, ObjectName($0.object.objectID), $0)
+        }
+        for (_, _, failure) in numbered.sorted(by: { ($0.0, $0.1) < ($1.0, $1.1) }) {
+            let error = failure.error as NSError
+            for detail in error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error] {
+                note(detail, of: failure.object)
+            }
+        }
+    }
+
+    private mutating func note(_ error: NSError, of object: NSManagedObject) {
+        let property = error.userInfo[NSValidationKeyErrorKey] as? String
+        let entity = object.entity.name ?? ""
+        if session.part != .all, session.defersRequirements, let property,
+            let requirement = ImportRequirement(error, of: object.entity, property)
+        {
+            requirements.append((requirement, object, nodesByObject[ObjectIdentifier(object)]?.id))
+            return
+        }
+        let message =
+            error.code == NSValidationMissingMandatoryPropertyError && property != nil
+            ? ImportRequirement.message(entity, property ?? "") : error.localizedDescription
+        let node = nodesByObject[ObjectIdentifier(object)]
+        if let node {
+            let place = property.flatMap { property in node.records.last?.place(of: property) }
+            refuse(node, .invalidObject, message, at: place, property: property, rule: error.code)
+        } else {
+            var invalid = ImportError(
+                .invalidObject, message, entity: entity, property: property,
+                object: object.objectID.uriRepresentation().absoluteString)
+            invalid.ruleCode = error.code
+            changes.errors.add(invalid)
+        }
+    }
+}

@@ -1,0 +1,82 @@
+#if !canImport(Darwin) && !CORAL_PUBLIC_API
+
+    import CoreData
+    import GraphDocuments
+    @_spi(Stores) import ManagedObjects
+
+    /// How an entity's records map to rows, computed once.
+    final class RowEntity {
+        struct Link {
+            let link: RowLink
+            let key: RowKey
+            let name: String
+            /// Nil if the relationship is optional.
+            let requirement: ImportRequirement?
+        }
+
+        enum Relationship {
+            /// By the index in `toOne` or `toMany`.
+            case toOne(Int)
+            case toMany(Int)
+        }
+
+        let entity: EntityImport
+        var name: String { entity.name }
+        let table: EntityRows
+        let key: RowKey?
+        let schema: GraphSchema.Entity
+        /// By the index in the schema's entity; nil for properties that rows do not support.
+        let attributes: [RowAttribute?]
+        let relationships: [Relationship?]
+        let toOne: [Link]
+        let toMany: [Link]
+        /// The attributes that records may mention, each once.
+        let comparedAttributes: [RowAttribute]
+
+        init(
+            _ entity: EntityImport, table: EntityRows, key: RowKey?, schema: GraphSchema.Entity,
+            link: (RelationshipImport) throws -> Link?
+        ) rethrows {
+            self.entity = entity
+            self.table = table
+            self.key = key
+            self.schema = schema
+            attributes = schema.attributes.map { described in
+                entity.attributes[described.name].flatMap { RowAttribute($0, in: table) }
+            }
+            var toOne: [Link] = []
+            var toMany: [Link] = []
+            relationships = try schema.relationships.map { described in
+                guard let relationship = entity.relationships[described.name], relationship.policy == .set,
+                    let link = try link(relationship)
+                else { return nil }
+                if relationship.isToMany {
+                    toMany.append(link)
+                    return .toMany(toMany.count - 1)
+                }
+                toOne.append(link)
+                return .toOne(toOne.count - 1)
+            }
+            self.toOne = toOne
+            self.toMany = toMany
+            var met: Set<Int> = []
+            comparedAttributes = attributes.compactMap { $0 }.filter { met.insert($0.slot).inserted }
+        }
+    }
+
+    extension RowEntity {
+        /// The reason for objects if a record mentions a property that rows do not support.
+        func unsupported(_ property: String) -> ObjectsReason {
+            ObjectsReason(
+                .model, "Rows do not support \(entity.name).\(property).", entity: entity.name, property: property)
+        }
+
+        /// The reason for objects if an object of another entity has a record's key.
+        var ofOtherEntity: ObjectsReason {
+            ObjectsReason(
+                .contents, "An object of another entity has the key of a record of \(entity.name).",
+                entity: entity.name)
+        }
+    }
+
+#endif
