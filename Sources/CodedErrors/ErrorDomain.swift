@@ -1,4 +1,4 @@
-/// The errors of a module: what ``CodedError`` needs to know of them.
+/// The errors of a module: what ``CodedError`` requires of them.
 public protocol ErrorDomain: Sendable {
     /// Where an error is: a text such as `Entity.property`, unless a domain has a type of its own for it.
     associatedtype Place: Sendable, Hashable, CustomStringConvertible = String

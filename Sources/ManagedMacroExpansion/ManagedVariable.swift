@@ -58,8 +58,8 @@
             Self.isPlain(wrappedType ?? type.trimmedDescription) ? "newValue" : "_managedPrimitiveValue(newValue)"
         }
 
-        /// Whether a property of the type can have the attribute `@objc`, as far as the name of the type tells: the macro does not
-        /// know whether another name is that of a class.
+        /// Whether a property of the type can have the attribute `@objc`, as far as the name of the type shows: the macro cannot
+        /// determine whether another name is that of a class.
         var isRepresentedInObjectiveC: Bool {
             let text = wrappedType ?? type.trimmedDescription
             if ["String", "Data", "Date", "UUID", "URL"].contains(text) || text.hasPrefix("NS") { return true }

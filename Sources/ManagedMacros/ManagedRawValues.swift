@@ -1,4 +1,4 @@
-// The values of `@Managed` properties on Apple's platforms whose type the macro does not know: enumerations, which are stored as
+// The values of `@Managed` properties on Apple's platforms whose type the macro cannot determine: enumerations, which are stored as
 // their raw values, entities' classes, and the types of transformable attributes. Elsewhere `ManagedProperty` does the same.
 
 #if Macros && canImport(Darwin)

@@ -124,7 +124,7 @@ public enum StoreCreation {
 }
 
 extension CocoaError {
-    /// The error with the final location in place of the draft's, which the caller does not know and which is removed.
+    /// The error with the final location in place of the draft's, which the caller has not chosen and which is removed.
     fileprivate func naming(_ place: URL, insteadOf draft: URL) -> CocoaError {
         var information = userInfo
         for (key, value) in information {

@@ -48,7 +48,7 @@ struct ObjectTable {
         var objects: [NSManagedObject] = []
         for restriction in try restrictions(after: position, open) {
             let request = request(restriction)
-            // One more, to know whether there is another page.
+            // One more, to determine whether there is another page.
             request.fetchLimit = Self.pageSize + 1 - objects.count
             objects += try context.fetch(request)
             if objects.count > Self.pageSize { break }

@@ -4,7 +4,7 @@ import Coral
 /// An open store whose pages are served. All work runs on one queue, one request after the other.
 ///
 /// A store that is opened read-only is read in one state for each request: the newest one when the request begins. Of a store in
-/// PostgreSQL, which has no files that tell whether it has changed, each request pins a new state.
+/// PostgreSQL, which has no files that show whether it has changed, each request pins a new state.
 /// A writable store is read with the changes that are not saved yet.
 ///
 /// Unchecked, because its state is used on its queue only.

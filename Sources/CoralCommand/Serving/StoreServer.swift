@@ -2,7 +2,7 @@ import Coral
 import FlyingFox
 import FlyingSocks
 
-/// The HTTP server of a store's pages: on the loopback interface, for those who know the address.
+/// The HTTP server of a store's pages: on the loopback interface, for clients that have the address.
 struct StoreServer {
     private let site: StoreSite
     private let port: UInt16
@@ -51,7 +51,7 @@ struct StoreServer {
     }
 }
 
-/// Answers the requests that know the token and come from no other site.
+/// Answers the requests that contain the token and come from no other site.
 struct Gate: HTTPHandler {
     let site: StoreSite
     let token: String

@@ -106,7 +106,7 @@ extension NSManagedObjectContext {
     /// A child context copies the current values of its parent, including unsaved ones.
     private func findValues(of object: NSManagedObject, in parent: NSManagedObjectContext) throws -> Bool {
         let key = object.key
-        let found = try ask(parent) { parent throws -> (ContiguousArray<Value>, Int64)? in
+        let found = try query(parent) { parent throws -> (ContiguousArray<Value>, Int64)? in
             let original = parent.object(for: key)
             guard !original.state.contains(.deleted), try parent.realise(original) else { return nil }
             original.noticeInPlaceChanges()

@@ -237,7 +237,7 @@ extension NSManagedObjectContext {
             asked.includesPropertyValues = true
         }
         let request = asked
-        let originals = try ask(parent) { try $0.fetchResults(request).compactMap { $0 as? NSManagedObject } }
+        let originals = try query(parent) { try $0.fetchResults(request).compactMap { $0 as? NSManagedObject } }
         let fetched = FetchBatches(
             ContiguousArray(originals.map(\.key)), of: entity, specification: asked, originals: originals)
         var found = objects(fetched)

@@ -31,7 +31,7 @@ extension NSManagedObjectContext {
     private func findMembers(of object: NSManagedObject, at index: Int, into state: ToManyState) throws {
         if let parentContext {
             let key = object.key
-            return state.load(ask(parentContext) { $0.object(for: key).memberKeys(at: index) })
+            return state.load(query(parentContext) { $0.object(for: key).memberKeys(at: index) })
         }
         if let run = try findRun(of: object, at: index) { return state.load(run) }
         guard !object.key.isTemporary, let store = rowStore(number: object.key.store) else {

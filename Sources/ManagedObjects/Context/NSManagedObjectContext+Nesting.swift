@@ -7,11 +7,11 @@ extension NSManagedObjectContext {
 
     /// Queries the parent on its queue, and adopts the permanent keys that the parent has assigned since, so that no
     /// row gets a second object here.
-    final func ask<Answer>(
+    final func query<Answer>(
         _ parent: NSManagedObjectContext, _ question: (NSManagedObjectContext) throws -> Answer
     ) rethrows -> Answer {
         let (answer, keys) = try parent.queue.sync { () throws in
-            if let grandparent = parent.parentContext { parent.ask(grandparent) { _ in } }
+            if let grandparent = parent.parentContext { parent.query(grandparent) { _ in } }
             return (try question(parent), parent.givenKeys.dropFirst(learntKeyCount))
         }
         if !keys.isEmpty { learn(Array(keys)) }

@@ -24,7 +24,7 @@ extension NSManagedObjectContext {
     final func readAgain(_ keys: some Collection<ObjectKey>, isReadAhead: Bool = false) throws -> Set<ObjectKey> {
         if let parentContext {
             let wanted = Array(keys)
-            let there = ask(parentContext) { parent in wanted.filter { parent.hasObject($0) } }
+            let there = query(parentContext) { parent in wanted.filter { parent.hasObject($0) } }
             // Translated to permanent keys that the parent may have assigned.
             return Set(there.map { $0.isTemporary ? aliases[$0.number] ?? $0 : $0 })
         }

@@ -26,8 +26,8 @@ extension NSManagedObjectContext {
 
     // MARK: - Stores whose classes programs write
 
-    /// The objects that an incremental store returns: faults, unless they are registered already or the request wants
-    /// values.
+    /// The objects that an incremental store returns: faults, unless they are registered already or the request includes
+    /// property values.
     final func objects(
         of store: IncrementalStoreRows, matching query: RowQuery, specification: FetchSpecification
     ) throws -> [NSManagedObject] {

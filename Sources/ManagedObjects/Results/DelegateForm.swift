@@ -11,18 +11,19 @@ extension FetchedResults {
     typealias AnyController = NSFetchedResultsController<any NSFetchRequestResult>
 
     /// Passes the first snapshot to a delegate that receives snapshots.
-    func tell(
+    func notify(
         _ delegate: any NSFetchedResultsControllerDelegate, fetched list: ResultsList, as controller: AnyController
     ) {
         guard form == nil || form == .snapshot else { return }
-        if tellSnapshot(delegate, of: list, changed: [], as: controller) { form = .snapshot }
+        if sendSnapshot(delegate, of: list, changed: [], as: controller) { form = .snapshot }
     }
 
     /// Reports a change to the delegate in the form that it implements.
-    func tell(_ delegate: any NSFetchedResultsControllerDelegate, _ change: ResultsChange, as controller: AnyController)
-    {
+    func notify(
+        _ delegate: any NSFetchedResultsControllerDelegate, _ change: ResultsChange, as controller: AnyController
+    ) {
         if form == nil || form == .snapshot {
-            if tellSnapshot(delegate, of: change.new, changed: change.changedObjects, as: controller) {
+            if sendSnapshot(delegate, of: change.new, changed: change.changedObjects, as: controller) {
                 form = .snapshot
                 return
             }
@@ -40,7 +41,7 @@ extension FetchedResults {
     }
 
     /// - Returns: Whether the delegate receives snapshots.
-    private func tellSnapshot(
+    private func sendSnapshot(
         _ delegate: any NSFetchedResultsControllerDelegate, of list: ResultsList, changed: [NSManagedObject],
         as controller: AnyController
     ) -> Bool {

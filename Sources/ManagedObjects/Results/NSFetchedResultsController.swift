@@ -171,11 +171,11 @@ open class NSFetchedResultsController<ResultType>: NSObject, FetchedResultsListe
     final var isListening: Bool { results.delegate != nil }
 
     final func didFetch(_ list: ResultsList) {
-        if let delegate { results.tell(delegate, fetched: list, as: erased) }
+        if let delegate { results.notify(delegate, fetched: list, as: erased) }
     }
 
     final func didChange(_ change: ResultsChange) {
-        if let delegate { results.tell(delegate, change, as: erased) }
+        if let delegate { results.notify(delegate, change, as: erased) }
     }
 
     final func didFail(_ error: any Error) {

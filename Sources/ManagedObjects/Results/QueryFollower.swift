@@ -31,11 +31,11 @@ final class QueryFollower<Value: Sendable & Equatable>: @unchecked Sendable {
                 let userInfo = notification.userInfo ?? [:]
                 guard userInfo[NSInvalidatedAllObjectsKey] != nil || userInfo.changedObjects.contains(where: concerns)
                 else { return }
-                self?.ask()
+                self?.refresh()
             }
         }
-        following = StoreFollowing(context) { [weak self] in self?.ask(othersHaveWritten: true) }
-        context.perform { [weak self] in self?.ask() }
+        following = StoreFollowing(context) { [weak self] in self?.refresh(othersHaveWritten: true) }
+        context.perform { [weak self] in self?.refresh() }
     }
 
     deinit {
@@ -43,7 +43,7 @@ final class QueryFollower<Value: Sendable & Equatable>: @unchecked Sendable {
         for observer in observers { NotificationCenter.default.removeObserver(observer) }
     }
 
-    private func ask(othersHaveWritten: Bool = false) {
+    private func refresh(othersHaveWritten: Bool = false) {
         do {
             guard let value = try value(context, othersHaveWritten) else { return latest.finish() }
             guard value != last else { return }

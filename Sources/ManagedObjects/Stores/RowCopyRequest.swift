@@ -107,12 +107,12 @@ extension NSManagedObjectContext {
                 because: "The objects are not all in one writable SQLite store of this package's engine.")
         }
         let outcome = try store.copyRows(ids.map(\.key), by: request, coordinator: coordinator, context: self)
-        if case .copied(let result) = outcome, !request.isDryRun { tell(result) }
+        if case .copied(let result) = outcome, !request.isDryRun { notify(of: result) }
         return outcome
     }
 
     /// Notifies contexts that merge automatically, as after a save, but by IDs, because there are no objects.
-    private func tell(_ result: RowCopyResult) {
+    private func notify(of result: RowCopyResult) {
         var userInfo: [AnyHashable: Any] = [NSInsertedObjectIDsKey: Set(result.copies)]
         if !result.changed.isEmpty { userInfo[NSUpdatedObjectIDsKey] = Set(result.changed) }
         post(.NSManagedObjectContextDidSave, userInfo)

@@ -41,7 +41,7 @@ struct StoreFiles {
         return start == Data("SQLite format 3\0".utf8)
     }
 
-    /// Empties the database, which also tells connections that have it open, and removes the other files. The file of
+    /// Empties the database, which connections that have it open notice, and removes the other files. The file of
     /// the database stays, as with Apple's framework; a store can be added there again. Without a database only the
     /// other files are removed.
     ///

@@ -38,7 +38,7 @@
         func name(of function: PredicateFunctions.Name) -> String? { nil }
 
         /// Texts whose characters have one form only are compared exactly; all others are candidates. Those are texts of ASCII if
-        /// differences are ignored, because the collation "C" knows the case of its letters only, and otherwise texts without
+        /// differences are ignored, because the collation "C" maps the case of its letters only, and otherwise texts without
         /// combining characters.
         func candidates(of text: SQLFragment, _ test: TextTest) -> SQLFragment? {
             let part = "\(test.argument)::text" as SQLFragment

@@ -6,7 +6,7 @@
         private let count = Atomic(0)
         private static let interval = 500
 
-        /// The end of the script that begins a transaction: empty, or the deletion of marks that no process asks for any more.
+        /// The end of the script that begins a transaction: empty, or the deletion of marks that no process reads any more.
         var cleanUp: String {
             guard count.add(1, ordering: .relaxed).oldValue % Self.interval == 0 else { return "" }
             return "; DELETE FROM Z_SAVEMARK WHERE Z_MARK IN (SELECT Z_MARK FROM Z_SAVEMARK "

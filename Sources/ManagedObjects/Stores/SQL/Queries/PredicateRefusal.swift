@@ -42,7 +42,7 @@ struct PredicateRefusal: Error, CustomStringConvertible {
     var description: String {
         let reason =
             switch code {
-            case .opaque: "asks code"
+            case .opaque: "calls code of the program"
             case .notStored: "uses a value that the store does not have in this form"
             case .toMany: "has several values where one is required"
             case .mixedKinds: "compares values of different kinds"

@@ -141,7 +141,7 @@ extension SQLValueStatement {
     /// A decimal from the stored double: the shortest decimal representation of the double, which is the value that was
     /// written.
     private static func decimal(_ value: DatabaseValue) -> NSDecimalNumber? {
-        // Asked of the storage, because the conversion to an integer would discard the fraction.
+        // Read from the storage, because the conversion to an integer would discard the fraction.
         if case .int64(let whole) = value.storage { return NSDecimalNumber(value: whole) }
         return Double.fromDatabaseValue(value).map { NSDecimalNumber(decimal: Decimal(shortestOf: $0)) }
     }

@@ -66,13 +66,8 @@ public final class EntityRows {
     public func find(
         _ batch: RowBatch, rows: some Collection<Int>, by key: [Int], among eldest: EntityRows
     ) throws -> FoundRows {
-        var conditions: [SQLRestriction] = []
-        for slot in key {
-            guard let column = self.sql.columns[slot] else {
-                throw RowRefusal("A part of a key is not a column of \(sql.table).")
-            }
-            conditions.append(.among(column.name, parameters: Self.lookupCount))
-        }
+        let columns = key.compactMap { sql.columns[$0]?.name }
+        let conditions = columns.map { SQLRestriction.among($0, parameters: Self.lookupCount) }
         let statement = try selection(where: conditions, among: eldest)
         var position = 1
         for slot in key {

@@ -13,10 +13,10 @@ struct RowCopier {
 
     private var database: Database { batch.database }
 
-    init(_ request: RowCopyRequest, batch: BatchTransaction) throws {
+    init(_ request: RowCopyRequest, by plan: RowCopyPlan, batch: BatchTransaction) {
         self.batch = batch
         self.request = request
-        plan = try RowCopyPlan(request, schema: batch.schema)
+        self.plan = plan
     }
 
     /// Copies rows and the rows that their relationships reach.
@@ -49,9 +49,7 @@ struct RowCopier {
         let steps = plan.steps.map { " UNION SELECT \($0)" }.joined()
         let groups = Dictionary(grouping: roots) { Int($0.entity) }
         for (index, keys) in groups.sorted(by: { $0.key < $1.key }) {
-            guard let entity = plan.entity(at: index) else {
-                throw RowCopyRefusal("An object to copy is of an entity without rules.")
-            }
+            guard let entity = plan.entity(at: index) else { continue }
             let rows = SQLSelect(
                 ["\(entity.root)", "Z_PK", "Z_ENT"], from: entity.sql.table,
                 where: .all([.entities([entity.sql.number]), .keys]))
@@ -114,7 +112,7 @@ struct RowCopier {
         for (slot, description) in entity.layout.slots.enumerated() {
             guard let column = entity.sql.columns[slot] else { continue }
             columns.append(column.name)
-            switch try plan.content(of: slot, in: entity) {
+            switch plan.content(of: slot, in: entity) {
             case .original:
                 expressions.append(column.hasStorageByte ? RowCopyTables.withCopiedFiles(column) : "o.\(column.name)")
             case .uuid: expressions.append("CoralNewUUID()")
@@ -176,7 +174,7 @@ struct RowCopier {
         for entity in plan.entities {
             for slot in entity.layout.slots.indices {
                 guard let column = entity.sql.columns[slot], column.hasStorageByte,
-                    case .original = try plan.content(of: slot, in: entity)
+                    case .original = plan.content(of: slot, in: entity)
                 else { continue }
                 try copyFiles(of: column, entity, externalData)
             }

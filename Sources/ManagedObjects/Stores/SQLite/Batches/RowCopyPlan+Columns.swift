@@ -3,10 +3,11 @@ import Foundation
 // The sources of the columns of copies.
 
 extension RowCopyPlan {
-    /// The source of a slot of a copy.
-    func content(of slot: Int, in entity: Entity) throws -> Content {
+    func makeContent(of slot: Int, in entity: Entity) throws -> Content {
         let description = entity.layout.slots[slot]
-        if let attribute = description.attribute { return try content(of: attribute, slot: description, in: entity) }
+        if let attribute = description.attribute {
+            return try makeContent(of: attribute, slot: description, in: entity)
+        }
         guard let relationship = description.property as? NSRelationshipDescription else { return .null }
         switch description.kind {
         case .position:
@@ -14,7 +15,7 @@ extension RowCopyPlan {
             guard
                 let owner = entity.layout.slots.indices.first(where: { index in
                     entity.layout.slots[index].kind == .toOne && entity.layout.slots[index].property === relationship
-                }), case .reference(let expression) = try content(of: owner, in: entity),
+                }), case .reference(let expression) = try makeContent(of: owner, in: entity),
                 let column = entity.sql.columns[slot]?.name
             else { return .null }
             return .reference("CASE WHEN \(expression) IS NULL THEN NULL ELSE o.\(column) END")
@@ -53,7 +54,7 @@ extension RowCopyPlan {
     /// The value of an attribute of the copy to which a relationship refers.
     private func owned(_ attribute: String, by name: String, in entity: Entity) throws -> String {
         guard let slot = entity.layout.slots.firstIndex(where: { $0.kind == .toOne && $0.name == name }),
-            case .reference(let expression) = try content(of: slot, in: entity),
+            case .reference(let expression) = try makeContent(of: slot, in: entity),
             let relationship = entity.sql.entity.relationshipsByName[name],
             let destination = relationship.destinationEntity, let owner = schema.entity(destination),
             let column = schema.column(named: attribute, in: destination), !column.hasStorageByte,

@@ -32,9 +32,14 @@ struct RowCopyPlan {
     let inOrder: [Entity]
     let roots: [SQLEntity]
     private let positionByIndex: [Int: Int]
+    /// The sources of the slots of each entity, by the entity's number.
+    private var contents: [Int64: [Content]] = [:]
 
-    /// - Throws: `RowCopyRefusal` if a relationship is stored in a way that set operations cannot copy.
-    init(_ request: RowCopyRequest, schema: SQLSchema) throws {
+    /// Checks the rules against the schema, before any row is read.
+    ///
+    /// - Throws: `RowCopyRefusal` if a value or a relationship is stored in a way that set operations cannot copy, or an
+    ///   object to copy is of an entity without rules.
+    init(_ request: RowCopyRequest, of objects: [ObjectKey], schema: SQLSchema) throws {
         self.schema = schema
         var entities: [Entity] = []
         var roots: [SQLEntity] = []
@@ -51,7 +56,18 @@ struct RowCopyPlan {
         positionByIndex = Dictionary(
             entities.enumerated().map { ($1.sql.entity.index, $0) }, uniquingKeysWith: { first, _ in first })
         try requireSets()
+        guard objects.allSatisfy({ positionByIndex[Int($0.entity)] != nil }) else {
+            throw RowCopyRefusal("An object to copy is of an entity without rules.")
+        }
+        for entity in entities {
+            contents[entity.sql.number] = try entity.layout.slots.indices.map { slot in
+                entity.sql.columns[slot] == nil ? .null : try makeContent(of: slot, in: entity)
+            }
+        }
     }
+
+    /// The source of a slot of a copy.
+    func content(of slot: Int, in entity: Entity) -> Content { contents[entity.sql.number]?[slot] ?? .null }
 
     func entity(at index: Int) -> Entity? { positionByIndex[index].map { entities[$0] } }
 

@@ -19,15 +19,19 @@ public final class RowLink {
     public let relationship: NSRelationshipDescription
     let storage: Storage
     unowned let table: EntityRows
+    /// The rows of the destination.
+    private unowned let other: EntityRows
     /// The index of the inverse among the destination's to-many relationships, if the store uses a join table.
     let inversePlace: Int?
 
     fileprivate init(
-        _ relationship: NSRelationshipDescription, storage: Storage, table: EntityRows, inversePlace: Int?
+        _ relationship: NSRelationshipDescription, storage: Storage, table: EntityRows, other: EntityRows,
+        inversePlace: Int?
     ) {
         self.relationship = relationship
         self.storage = storage
         self.table = table
+        self.other = other
         self.inversePlace = inversePlace
     }
 
@@ -81,8 +85,6 @@ public final class RowLink {
     /// reference of the new destination.
     public func didSet(_ key: Int64, from old: Int64?, to new: (key: Int64, entity: Int)?) throws {
         guard case .column(let slot, _, let back?) = storage else { return }
-        guard let destination = relationship.destinationEntity else { return }
-        let other = try writer.table(at: destination.index)
         switch back {
         case .many:
             if let old { writer.touch(old, other.counter) }
@@ -90,19 +92,19 @@ public final class RowLink {
         case .one(let name, let column, let companion):
             let own = table.sql.columns[slot]?.name
             if let old {
-                try setBack(name, column, companion, of: old, to: nil, other)
+                try setBack(name, column, companion, of: old, to: nil)
                 if let inverse = relationship.inverseRelationship { writer.didEmpty(old, inverse) }
             }
             guard let new else { return }
             if let own { table.counter.displaced[own]?.remove(key) }
             let former = try reference(of: new.key, column, in: name)
             if let former, former != key { try leave(former) }
-            if former != key { try setBack(name, column, companion, of: new.key, to: key, other) }
+            if former != key { try setBack(name, column, companion, of: new.key, to: key) }
         }
     }
 
     private func setBack(
-        _ name: String, _ column: String, _ companion: String?, of key: Int64, to value: Int64?, _ other: EntityRows
+        _ name: String, _ column: String, _ companion: String?, of key: Int64, to value: Int64?
     ) throws {
         let columns = [column, companion].compactMap { $0 }
         let update = SQLUpdate(name, set: columns.map { .parameter($0) }, where: .key)
@@ -141,7 +143,7 @@ public final class RowLink {
         return 0
     }
 
-    /// Sets the reference of an existing row. Returns true if it was different.
+    /// Sets the reference of an existing row, in a to-one relationship. Returns true if it was different.
     public func set(_ key: Int64, to new: (key: Int64, entity: Int)) throws -> Bool {
         guard case .column(let slot, _, _) = storage, let column = table.sql.columns[slot]?.name else {
             throw RowRefusal("\(relationship.name) is not a column of \(table.sql.table).")
@@ -182,12 +184,12 @@ public final class RowLink {
         return members
     }
 
-    /// Adds members to a row.
+    /// Adds members to a row, in a to-many relationship.
     public func add(_ members: some Sequence<Int64>, to key: Int64) throws {
         try change(members, of: key, with: \.insertion)
     }
 
-    /// Removes members from a row.
+    /// Removes members from a row, in a to-many relationship.
     public func remove(_ members: some Sequence<Int64>, from key: Int64) throws {
         try change(members, of: key, with: \.deletion)
     }
@@ -195,10 +197,9 @@ public final class RowLink {
     private func change(
         _ members: some Sequence<Int64>, of key: Int64, with command: (SQLPairs) -> some SQLCommand
     ) throws {
-        guard case .pairs(let pairs, let place) = storage, let destination = relationship.destinationEntity else {
+        guard case .pairs(let pairs, let place) = storage else {
             throw RowRefusal("The members of \(relationship.name) are not in a join table.")
         }
-        let other = try writer.table(at: destination.index)
         let statement = try SQLStatement(command(pairs), in: database)
         statement.bind(key, at: 1)
         for member in members {
@@ -228,7 +229,8 @@ extension EntityRows {
                 pairs.position == nil, pairs.inversePosition == nil, !pairs.isReflexive
             else { return nil }
             return RowLink(
-                relationship, storage: .pairs(pairs, place: place), table: self, inversePlace: inversePlace)
+                relationship, storage: .pairs(pairs, place: place), table: self, other: other,
+                inversePlace: inversePlace)
         }
         guard let slot = layout.slot(named: name), sql.columns[slot] != nil else { return nil }
         let back: RowLink.Back?
@@ -246,6 +248,7 @@ extension EntityRows {
             back = nil
         }
         return RowLink(
-            relationship, storage: .column(slot: slot, position: position, back: back), table: self, inversePlace: nil)
+            relationship, storage: .column(slot: slot, position: position, back: back), table: self, other: other,
+            inversePlace: nil)
     }
 }

@@ -1,7 +1,8 @@
 import Foundation
 import GRDB
 
-/// A change that rows do not support: the transaction is rolled back, and the caller uses objects.
+/// A change that rows do not support, as the stored rows show: a unique value that moves between objects, or a stored
+/// value that only objects can validate. The transaction is rolled back, and the caller uses objects.
 @_spi(Stores)
 public struct RowRefusal: Error {
     /// Why objects are needed, in one sentence.
@@ -84,15 +85,6 @@ public final class RowWriter {
         let counter = try counter(of: root)
         let table = EntityRows(sql, writer: self, counter: counter)
         tables[entity.index] = table
-        return table
-    }
-
-    /// The rows of the entity with an index in the model.
-    func table(at index: Int) throws -> EntityRows {
-        let entity = batch.schema.model.orderedEntities[index]
-        guard let table = try table(of: entity) else {
-            throw RowRefusal("Only objects can write the rows of \(entity.name ?? "").")
-        }
         return table
     }
 
@@ -217,31 +209,31 @@ extension NSManagedObjectContext {
             store.persistentStoreCoordinator === coordinator
         else { return nil }
         let (result, outcome) = try store.writeRows(context: self, body)
-        tell(outcome, number: store.number, coordinator)
+        notify(outcome, number: store.number, coordinator)
         return result
     }
 
     /// The number of IDs in one notification.
-    private static var toldTogether: Int { 5000 }
+    private static var notificationSize: Int { 5000 }
 
-    private func tell(_ outcome: RowOutcome, number: UInt16, _ coordinator: NSPersistentStoreCoordinator) {
+    private func notify(_ outcome: RowOutcome, number: UInt16, _ coordinator: NSPersistentStoreCoordinator) {
         for (entity, keys) in outcome.inserted {
-            for start in stride(from: keys.lowerBound, through: keys.upperBound, by: Self.toldTogether) {
-                let end = min(start + Int64(Self.toldTogether) - 1, keys.upperBound)
+            for start in stride(from: keys.lowerBound, through: keys.upperBound, by: Self.notificationSize) {
+                let end = min(start + Int64(Self.notificationSize) - 1, keys.upperBound)
                 let ids = (start...end).map { key in
                     coordinator.objectID(
                         for: ObjectKey(store: number, entity: UInt16(truncatingIfNeeded: entity), number: key))
                 }
-                tell(ids, as: NSInsertedObjectIDsKey)
+                notify(ids, as: NSInsertedObjectIDsKey)
             }
         }
-        for start in stride(from: 0, to: outcome.updated.count, by: Self.toldTogether) {
-            let keys = outcome.updated[start..<min(start + Self.toldTogether, outcome.updated.count)]
-            tell(keys.map(coordinator.objectID(for:)), as: NSUpdatedObjectIDsKey)
+        for start in stride(from: 0, to: outcome.updated.count, by: Self.notificationSize) {
+            let keys = outcome.updated[start..<min(start + Self.notificationSize, outcome.updated.count)]
+            notify(keys.map(coordinator.objectID(for:)), as: NSUpdatedObjectIDsKey)
         }
     }
 
-    private func tell(_ ids: [NSManagedObjectID], as key: String) {
+    private func notify(_ ids: [NSManagedObjectID], as key: String) {
         let userInfo: [AnyHashable: Any] = [key: Set(ids)]
         post(.NSManagedObjectContextDidSave, userInfo)
         post(.NSManagedObjectContextDidSaveObjectIDs, userInfo)

@@ -18,9 +18,10 @@ extension SQLiteStore: SQLBatchStore {
         context: NSManagedObjectContext
     ) throws -> RowCopyOutcome {
         do {
+            let plan = try RowCopyPlan(request, of: keys, schema: content().schema)
             let (pairs, changed) = try writing(context, isRepeatable: false) { batch in
                 do {
-                    let result = try RowCopier(request, batch: batch).copy(keys)
+                    let result = try RowCopier(request, by: plan, batch: batch).copy(keys)
                     if request.isDryRun { throw RowCopyDryRun() }
                     return result
                 } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {

@@ -3,7 +3,7 @@ import GRDB
 // Statements that only SQLite has: pragmas, and queries of its own tables.
 
 extension Database {
-    /// A number that changes with each change of the schema, and that other connections compare with the one they know.
+    /// A number that changes with each change of the schema, and that other connections compare with the one they have read.
     func versionOfSchema() throws -> Int64 { try Int64.fetchOne(self, sql: "PRAGMA schema_version") ?? 0 }
 
     /// Sets the number to the next one, so that other connections read the schema again.

@@ -5,19 +5,19 @@ import GRDB
 /// written, so every connection registers them.
 enum StoreFunctions {
     static func all(collector: DerivedValueCollector) -> [DatabaseFunction] {
-        let tellers = told.map { name in
+        let reporting = names.map { name in
             DatabaseFunction(name, argumentCount: 5) { arguments in
                 collector.add(arguments)
                 return nil
             }
         }
-        return tellers + [now]
+        return reporting + [now]
     }
 
     /// The functions that the triggers of a store's derived texts call, under the names that the triggers use.
     ///
-    /// A function that a trigger of `canonical:(title)` calls with one argument is the canonical form, so its name need
-    /// not be known.
+    /// A function that a trigger of `canonical:(title)` calls with one argument is the canonical form, whatever
+    /// its name.
     static func textFunctions(of catalog: SQLCatalog, schema: SQLSchema) -> [DatabaseFunction] {
         var functions: [String: PredicateFunctions.Name] = [:]
         for entity in schema.entities {
@@ -27,7 +27,7 @@ enum StoreFunctions {
                 for (name, text) in catalog.statements where name.hasPrefix("Z_DA_") && name.contains(part) {
                     for call in text.matches(of: /\b(NSCoreData\w+)\(/) {
                         let called = String(call.1)
-                        if !told.contains(called), called != now.name { functions[called] = function }
+                        if !names.contains(called), called != now.name { functions[called] = function }
                     }
                 }
             }
@@ -35,7 +35,8 @@ enum StoreFunctions {
         return functions.map { PredicateFunctions.function($1, name: $0) }
     }
 
-    private static let told = [
+    /// The functions that report derived values.
+    private static let names = [
         "NSCoreDataDATriggerUpdatedAffectedObjectValue", "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue",
         "NSCoreDataTriggerUpdateAffectedObjectValue",
     ]

@@ -76,7 +76,7 @@ private struct DerivedTriggers {
     private func countOfMembers(_ members: (table: String, owner: String)) -> [String] {
         let (other, owner) = members
         func change(_ row: String, _ value: String) -> String {
-            "UPDATE \(table) SET \(column) = \(value) WHERE Z_PK = \(row).\(owner); \(telling("\(row).\(owner)"))"
+            "UPDATE \(table) SET \(column) = \(value) WHERE Z_PK = \(row).\(owner); \(report("\(row).\(owner)"))"
         }
         return [
             trigger(
@@ -95,7 +95,7 @@ private struct DerivedTriggers {
     private func countOfPairs(_ pairs: SQLPairs) -> [String] {
         func change(_ row: String, _ value: String) -> String {
             let key = "\(row).\(pairs.source)"
-            return "UPDATE \(table) SET \(column) = \(value) WHERE Z_PK = \(key); \(telling(key))"
+            return "UPDATE \(table) SET \(column) = \(value) WHERE Z_PK = \(key); \(report(key))"
         }
         return [
             trigger(pairs.table, "PARAMETER_INSERT", "INSERT", change("NEW", "IFNULL(\(column), 0) + 1")),
@@ -111,7 +111,7 @@ private struct DerivedTriggers {
         }
         func change(_ row: String) -> String {
             let key = "\(row).\(owner)"
-            return "UPDATE \(table) SET \(column) = \(total(key)) WHERE Z_PK = \(key); \(telling(key))"
+            return "UPDATE \(table) SET \(column) = \(total(key)) WHERE Z_PK = \(key); \(report(key))"
         }
         let updated = "UPDATE OF \(owner), \(value)"
         return [
@@ -135,13 +135,13 @@ private struct DerivedTriggers {
         let affected = "FROM \(table) WHERE \(reference) = NEW.Z_PK"
         func change(_ function: String) -> String {
             "UPDATE \(table) SET \(column) = \(derived("NEW.\(value)")) WHERE \(reference) = NEW.Z_PK; "
-                + "SELECT \(function)(\(told)) \(affected);"
+                + "SELECT \(function)(\(reported)) \(affected);"
         }
         return [
             sourceInsert(found, kind: kind),
             trigger(
                 table, "SOURCE_UPDATE", "UPDATE OF \(reference)", kind: kind,
-                "UPDATE \(table) SET \(column) = \(found) WHERE Z_PK = NEW.Z_PK; \(telling("NEW.Z_PK"))"),
+                "UPDATE \(table) SET \(column) = \(found) WHERE Z_PK = NEW.Z_PK; \(report("NEW.Z_PK"))"),
             trigger(other, "PARAMETER_INSERT", "INSERT", kind: kind, change(Self.insertFunction)),
             trigger(other, "PARAMETER_UPDATE", "UPDATE OF \(value)", kind: kind, change(Self.updateFunction)),
         ]
@@ -150,31 +150,31 @@ private struct DerivedTriggers {
     /// The time of the last write of a row.
     private var now: [String] {
         let change = "UPDATE \(table) SET \(column) = NSCoreDataNow() WHERE Z_PK = NEW.Z_PK; "
-        let inserted = telling("NEW.Z_PK", function: Self.insertFunction)
+        let inserted = report("NEW.Z_PK", function: Self.insertFunction)
         return [
             trigger(table, "INSERT", "INSERT", change + inserted),
-            trigger(table, "UPDATE", "UPDATE OF Z_OPT", change + telling("NEW.Z_PK")),
+            trigger(table, "UPDATE", "UPDATE OF Z_OPT", change + report("NEW.Z_PK")),
         ]
     }
 
     // MARK: - Text
 
-    private var told: String { "'\(table)', Z_ENT, Z_PK, '\(attribute)', \(column)" }
+    private var reported: String { "'\(table)', Z_ENT, Z_PK, '\(attribute)', \(column)" }
 
     /// The functions that a connection of Core Data's has. A trigger that calls an unknown function fails, and with it
     /// every write to its table.
     private static let insertFunction = "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue"
     private static let updateFunction = "NSCoreDataDATriggerUpdatedAffectedObjectValue"
 
-    private func telling(_ key: String, function: String = updateFunction) -> String {
-        "SELECT \(function)(\(told)) FROM \(table) WHERE Z_PK = \(key);"
+    private func report(_ key: String, function: String = updateFunction) -> String {
+        "SELECT \(function)(\(reported)) FROM \(table) WHERE Z_PK = \(key);"
     }
 
     private func sourceInsert(_ value: String, kind: String = "TRIGGER") -> String {
-        let told = telling("NEW.Z_PK", function: Self.insertFunction)
+        let report = report("NEW.Z_PK", function: Self.insertFunction)
         return trigger(
             table, "SOURCE_INSERT", "INSERT", kind: kind,
-            "UPDATE \(table) SET \(column) = \(value) WHERE Z_PK = NEW.Z_PK; \(told)")
+            "UPDATE \(table) SET \(column) = \(value) WHERE Z_PK = NEW.Z_PK; \(report)")
     }
 
     private func trigger(
