@@ -47,7 +47,8 @@ class FileStore: NSAtomicStore, @unchecked Sendable {  // because its state is u
             guard Set(names.map(spelling)).count < names.count else { return }
             throw CocoaError(
                 .persistentStoreIncompatibleSchema,
-                "Stores of type \(type) do not distinguish names that differ in case only: \(names.sorted()).", url: url)
+                "Stores of type \(type) do not distinguish names that differ in case only: \(names.sorted()).", url: url
+            )
         }
         try require(model.entities.compactMap(\.name), format.entityName)
         for entity in model.orderedEntities {
