@@ -17,8 +17,7 @@
             }
             let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
             hasByteOrderMark = data.starts(with: mark)
-            guard let text = String(validating: hasByteOrderMark ? data.dropFirst(mark.count) : data, as: UTF8.self)
-            else {
+            guard let text = String(data: hasByteOrderMark ? data.dropFirst(mark.count) : data, encoding: .utf8) else {
                 throw PortError("\(url.path) is not UTF-8.")
             }
             self.text = text
