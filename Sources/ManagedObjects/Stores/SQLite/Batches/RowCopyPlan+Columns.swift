@@ -25,7 +25,7 @@ extension RowCopyPlan {
         }
     }
 
-    private func content(
+    private func makeContent(
         of attribute: NSAttributeDescription, slot: EntityLayout.Slot, in entity: Entity
     ) throws -> Content {
         if let derivation = Derivation(attribute) {
