@@ -4,23 +4,11 @@
 
     /// Translates the errors of PostgreSQL to Core Data's.
     enum PostgreSQLFailure {
-        enum Activity: Sendable {
-            case opening, reading, saving
-
-            fileprivate var code: CocoaError.Code {
-                switch self {
-                case .opening: .persistentStoreOpen
-                case .reading: .fileReadUnknown
-                case .saving: .persistentStoreSave
-                }
-            }
-        }
-
         /// The key of the SQLSTATE in the user info.
         static let stateKey = "PostgreSQLState"
 
         /// Core Data's error for an error of PostgreSQL's. Other errors are returned unchanged.
-        static func translated(_ error: any Error, _ activity: Activity, url: URL?) -> any Error {
+        static func translated(_ error: any Error, _ activity: StoreActivity, url: URL?) -> any Error {
             guard let error = error as? PostgreSQLError else { return error }
             let (code, sentence) = description(of: error, activity)
             var userInfo: [String: Any] = [NSLocalizedFailureReasonErrorKey: error.description]
@@ -29,7 +17,7 @@
         }
 
         private static func description(
-            of error: PostgreSQLError, _ activity: Activity
+            of error: PostgreSQLError, _ activity: StoreActivity
         ) -> (code: CocoaError.Code, sentence: String) {
             if error.isOutcomeUnknown {
                 return (

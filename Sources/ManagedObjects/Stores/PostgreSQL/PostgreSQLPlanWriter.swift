@@ -16,7 +16,7 @@
         private(set) var outcome = SaveOutcome()
         private var history: PostgreSQLHistoryWriter?
         /// The sources and destinations of changed pairs, by relationship.
-        private var changedToMany: [ObjectIdentifier: Set<Int64>] = [:]
+        private var changedRelationships = ChangedRelationships([])
         private let now = Date().timeIntervalSinceReferenceDate
         /// What is done with the result of each statement that was sent.
         private var handlers: [Handler] = []
@@ -47,7 +47,7 @@
                 PostgreSQLHistoryWriter(
                     $0, content: content, connection: connection, author: plan.author, contextName: plan.contextName)
             }
-            if history != nil { noteChangedPairs(plan.pairs) }
+            if history != nil { changedRelationships = ChangedRelationships(plan.pairs) }
             let notices = content.derivesFromOthers ? DerivedNotices() : nil
             connection.notice = notices?.take
             defer { connection.notice = nil }
@@ -199,7 +199,7 @@
                 for index in indexes {
                     let change = group.changes[index]
                     let slots = writer.written(change, entity, derivations)
-                    let places = writer.changedPlaces(of: group.entity, change)
+                    let places = writer.changedRelationships.indexes(of: group.entity, change)
                     writer.history?.changes.update(entity, key: change.key, slots: slots, toMany: places)
                 }
             }
@@ -316,22 +316,5 @@
 
         // MARK: - History
 
-        private mutating func noteChangedPairs(_ groups: [SavePlan.PairGroup]) {
-            for group in groups {
-                changedToMany[ObjectIdentifier(group.relationship), default: []].formUnion(group.pairs.map(\.source))
-                guard let inverse = group.relationship.inverseRelationship else { continue }
-                changedToMany[ObjectIdentifier(inverse), default: []].formUnion(group.pairs.map(\.destination))
-            }
-        }
-
-        private func changedPlaces(of entity: NSEntityDescription, _ update: SavePlan.Update) -> Set<Int> {
-            guard !changedToMany.isEmpty else { return Set(update.toMany) }
-            let places = entity.layout.toMany
-            return places.indices.reduce(into: Set(update.toMany)) { changed, place in
-                if changedToMany[ObjectIdentifier(places[place].relationship)]?.contains(update.key) == true {
-                    changed.insert(place)
-                }
-            }
-        }
     }
 #endif

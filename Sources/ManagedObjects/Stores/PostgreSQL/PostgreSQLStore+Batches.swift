@@ -148,15 +148,7 @@
         private func resolveConflict(
             _ row: BatchRows.Row, _ taken: SaveConflicts.Taken, _ derivations: OwnDerivations
         ) throws -> ObjectKey? {
-            switch policy {
-            case .errorMergePolicyType:
-                throw CocoaError(
-                    .managedObjectConstraintMerge,
-                    "A new row of “\(entity.entity.name ?? "")” has values of \(taken.constraint.joined(separator: ", ")) "
-                        + "that another row has.")
-            case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType: return nil
-            case .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType: break
-            }
+            guard try policy.updatesExistingRow(of: entity.entity, with: taken.constraint) else { return nil }
             let all = policy == .overwriteMergePolicyType ? entity.storedSlots : row.slots + derivations.slots
             let slots = Set(all).filter { entity.columns[$0] != nil }.sorted()
             var columns = ColumnArrays(entity, slots: slots, schema: batch.schema, capacity: 1)

@@ -49,7 +49,7 @@
         }
 
         private static func withConnection<Result>(
-            to url: URL, _ activity: PostgreSQLFailure.Activity,
+            to url: URL, _ activity: StoreActivity,
             _ body: (PostgreSQLConnection, PostgreSQLTables) throws -> Result
         ) throws -> Result {
             do {

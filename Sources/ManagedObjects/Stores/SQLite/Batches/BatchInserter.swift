@@ -76,16 +76,8 @@ struct BatchInserter {
         var writer = ValueWriter(schema: batch.schema, externalData: nil)
         guard let taken = try finder.conflict(key: newKey, values: row.values, writer: &writer, in: batch.database)
         else { throw error }
-        switch policy {
-        case .errorMergePolicyType:
-            throw CocoaError(
-                .managedObjectConstraintMerge,
-                "A new row of “\(entity.entity.name ?? "")” has values of \(taken.constraint.joined(separator: ", ")) "
-                    + "that another row has.")
-        case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType: return nil
-        case .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType:
-            return try update(taken.holder, with: row)
-        }
+        return try policy.updatesExistingRow(of: entity.entity, with: taken.constraint)
+            ? update(taken.holder, with: row) : nil
     }
 
     private mutating func update(_ holder: ObjectKey, with row: BatchRows.Row) throws -> ObjectKey {

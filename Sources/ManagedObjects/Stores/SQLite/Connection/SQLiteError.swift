@@ -3,22 +3,9 @@ import GRDB
 
 /// Translates SQLite's errors to Core Data's.
 enum SQLiteError {
-    /// The activity during which the error occurred. It determines the code if SQLite's own is too general.
-    enum Activity: Sendable {
-        case opening, reading, saving
-
-        fileprivate var code: CocoaError.Code {
-            switch self {
-            case .opening: .persistentStoreOpen
-            case .reading: .fileReadUnknown
-            case .saving: .persistentStoreSave
-            }
-        }
-    }
-
     /// Core Data's error for an error of SQLite's. `NSSQLiteErrorDomain` in the user info contains SQLite's code. Other
     /// errors are returned unchanged.
-    static func translated(_ error: any Error, _ activity: Activity, url: URL?) -> any Error {
+    static func translated(_ error: any Error, _ activity: StoreActivity, url: URL?) -> any Error {
         guard let error = error as? DatabaseError else { return error }
         let (code, sentence) = description(of: error, activity)
         var userInfo: [String: Any] = [
@@ -38,7 +25,7 @@ enum SQLiteError {
     }
 
     private static func description(
-        of error: DatabaseError, _ activity: Activity
+        of error: DatabaseError, _ activity: StoreActivity
     ) -> (code: CocoaError.Code, sentence: String) {
         // The errors of this package's own functions are sentences.
         let isSentence = error.message?.hasSuffix(".") == true
