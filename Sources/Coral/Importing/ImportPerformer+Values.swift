@@ -1,0 +1,128 @@
+import CoreData
+import GraphDocuments
+
+// The values of attributes.
+
+extension ImportPerformer {
+    mutating func setValues(of node: ImportNode) {
+        guard let object = node.object else { return }
+        callWillImport(node, object)
+        var updated: [ImportUpdate.Change] = []
+        var inserted: [GraphAttribute] = []
+        // Fast path: nearly every object has one record, which needs no merged list.
+        if node.records.count == 1, let record = node.records.first, record.details?.defaults.isEmpty ?? true {
+            for given in record.record.attributes {
+                guard let attribute = node.entity.attributes[given.name] else { continue }
+                setValue(given.value, of: attribute, of: object, node, record, &inserted, &updated)
+            }
+        } else {
+            for (attribute, given, record) in givenValues(of: node) {
+                setValue(given, of: attribute, of: object, node, record, &inserted, &updated)
+            }
+        }
+        if node.matchedID == nil {
+            changes.inserts.add(ImportInsert(subject: node.subject, values: inserted))
+        } else if !updated.isEmpty {
+            changes.updates.add(ImportUpdate(subject: node.subject, changes: updated))
+        }
+    }
+
+    private mutating func setValue(
+        _ given: GraphValue, of attribute: AttributePlan, of object: NSManagedObject, _ node: ImportNode,
+        _ record: PlacedRecord, _ inserted: inout [GraphAttribute], _ updated: inout [ImportUpdate.Change]
+    ) {
+        guard !attribute.isDerived else { return }
+        if case .file(let file) = given, file.isMissing {
+            return applyMissingFilePolicy(file.path, of: attribute, of: object, node, record)
+        }
+        guard var value = conversion.convert(given, to: attribute) else {
+            return applyMismatchPolicy(given, of: attribute, node, at: record.place(of: attribute.name))
+        }
+        if let hook = hook(options.hooks.value, node.entity, attribute.name) {
+            guard let replaced = hook(value, object) else { return }
+            value = replaced
+        }
+        do {
+            let old = try attribute.value(of: object)
+            if node.matchedID == nil {
+                if !value.isNull, changes.inserts.keepsNext {
+                    inserted.append(GraphAttribute(name: attribute.name, value: value))
+                }
+                if old != value {
+                    object.setValue(try attribute.object(for: value, folder: options.folder), forKey: attribute.name)
+                }
+            } else if !attribute.codec.isSame(old, value, by: equality) {
+                object.setValue(try attribute.object(for: value, folder: options.folder), forKey: attribute.name)
+                updated.append(.init(attribute: attribute.name, old: old, new: value))
+            }
+        } catch {
+            let message = (error as? ImportError)?.message ?? "\(error)"
+            refuse(
+                node, (error as? ImportError)?.code ?? .wrongValue, message, at: record.place(of: attribute.name),
+                property: attribute.name)
+        }
+    }
+
+    /// Applies the policy to a value that cannot be converted to its declared type.
+    private mutating func applyMismatchPolicy(
+        _ value: GraphValue, of attribute: AttributePlan, _ node: ImportNode, at place: DocumentPlace
+    ) {
+        let message =
+            "\(ValueText.text(value)) cannot become \(node.entity.name).\(attribute.name), "
+            + "which is of type \(attribute.type.type.name)."
+        switch options.mismatchedValues {
+        case .fail: refuse(node, .wrongValue, message, at: place, property: attribute.name)
+        case .record:
+            changes.conflicts.add(
+                ImportConflict(subject: node.subject(at: place), property: attribute.name, message: message))
+        }
+    }
+
+    /// Applies the missing-file policy to a value whose file did not exist. An object's existing value is never
+    /// cleared.
+    private mutating func applyMissingFilePolicy(
+        _ name: String, of attribute: AttributePlan, of object: NSManagedObject, _ node: ImportNode,
+        _ record: PlacedRecord
+    ) {
+        guard options.missingFiles != .refuse else {
+            return refuse(
+                node, .missingFile,
+                "The file of \(node.entity.name).\(attribute.name) did not exist when the document was written (\(name)).",
+                at: record.place(of: attribute.name), property: attribute.name)
+        }
+        if options.missingFiles == .keep, options.restoresMissingFiles,
+            (try? attribute.value(of: object))?.isNull == true
+        {
+            _ = MissingFileReference.set(name, of: object, attribute.name)
+        }
+        changes.missingFiles.add(ImportMissingFile(subject: node.subject, attribute: attribute.name, name: name))
+    }
+
+    /// The values that records and references state for a node: the last of each attribute, in the order of first mention.
+    private func givenValues(of node: ImportNode) -> [(AttributePlan, GraphValue, PlacedRecord)] {
+        var positions: [String: Int] = [:]
+        var found: [(AttributePlan, GraphValue, PlacedRecord)] = []
+        for record in node.records where !record.record.isDeleted {
+            for given in record.record.attributes {
+                guard let attribute = node.entity.attributes[given.name] else { continue }
+                if let position = positions[attribute.name] {
+                    found[position] = (attribute, given.value, record)
+                } else {
+                    positions[attribute.name] = found.count
+                    found.append((attribute, given.value, record))
+                }
+            }
+        }
+        guard node.matchedID == nil else { return found }
+        for record in node.records {
+            for given in record.details?.defaults ?? [] {
+                guard let attribute = node.entity.attributes[given.name], positions[attribute.name] == nil else {
+                    continue
+                }
+                positions[attribute.name] = found.count
+                found.append((attribute, given.value, record))
+            }
+        }
+        return found
+    }
+}
