@@ -63,7 +63,7 @@ struct HistoryDelta {
     private func presentObjects(_ ids: [NSManagedObjectID]) throws -> [NSManagedObjectID] {
         var present: [NSManagedObjectID] = []
         for (name, ids) in Dictionary(grouping: ids, by: { $0.entity.name ?? "" }) {
-            let sorted = ids.sorted { ObjectName($0) < ObjectName($1) }
+            let sorted = ids.sortedByName { $0 }
             for start in stride(from: 0, to: sorted.count, by: 1000) {
                 let request = NSFetchRequest<NSManagedObjectID>(entityName: name)
                 request.resultType = .managedObjectIDResultType
@@ -73,7 +73,7 @@ struct HistoryDelta {
                 present += try context.fetch(request)
             }
         }
-        return present.sorted { ObjectName($0) < ObjectName($1) }
+        return present.sortedByName { $0 }
     }
 
     // MARK: - Changes without old values

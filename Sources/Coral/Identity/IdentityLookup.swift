@@ -40,7 +40,7 @@ struct IdentityLookup {
             }
             for key in batch {
                 guard let matches = objects[key] else { continue }
-                found.append((key, matches.sorted { ObjectName($0.objectID) < ObjectName($1.objectID) }))
+                found.append((key, matches.sortedByName(of: \.objectID)))
             }
         }
         return found
@@ -133,7 +133,7 @@ struct IdentityLookup {
                 for content in matches { found[content].append(object) }
             }
         }
-        return found.map { $0.sorted { ObjectName($0.objectID) < ObjectName($1.objectID) } }
+        return found.map { $0.sortedByName(of: \.objectID) }
     }
 
     /// A predicate on the most selective attributes: three at most, which is sufficient in practice.

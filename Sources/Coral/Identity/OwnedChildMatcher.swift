@@ -37,7 +37,7 @@ struct OwnedChildMatcher {
         let unmatched = children.filter { $0.matchedID == nil && $0.keys.isEmpty && !$0.isTombstone }
         guard !unmatched.isEmpty else { return }
         let taken = Set(children.compactMap(\.matchedID))
-        let members = owner.members(of: relationship).filter { !taken.contains($0.objectID) }
+        let members = owner.sortedMembers(of: relationship).filter { !taken.contains($0.objectID) }
         var isMatched = Array(repeating: false, count: members.count)
         // The places of the members by their values, for each combination of attributes that records state.
         var places: [[String]: [[GraphValue]: [Int]]] = [:]
@@ -81,12 +81,18 @@ struct OwnedChildMatcher {
 }
 
 extension NSManagedObject {
-    /// The destinations of a relationship, in the order of an ordered one, else by primary key.
+    /// The destinations of a relationship: in the order of an ordered one, else in an order that may differ in the next
+    /// run.
     func members(of relationship: RelationshipImport) -> [NSManagedObject] {
         let value = value(forKey: relationship.name)
         guard relationship.isToMany else { return (value as? NSManagedObject).map { [$0] } ?? [] }
         if relationship.isOrdered { return (value as? NSOrderedSet)?.array.compactMap { $0 as? NSManagedObject } ?? [] }
-        return ((value as? NSSet)?.allObjects.compactMap { $0 as? NSManagedObject } ?? [])
-            .sorted { ObjectName($0.objectID) < ObjectName($1.objectID) }
+        return (value as? NSSet)?.allObjects.compactMap { $0 as? NSManagedObject } ?? []
+    }
+
+    /// The destinations of a relationship, in the order of an ordered one, else by primary key.
+    func sortedMembers(of relationship: RelationshipImport) -> [NSManagedObject] {
+        let members = members(of: relationship)
+        return relationship.isOrdered ? members : members.sortedByName(of: \.objectID)
     }
 }

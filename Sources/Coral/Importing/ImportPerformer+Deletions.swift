@@ -20,7 +20,7 @@ extension ImportPerformer {
             let request = NSFetchRequest<NSManagedObject>(entityName: scope.entity)
             request.predicate = scope.predicate
             let found = try context.fetch(request).filter { !$0.isDeleted && !kept.contains($0.objectID) }
-            for object in found.sorted(by: { ObjectName($0.objectID) < ObjectName($1.objectID) }) {
+            for object in found.sortedByName(of: \.objectID) {
                 delete(object, subject(of: object), .scope)
             }
         }
@@ -44,7 +44,7 @@ extension ImportPerformer {
     /// Records the objects that were deleted by delete rules.
     mutating func noteDeletionsByRule() {
         let others = context.deletedObjects.filter { !explicitDeletions.contains($0.objectID) }
-        for object in others.sorted(by: { ObjectName($0.objectID) < ObjectName($1.objectID) }) {
+        for object in others.sortedByName(of: \.objectID) {
             let subject = subject(of: object)
             changes.deletions.add(ImportDeletion(subject: subject, reason: .rule))
         }

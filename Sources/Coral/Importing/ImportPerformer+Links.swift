@@ -145,12 +145,14 @@ extension ImportPerformer {
         set(relationship, of: object, to: relationship.policy == .union ? old + added.map(\.object) : members)
         note(node, relationship.name, added: added.map(\.node), removed: removed)
         // A list of keys changes membership; it does not make the removed objects orphans.
-        if deletesOrphans, replacesMembers(of: relationship, node) { orphans += removed.map { ($0, relationship) } }
+        if deletesOrphans, replacesMembers(of: relationship, node) {
+            orphans += removed.sortedByName(of: \.objectID).map { ($0, relationship) }
+        }
     }
 
     private mutating func clear(_ relationship: RelationshipImport, of object: NSManagedObject, _ node: ImportNode) {
         if isHooked(relationship, of: object, node, []) { return }
-        let old = object.members(of: relationship)
+        let old = object.sortedMembers(of: relationship)
         guard !old.isEmpty else { return }
         set(relationship, of: object, to: [])
         note(node, relationship.name, added: [], removed: old)

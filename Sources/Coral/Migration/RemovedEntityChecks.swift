@@ -21,7 +21,7 @@ struct RemovedEntityChecks {
                     "The objects belong to \(entity.name ?? "").\(name), which is removed: they remain without an owner."
                 ) { object in
                     object.destinations(forKey: name).filter { correspondence.destination(of: $0.entity) != nil }
-                        .map(\.objectID).sorted { ObjectName($0) < ObjectName($1) }
+                        .map(\.objectID).sortedByName { $0 }
                 })
         }
         self.checks = checks

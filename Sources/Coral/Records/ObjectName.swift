@@ -65,6 +65,16 @@ extension ObjectName: Comparable {
     }
 }
 
+extension Sequence {
+    /// The elements in the order of documents: by the names of the IDs of their objects. Each name is read once, and none
+    /// of a single element.
+    func sortedByName(of id: (Element) -> NSManagedObjectID) -> [Element] {
+        let elements = Array(self)
+        guard elements.count > 1 else { return elements }
+        return elements.map { (ObjectName(id($0)), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+}
+
 extension RecordID {
     /// The URI of the object with this id, in the store with that UUID unless the id states its own; nil for an id that
     /// does not belong to a store.

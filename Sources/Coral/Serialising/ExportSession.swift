@@ -198,8 +198,7 @@ final class ExportSession {
 
     /// Saved objects by primary key, then unsaved ones in the order of the walk.
     private func sortedForWriting(_ ids: [NSManagedObjectID]) -> [NSManagedObjectID] {
-        ids.filter { !$0.isTemporaryID }.map { (ObjectName($0), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
-            + ids.filter(\.isTemporaryID)
+        ids.filter { !$0.isTemporaryID }.sortedByName { $0 } + ids.filter(\.isTemporaryID)
     }
 
     // MARK: - Writing

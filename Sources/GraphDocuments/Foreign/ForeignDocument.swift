@@ -133,7 +133,7 @@ private struct ForeignReader {
                 record.attributes.append(GraphAttribute(name: attribute.name, value: .date(seconds)))
             }
         }
-        records[position].record = record
+        records[position] = records[position].replacing(record: record)
         return record.id
     }
 

@@ -142,7 +142,7 @@ extension GraphValue: Hashable {
             a.bitPattern == b.bitPattern || (a.isNaN && b.isNaN)
         case (.float(let a), .float(let b)): a.bitPattern == b.bitPattern || (a.isNaN && b.isNaN)
         case (.decimal(let a), .decimal(let b)): a == b || (a.isNaN && b.isNaN)
-        case (.string(let a), .string(let b)), (.uri(let a), .uri(let b)): a == b && a.utf8.elementsEqual(b.utf8)
+        case (.string(let a), .string(let b)), (.uri(let a), .uri(let b)): a.hasSameUTF8(as: b)
         case (.data(let a), .data(let b)): a == b
         case (.uuid(let a), .uuid(let b)): a == b
         case (.composite(let a), .composite(let b)): a == b

@@ -1,16 +1,10 @@
 /// A record of a document with its position, the positions of its members, and unknown members.
 public struct PlacedRecord: Sendable, Hashable {
     // Boxed, so that passing a record costs one reference count, not one for each part.
-    private var box: Box
+    private let box: Box
 
     /// The record.
-    public var record: GraphRecord {
-        _read { yield box.record }
-        _modify {
-            own()
-            yield &box.record
-        }
-    }
+    public var record: GraphRecord { _read { yield box.record } }
     /// The position of the record.
     public var place: DocumentPlace { box.place }
     /// Whether the id is in the document; otherwise the reader has generated one, which no other record refers to.
@@ -23,29 +17,23 @@ public struct PlacedRecord: Sendable, Hashable {
     /// Members that the schema's entity does not have, in the document's order.
     public var unknownMembers: [UnknownMember] { box.unknownMembers }
     /// Additional information of a mapping; nil without one.
-    public var details: MappedDetails? {
-        get { box.details }
-        set {
-            own()
-            box.details = newValue
-        }
-    }
+    public var details: MappedDetails? { box.details }
     /// The position of each attribute's value, in the record's order.
     var attributeMarks: [PlaceMark] { box.attributeMarks }
     /// The position of each relationship's value, in the record's order.
     var relationshipMarks: [PlaceMark] { box.relationshipMarks }
 
-    // Unchecked because only a uniquely referenced box is changed: see `own`.
-    private final class Box: @unchecked Sendable {
-        var record: GraphRecord
-        var place: DocumentPlace
-        var hasOwnID: Bool
-        var hasStatedID: Bool
-        var hasOwnEntity: Bool
-        var unknownMembers: [UnknownMember]
-        var details: MappedDetails?
-        var attributeMarks: [PlaceMark]
-        var relationshipMarks: [PlaceMark]
+    // Immutable, so that reading a part needs no check of exclusive access.
+    private final class Box: Sendable {
+        let record: GraphRecord
+        let place: DocumentPlace
+        let hasOwnID: Bool
+        let hasStatedID: Bool
+        let hasOwnEntity: Bool
+        let unknownMembers: [UnknownMember]
+        let details: MappedDetails?
+        let attributeMarks: [PlaceMark]
+        let relationshipMarks: [PlaceMark]
 
         init(
             record: GraphRecord, place: DocumentPlace, hasOwnID: Bool, hasStatedID: Bool, hasOwnEntity: Bool,
@@ -62,18 +50,14 @@ public struct PlacedRecord: Sendable, Hashable {
             self.attributeMarks = attributeMarks
             self.relationshipMarks = relationshipMarks
         }
-
-        func copy() -> Box {
-            Box(
-                record: record, place: place, hasOwnID: hasOwnID, hasStatedID: hasStatedID, hasOwnEntity: hasOwnEntity,
-                unknownMembers: unknownMembers, details: details, attributeMarks: attributeMarks,
-                relationshipMarks: relationshipMarks)
-        }
     }
 
-    /// Ensures that the box is uniquely referenced before it is changed.
-    private mutating func own() {
-        if !isKnownUniquelyReferenced(&box) { box = box.copy() }
+    /// The same with another record: of another id, for example.
+    func replacing(record: GraphRecord) -> PlacedRecord {
+        PlacedRecord(
+            record: record, place: place, hasOwnID: hasOwnID, hasStatedID: hasStatedID, hasOwnEntity: hasOwnEntity,
+            unknownMembers: unknownMembers, attributeMarks: attributeMarks, relationshipMarks: relationshipMarks,
+            details: details)
     }
 
     public static func == (left: PlacedRecord, right: PlacedRecord) -> Bool {

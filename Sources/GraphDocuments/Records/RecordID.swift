@@ -14,9 +14,7 @@ public struct RecordID: Sendable, Hashable {
         self.text = text
     }
 
-    public static func == (left: RecordID, right: RecordID) -> Bool {
-        left.text == right.text && left.text.utf8.elementsEqual(right.text.utf8)
-    }
+    public static func == (left: RecordID, right: RecordID) -> Bool { left.text.hasSameUTF8(as: right.text) }
 
     /// The id of a stored object: `Note/p12`.
     public static func stored(entity: String, primaryKey: Int64) -> RecordID {

@@ -61,7 +61,7 @@ package enum TextValue {
         case .string(let value), .uri(let value): value
         case .date(let value): DateText.text(value)
         case .data(let value): value.base64EncodedString()
-        case .uuid(let value): value.uuidString
+        case .uuid(let value): UUIDText.text(value)
         case .null, .composite, .transformable, .file: nil
         }
     }

@@ -140,7 +140,8 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
     /// The table's current fields; valid as long as the layout.
     let currentFields: UnsafeMutablePointer<FieldTable.Current>
     let toMany: [ToMany]
-    let fields: [String: Field]
+    let fieldsByKey: FieldKeys
+    var fields: [String: Field] { fieldsByKey.fields }
     /// The values of a new object.
     let initialValues: ContiguousArray<Value>
 
@@ -159,7 +160,7 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
         slots = builder.slots
         kinds = ContiguousArray(builder.slots.map(\.kind))
         toMany = builder.toMany
-        fields = builder.fields
+        fieldsByKey = FieldKeys(builder.fields)
         initialValues = ContiguousArray(builder.slots.map(\.initial))
         referenceSlots = builder.slots.indices.filter { builder.slots[$0].kind == .toOne }
         transformableSlots = builder.slots.indices.filter { builder.slots[$0].kind == .transformable }

@@ -3,7 +3,7 @@ import Foundation
 // Key-value coding for the properties of the model. Outside Apple's platforms Foundation has none.
 
 extension NSManagedObject {
-    final func field(of key: String) -> EntityLayout.Field? { layout.fields[key] }
+    final func field(of key: String) -> EntityLayout.Field? { layout.fieldsByKey[key] }
 
     /// The destination of a to-one slot.
     final func relatedObject(slot: Int) -> NSManagedObject? {

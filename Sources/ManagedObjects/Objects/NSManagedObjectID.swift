@@ -72,8 +72,11 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
     }
 
     /// As ``isEqual(_:)``, without a cast from `Any`.
-    public static func == (left: NSManagedObjectID, right: NSManagedObjectID) -> Bool {
-        type(of: left) == NSManagedObjectID.self ? left.isSameObject(as: right) : left.isEqual(right)
+    static func == (left: NSManagedObjectID, right: NSManagedObjectID) -> Bool { left.isEqual(to: right) }
+
+    /// As ``isEqual(_:)``, without a cast from `Any`.
+    package final func isEqual(to other: NSManagedObjectID) -> Bool {
+        type(of: self) == NSManagedObjectID.self ? isSameObject(as: other) : isEqual(other)
     }
 
     private func isSameObject(as other: NSManagedObjectID) -> Bool {
@@ -91,8 +94,7 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
 
     /// `object as? NSManagedObjectID`, for many IDs: a set compares its elements as values of type `Any`.
     static func id(_ object: Any?) -> NSManagedObjectID? {
-        guard let object else { return nil }
-        return exactValue(object, as: NSManagedObjectID.self) ?? object as? NSManagedObjectID
+        exactValue(ofOptional: object, as: NSManagedObjectID.self) ?? object as? NSManagedObjectID
     }
 
     open override var hash: Int {

@@ -68,7 +68,9 @@ open class NSPredicate: Foundation.NSPredicate, NSSecureCoding, SelfReplacing {
     /// Replaces predicates and expressions among arguments by their contents.
     internal static func nodes(_ arguments: [Any?]) -> [Any?] {
         arguments.map { argument in
-            switch argument {
+            // A cast of another value to a class would create an object first: of an array, one with all its elements.
+            guard let value = PredicateValue.unwrap(argument), type(of: value) is AnyClass else { return argument }
+            return switch value {
             case let predicate as NSPredicate: predicate.node
             case let expression as NSExpression: expression.node
             default: argument

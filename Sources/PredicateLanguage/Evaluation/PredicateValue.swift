@@ -150,10 +150,13 @@ extension PredicateValue {
     }
 
     /// The value without enclosing optionals, and nil for `NSNull`.
-    static func unwrap(_ value: Any?) -> Any? {
+    package static func unwrap(_ value: Any?) -> Any? {
         guard let value else { return nil }
+        let type = type(of: value)
+        // A cast of another value to a class would create an object first: of an array, one with all its elements.
+        if type is AnyClass || type == AnyHashable.self { return value is NSNull ? nil : value }
         if let optional = value as? any OptionalValue { return unwrap(optional.wrappedValue) }
-        return value is NSNull ? nil : value
+        return value
     }
 
     /// True for nil.
