@@ -18,6 +18,23 @@ struct AttributeCopy {
     var source: Source
     /// Whether the value of an original may be in a file of its own.
     var mayHaveFile: Bool
+    /// Whether a value of the type may be changed in place, so that original and copy must not share it.
+    let mayChangeInPlace: Bool
+
+    init(name: String, target: NSAttributeDescription, source: Source, mayHaveFile: Bool) {
+        self.name = name
+        self.target = target
+        self.source = source
+        self.mayHaveFile = mayHaveFile
+        mayChangeInPlace =
+            switch target.attributeType {
+            case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .decimalAttributeType,
+                .doubleAttributeType, .floatAttributeType, .booleanAttributeType, .dateAttributeType,
+                .UUIDAttributeType, .URIAttributeType, .objectIDAttributeType:
+                false
+            default: true
+            }
+    }
 
     var followsParent: Bool {
         if case .parent = source { true } else { false }

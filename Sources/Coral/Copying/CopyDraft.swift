@@ -26,7 +26,9 @@ final class CopyDraft {
         values.reserveCapacity(entity.attributes.count)
         for attribute in entity.attributes {
             switch attribute.source {
-            case .original: values.append(.set(CopyDraft.copy(original.value(forKey: attribute.name))))
+            case .original:
+                let value = original.value(forKey: attribute.name)
+                values.append(.set(attribute.mayChangeInPlace ? CopyDraft.copy(value) : value))
             case .newUUID: values.append(.set(UUID()))
             case .now: values.append(.set(now))
             case .parent: values.append(.unset)

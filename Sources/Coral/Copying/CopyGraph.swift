@@ -15,7 +15,7 @@ final class CopyGraph {
     }
 
     private(set) var nodes: [Node] = []
-    private(set) var index: [NSManagedObjectID: Int] = [:]
+    private(set) var index: ObjectIDTable<Int> = [:]
     /// Originals that were never saved.
     private(set) var unsaved: [(NSManagedObject, Int)] = []
 
@@ -23,7 +23,7 @@ final class CopyGraph {
     private let names = ObjectNames()
     private var roots: Set<NSManagedObjectID> = []
     private var isAmongNeighbours = false
-    private var parents: [NSManagedObjectID: Int] = [:]
+    private var parents: ObjectIDTable<Int> = [:]
 
     init(_ blueprint: CopyBlueprint) {
         self.blueprint = blueprint

@@ -18,12 +18,12 @@ public struct CopyMap: Sequence {
 
     private let originals: [NSManagedObjectID]
     private let copies: [NSManagedObject]
-    private let index: [NSManagedObjectID: Int]
+    private let index: ObjectIDTable<Int>
     /// Unsaved originals get other IDs when they are saved, so they are also looked up by identity.
     private let unsaved: [ObjectIdentifier: (original: NSManagedObject, index: Int)]
 
     init(
-        originals: [NSManagedObjectID], copies: [NSManagedObject], index: [NSManagedObjectID: Int],
+        originals: [NSManagedObjectID], copies: [NSManagedObject], index: ObjectIDTable<Int>,
         unsaved: [(NSManagedObject, Int)], roots: [NSManagedObject], omissions: CopyOmissions,
         missingProperties: Set<String>
     ) {
