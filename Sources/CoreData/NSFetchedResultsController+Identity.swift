@@ -5,8 +5,6 @@
 // The operators are in this module because the scoped re-export of a class leaves its member operators out, and an import
 // declaration cannot name an operator.
 
-import class ManagedObjects.NSFetchedResultsController
-
 extension NSFetchedResultsController {
     /// Whether two controllers are the same, regardless of their result types.
     public static func === <Other>(
