@@ -61,4 +61,46 @@ import Testing
         #expect(entity.attributesByName["title"]?.userInfo?["b"] as? String == "2")
         #expect(model.entitiesByName["Note"]?.userInfo?["a"] == nil)
     }
+
+    /// Objects of these classes can be created without arguments, since `init()` of `NSObject` is inherited. Code uses them as the
+    /// initial values of variables and in tests: CoreDataRepository's `TransactionTests` expect an error with
+    /// `NSConstraintConflict()`, https://github.com/roanutil/CoreDataRepository
+    @Test func placeholdersAreCreatedWithoutArguments() throws {
+        let conflict = NSConstraintConflict()
+        #expect(conflict.constraint.isEmpty && conflict.databaseObject == nil && conflict.conflictingObjects.isEmpty)
+        #expect(
+            [NSBatchDeleteResult().result, NSBatchInsertResult().result, NSBatchUpdateResult().result].allSatisfy {
+                $0 == nil
+            })
+        let (one, other) = (NSManagedObjectID(), NSManagedObjectID())
+        #expect(one == one && one != other)
+        #expect(NSPersistentStoreCoordinator().persistentStores.isEmpty)
+        #expect(NSPersistentContainer().managedObjectModel.entities.isEmpty)
+        var controller: NSFetchedResultsController<Note> = NSFetchedResultsController()
+        #expect(controller.fetchedObjects == nil)
+        let diary = try Diary()
+        let context = diary.context()
+        try context.performAndWait { () throws in
+            #expect(throws: (any Error).self) { try context.existingObject(with: one) }
+            let request = NSFetchRequest<Note>(entityName: "Note")
+            request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+            controller = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+            try controller.performFetch()
+            #expect(controller.fetchedObjects == [])
+        }
+    }
+
+    /// A token of no transaction, after which all of the history is fetched.
+    @Test func anEmptyHistoryToken() throws {
+        let diary = try Diary(options: [NSPersistentHistoryTrackingKey: true])
+        let context = diary.context()
+        try context.performAndWait { () throws in
+            _ = context.insert("Note", ["title": "one"])
+            try context.save()
+            let request = NSPersistentHistoryChangeRequest.fetchHistory(after: NSPersistentHistoryToken())
+            let result = try context.execute(request) as? NSPersistentHistoryResult
+            #expect((result?.result as? [NSPersistentHistoryTransaction])?.count == 1)
+        }
+    }
 }
