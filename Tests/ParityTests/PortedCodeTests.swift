@@ -1,6 +1,24 @@
 import CoreData
 import Testing
 
+final class TagWithInitial: NSManagedObject {
+    #if canImport(Darwin)
+        @NSManaged var name: String?
+        @objc var initial: String { String(name?.prefix(1) ?? "") }
+        @objc var weight: NSNumber?
+    #else
+        var name: String? { value(forKey: "name") as? String }
+        var initial: String { String(name?.prefix(1) ?? "") }
+        var weight: NSNumber?
+
+        override class func registerKeyPaths() {
+            super.registerKeyPaths()
+            KeyPathRegistry.register(\TagWithInitial.initial, as: "initial")
+            KeyPathRegistry.register(\TagWithInitial.weight, as: "weight")
+        }
+    #endif
+}
+
 /// Behaviour that code written for Apple's platforms relies on, and that is easily different elsewhere.
 @Suite struct PortedCodeTests {
     /// The main queue is that of the main actor, also after a suspension:
@@ -62,6 +80,23 @@ import Testing
         #expect(model.entitiesByName["Note"]?.userInfo?["a"] == nil)
     }
 
+    /// Groot's `testSerializationFromIdentifiersFailsWithoutIdentityAttribute` and `testSerializationToJSONWithNestedDictionaries`
+    /// change the user info of an entity and of an attribute of a coordinator's model: https://github.com/gonzalezreal/Groot
+    @Test func theUserInfoOfAModelInUseCanBeChanged() throws {
+        let diary = try Diary()
+        let entity = try #require(diary.coordinator.managedObjectModel.entitiesByName["Note"])
+        entity.userInfo = ["identityAttributes": "title"]
+        entity.attributesByName["title"]?.userInfo = ["JSONKeyPath": "title.foo"]
+        entity.relationshipsByName["items"]?.userInfo?["JSONKeyPath"] = "parts"
+        let context = diary.context()
+        context.performAndWait {
+            let used = context.insert("Note").entity
+            #expect(used.userInfo?["identityAttributes"] as? String == "title")
+            #expect(used.attributesByName["title"]?.userInfo?["JSONKeyPath"] as? String == "title.foo")
+            #expect(used.relationshipsByName["items"]?.userInfo?["JSONKeyPath"] as? String == "parts")
+        }
+    }
+
     /// Objects of these classes can be created without arguments, since `init()` of `NSObject` is inherited. Code uses them as the
     /// initial values of variables and in tests: CoreDataRepository's `TransactionTests` expect an error with
     /// `NSConstraintConflict()`, https://github.com/roanutil/CoreDataRepository
@@ -74,6 +109,7 @@ import Testing
             })
         let (one, other) = (NSManagedObjectID(), NSManagedObjectID())
         #expect(one == one && one != other)
+        #expect(Note().managedObjectContext == nil)
         #expect(NSPersistentStoreCoordinator().persistentStores.isEmpty)
         #expect(NSPersistentContainer().managedObjectModel.entities.isEmpty)
         var controller: NSFetchedResultsController<Note> = NSFetchedResultsController()
@@ -88,6 +124,33 @@ import Testing
                 fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
             try controller.performFetch()
             #expect(controller.fetchedObjects == [])
+        }
+    }
+
+    /// Properties that a class implements itself, and exposes to Objective-C, have keys:
+    /// https://developer.apple.com/documentation/coredata/nsfetchedresultscontroller/init(fetchrequest:managedobjectcontext:sectionnamekeypath:cachename:)
+    @Test func propertiesOfAClassHaveKeys() throws {
+        let model = DiaryModel.make()
+        try #require(model.entitiesByName["Tag"]).managedObjectClassName = NSStringFromClass(TagWithInitial.self)
+        let diary = try Diary(model: model)
+        let context = diary.context()
+        try context.performAndWait { () throws in
+            let tags = ["blue", "black", "red"].map { context.insert("Tag", ["name": $0]) }
+            #expect(tags.map { $0.value(forKey: "initial") as? String } == ["b", "b", "r"])
+            tags[0].setValue(3, forKey: "weight")
+            #expect((tags[0] as? TagWithInitial)?.weight == 3)
+            tags[0].setValue(nil, forKey: "weight")
+            #expect(tags[0].value(forKey: "weight") == nil)
+            #expect(NSPredicate(format: "initial == 'b'").evaluate(with: tags[1]))
+            try context.save()
+            let request = NSFetchRequest<TagWithInitial>(entityName: "Tag")
+            request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+            let controller = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "initial", cacheName: nil)
+            try controller.performFetch()
+            #expect(controller.sections?.map(\.name) == ["b", "r"])
+            request.predicate = NSPredicate(format: "initial == 'b'")
+            #expect(throws: (any Error).self) { try context.fetch(request) }
         }
     }
 

@@ -60,6 +60,12 @@ open class NSManagedObject: NSObject {
         self.init(entity: Self.entity(in: context), insertInto: context)
     }
 
+    /// Creates an object of the class's entity without a context, as the initial value of a variable. Apple's framework prints that
+    /// this is not the designated initializer.
+    public convenience override init() {
+        self.init(entity: Self.entity(), insertInto: nil)
+    }
+
     // MARK: - Identity
 
     /// The entity of the object.
@@ -216,10 +222,12 @@ open class NSManagedObject: NSObject {
     /// The value of a property: `NSNumber`, `String`, `Date`, … for attributes, an object for a to-one relationship,
     /// `NSSet` or `NSOrderedSet` for a to-many. Realises a fault: at most one statement, often none.
     ///
-    /// The key `primitiveTitle` gives the primitive value of `title`, unless a property has that name itself.
+    /// A key that the model does not have is that of a property of the class, if its key path is registered; see
+    /// ``KeyPathRegistry``. The key `primitiveTitle` gives the primitive value of `title`, unless a property has that name itself.
     open func value(forKey key: String) -> Any? {
         context?.checkQueue()
         guard let field = field(of: key) else {
+            if let property = registeredProperty(key) { return property.value(self) }
             if let name = property(ofPrimitiveKey: key) { return primitiveValue(forKey: name) }
             return value(forUndefinedKey: key)
         }
@@ -235,6 +243,7 @@ open class NSManagedObject: NSObject {
     open func setValue(_ value: Any?, forKey key: String) {
         context?.checkQueue()
         guard let field = field(of: key) else {
+            if setRegisteredProperty(key, to: value) { return }
             if let name = property(ofPrimitiveKey: key) { return setPrimitiveValue(value, forKey: name) }
             return setValue(value, forUndefinedKey: key)
         }
