@@ -64,6 +64,85 @@ final class TagWithInitial: NSManagedObject {
         try coordinator.remove(store)
         try coordinator.destroyPersistentStore(at: url, ofType: NSSQLiteStoreType)
         try FileManager.default.removeItem(at: url)
+        // `test_Metadata` does so again for the same location.
+        try coordinator.destroyPersistentStore(at: url, ofType: NSSQLiteStoreType)
+        try FileManager.default.removeItem(at: url)
+    }
+
+    /// CoreDataPlus compares tokens in predicates, in `test_InvestigationHistoryTokens`. The token before the first transaction has
+    /// expired there: https://github.com/alemar11/CoreDataPlus
+    @Test func tokensInPredicatesOfTheHistory() throws {
+        let diary = try Diary(options: [NSPersistentHistoryTrackingKey: true])
+        let context = diary.context()
+        try context.performAndWait { () throws in
+            func token() throws -> NSPersistentHistoryToken {
+                try #require(diary.coordinator.currentPersistentHistoryToken(fromStores: [diary.store]))
+            }
+            func count(_ format: String, _ token: NSPersistentHistoryToken) throws -> Int? {
+                let entity = try #require(NSPersistentHistoryTransaction.entityDescription(with: context))
+                let fetch = NSFetchRequest<any NSFetchRequestResult>()
+                fetch.entity = entity
+                fetch.predicate = NSPredicate(format: format, token)
+                let request = try #require(NSPersistentHistoryChangeRequest.fetchHistory(withFetch: fetch))
+                request.resultType = .transactionsOnly
+                let result = try context.execute(request) as? NSPersistentHistoryResult
+                return (result?.result as? [NSPersistentHistoryTransaction])?.count
+            }
+            let before = try token()
+            var tokens: [NSPersistentHistoryToken] = []
+            for title in ["one", "two", "three"] {
+                _ = context.insert("Note", ["title": title])
+                try context.save()
+                tokens.append(try token())
+            }
+            #expect(try count("token == %@", tokens[1]) == 1)
+            #expect(try count("token >= %@", tokens[1]) == 2)
+            #expect(try count("token <= %@", tokens[2]) == 3)
+            #expect(try count("NOT token > %@", tokens[0]) == 1)
+            let error = #expect(throws: CocoaError.self) { try count("token > %@", before) }
+            #expect(error?.errorCode == NSPersistentHistoryTokenExpiredError)
+        }
+    }
+
+    /// CoreDataPlus, `test_BatchInserWithNSFetchedResultController`, follows a request with an empty array of sort descriptors, and
+    /// in `test_SectionsChanges` a deleted section has no objects.
+    @Test func resultsWithoutOrderAndDeletedSections() throws {
+        final class Delegate: NSObject, NSFetchedResultsControllerDelegate {
+            var deleted: [Int] = []
+            func controller(
+                _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+                didChange sectionInfo: any NSFetchedResultsSectionInfo, atSectionIndex sectionIndex: Int,
+                for type: NSFetchedResultsChangeType
+            ) {
+                if type == .delete { deleted += [sectionInfo.objects?.count ?? -1, sectionInfo.numberOfObjects] }
+            }
+        }
+        let diary = try Diary()
+        let context = diary.context()
+        try context.performAndWait { () throws in
+            let tags = ["a", "b"].map { context.insert("Tag", ["name": $0]) }
+            try context.save()
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Tag")
+            request.sortDescriptors = []
+            let unordered = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+            let observer = Delegate()
+            unordered.delegate = observer
+            try unordered.performFetch()
+            _ = context.insert("Tag", ["name": "c"])
+            context.processPendingChanges()
+            #expect(Set(unordered.fetchedObjects ?? []).count == 3)
+            let sorted = NSFetchRequest<NSManagedObject>(entityName: "Tag")
+            sorted.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+            let sections = NSFetchedResultsController(
+                fetchRequest: sorted, managedObjectContext: context, sectionNameKeyPath: "name", cacheName: nil)
+            let delegate = Delegate()
+            sections.delegate = delegate
+            try sections.performFetch()
+            context.delete(tags[0])
+            context.processPendingChanges()
+            #expect(delegate.deleted == [0, 0])
+        }
     }
 
     /// "If you want to change a model that is in use, create a copy":
