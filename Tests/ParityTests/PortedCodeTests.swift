@@ -69,6 +69,25 @@ final class TagWithInitial: NSManagedObject {
         try FileManager.default.removeItem(at: url)
     }
 
+    /// CoreDataPlus, `test_ObserveInsertionsAndInvalidationsOnDidChangeNotification`, reads an array of IDs after a reset.
+    @Test func aResetPostsTheIDsOfItsObjects() throws {
+        let diary = try Diary()
+        let context = diary.context()
+        nonisolated(unsafe) var posted: [NSManagedObjectID]?
+        let observer = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextObjectsDidChange, object: context, queue: nil
+        ) { posted = $0.userInfo?[NSInvalidatedAllObjectsKey] as? [NSManagedObjectID] }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        try context.performAndWait { () throws in
+            let notes = ["one", "two"].map { context.insert("Note", ["title": $0]) }
+            try context.save()
+            let unsaved = context.insert("Note")
+            let ids = Set((notes + [unsaved]).map(\.objectID))
+            context.reset()
+            #expect(posted.map { Set($0) } == ids)
+        }
+    }
+
     /// CoreDataPlus compares tokens in predicates, in `test_InvestigationHistoryTokens`. The token before the first transaction has
     /// expired there: https://github.com/alemar11/CoreDataPlus
     @Test func tokensInPredicatesOfTheHistory() throws {
