@@ -40,20 +40,22 @@ struct CoralModelPlugin: BuildToolPlugin {
         return commands
     }
 
-    /// Writes the accessors of the target's `@NSManaged` properties, if it has any. They can refer to generated classes.
+    /// Writes the accessors of the target's `@NSManaged` properties, and the names of the key paths of properties with `@objc`, if it
+    /// has any. They can refer to generated classes.
     private func accessors(
         in target: any SourceModuleTarget, _ classes: [URL], _ compiler: URL, _ context: PluginContext
     ) -> [Command] {
         let sources = target.sourceFiles(withSuffix: "swift").map(\.url).sorted { $0.path < $1.path }
         let isManaged = sources.contains { source in
-            (try? Data(contentsOf: source))?.range(of: Data("@NSManaged".utf8)) != nil
+            guard let text = try? Data(contentsOf: source) else { return false }
+            return ["@NSManaged", "@objc"].contains { text.range(of: Data($0.utf8)) != nil }
         }
         guard isManaged else { return [] }
         let output = context.pluginWorkDirectoryURL.appending(path: "ManagedAccessors.swift")
         let files = sources + classes
         return [
             .buildCommand(
-                displayName: "Writing accessors of @NSManaged", executable: compiler,
+                displayName: "Writing accessors of @NSManaged, and names of key paths", executable: compiler,
                 arguments: ["accessors"] + files.map { $0.path(percentEncoded: false) }
                     + ["--module", target.moduleName, "--output", output.path(percentEncoded: false)],
                 inputFiles: files, outputFiles: [output])

@@ -154,6 +154,60 @@ import Testing
                     """)
         }
 
+        @Test("Properties that have keys by @objc have names of key paths, also in classes without @NSManaged")
+        func ownProperties() throws {
+            let note = """
+                import CoreData
+                class Note: NSManagedObject {
+                    @NSManaged var title: String?
+                    #if canImport(ObjectiveC)
+                        @objc
+                    #endif
+                    var initial: String { var first = title ?? ""; return first }
+                    var hidden = 0
+                    #if canImport(ObjectiveC)
+                    @objc dynamic
+                    #endif
+                    private var secret = 0
+                    #if canImport(ObjectiveC)
+                    @objc
+                    #endif
+                    static var shared: Note?
+                }
+                #if canImport(ObjectiveC)
+                @objcMembers
+                #endif
+                final class Tag: CoreData.NSManagedObject {
+                    var name: String { "" }
+                    @MainActor var view: Int { 0 }
+                }
+                class Plain: NSObject {
+                    #if canImport(ObjectiveC)
+                    @objc
+                    #endif
+                    var name = ""
+                }
+                """
+            let draft = """
+                import Foundation
+                class Draft: Note {}
+                extension Draft {
+                    #if canImport(ObjectiveC)
+                    @objc
+                    #endif
+                    var place: String { "" }
+                }
+                """
+            let accessors = try accessors(of: ["Note.swift": note, "Draft.swift": draft])
+            let registered = accessors.text.matches(of: /register\(\\(\w+)\.(\w+), as/).map { "\($0.1).\($0.2)" }
+            #expect(registered == ["Object.place", "Object.title", "Object.initial", "Tag.name"])
+            #expect(
+                accessors.text.matches(of: /class ManagedKeyPaths_(\w+)/).map { String($0.1) } == [
+                    "Draft", "Note", "Tag",
+                ])
+            #expect(accessors.mistakes == [])
+        }
+
         @Test("Declarations that can have no accessor are errors at their lines")
         func mistakes() throws {
             let text = """

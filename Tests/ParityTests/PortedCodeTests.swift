@@ -1,6 +1,24 @@
 import CoreData
 import Testing
 
+final class TagWithInitial: NSManagedObject {
+    #if canImport(Darwin)
+        @NSManaged var name: String?
+        @objc var initial: String { String(name?.prefix(1) ?? "") }
+        @objc var weight: NSNumber?
+    #else
+        var name: String? { value(forKey: "name") as? String }
+        var initial: String { String(name?.prefix(1) ?? "") }
+        var weight: NSNumber?
+
+        override class func registerKeyPaths() {
+            super.registerKeyPaths()
+            KeyPathRegistry.register(\TagWithInitial.initial, as: "initial")
+            KeyPathRegistry.register(\TagWithInitial.weight, as: "weight")
+        }
+    #endif
+}
+
 /// Behaviour that code written for Apple's platforms relies on, and that is easily different elsewhere.
 @Suite struct PortedCodeTests {
     /// The main queue is that of the main actor, also after a suspension:
@@ -46,6 +64,104 @@ import Testing
         try coordinator.remove(store)
         try coordinator.destroyPersistentStore(at: url, ofType: NSSQLiteStoreType)
         try FileManager.default.removeItem(at: url)
+        // `test_Metadata` does so again for the same location.
+        try coordinator.destroyPersistentStore(at: url, ofType: NSSQLiteStoreType)
+        try FileManager.default.removeItem(at: url)
+    }
+
+    /// CoreDataPlus, `test_ObserveInsertionsAndInvalidationsOnDidChangeNotification`, reads an array of IDs after a reset.
+    @Test func aResetPostsTheIDsOfItsObjects() throws {
+        let diary = try Diary()
+        let context = diary.context()
+        nonisolated(unsafe) var posted: [NSManagedObjectID]?
+        let observer = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextObjectsDidChange, object: context, queue: nil
+        ) { posted = $0.userInfo?[NSInvalidatedAllObjectsKey] as? [NSManagedObjectID] }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        try context.performAndWait { () throws in
+            let notes = ["one", "two"].map { context.insert("Note", ["title": $0]) }
+            try context.save()
+            let unsaved = context.insert("Note")
+            let ids = Set((notes + [unsaved]).map(\.objectID))
+            context.reset()
+            #expect(posted.map { Set($0) } == ids)
+        }
+    }
+
+    /// CoreDataPlus compares tokens in predicates, in `test_InvestigationHistoryTokens`. The token before the first transaction has
+    /// expired there: https://github.com/alemar11/CoreDataPlus
+    @Test func tokensInPredicatesOfTheHistory() throws {
+        let diary = try Diary(options: [NSPersistentHistoryTrackingKey: true])
+        let context = diary.context()
+        try context.performAndWait { () throws in
+            func token() throws -> NSPersistentHistoryToken {
+                try #require(diary.coordinator.currentPersistentHistoryToken(fromStores: [diary.store]))
+            }
+            func count(_ format: String, _ token: NSPersistentHistoryToken) throws -> Int? {
+                let entity = try #require(NSPersistentHistoryTransaction.entityDescription(with: context))
+                let fetch = NSFetchRequest<any NSFetchRequestResult>()
+                fetch.entity = entity
+                fetch.predicate = NSPredicate(format: format, token)
+                let request = try #require(NSPersistentHistoryChangeRequest.fetchHistory(withFetch: fetch))
+                request.resultType = .transactionsOnly
+                let result = try context.execute(request) as? NSPersistentHistoryResult
+                return (result?.result as? [NSPersistentHistoryTransaction])?.count
+            }
+            let before = try token()
+            var tokens: [NSPersistentHistoryToken] = []
+            for title in ["one", "two", "three"] {
+                _ = context.insert("Note", ["title": title])
+                try context.save()
+                tokens.append(try token())
+            }
+            #expect(try count("token == %@", tokens[1]) == 1)
+            #expect(try count("token >= %@", tokens[1]) == 2)
+            #expect(try count("token <= %@", tokens[2]) == 3)
+            #expect(try count("NOT token > %@", tokens[0]) == 1)
+            let error = #expect(throws: CocoaError.self) { try count("token > %@", before) }
+            #expect(error?.errorCode == NSPersistentHistoryTokenExpiredError)
+        }
+    }
+
+    /// CoreDataPlus, `test_BatchInserWithNSFetchedResultController`, follows a request with an empty array of sort descriptors, and
+    /// in `test_SectionsChanges` a deleted section has no objects.
+    @Test func resultsWithoutOrderAndDeletedSections() throws {
+        final class Delegate: NSObject, NSFetchedResultsControllerDelegate {
+            var deleted: [Int] = []
+            func controller(
+                _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+                didChange sectionInfo: any NSFetchedResultsSectionInfo, atSectionIndex sectionIndex: Int,
+                for type: NSFetchedResultsChangeType
+            ) {
+                if type == .delete { deleted += [sectionInfo.objects?.count ?? -1, sectionInfo.numberOfObjects] }
+            }
+        }
+        let diary = try Diary()
+        let context = diary.context()
+        try context.performAndWait { () throws in
+            let tags = ["a", "b"].map { context.insert("Tag", ["name": $0]) }
+            try context.save()
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Tag")
+            request.sortDescriptors = []
+            let unordered = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+            let observer = Delegate()
+            unordered.delegate = observer
+            try unordered.performFetch()
+            _ = context.insert("Tag", ["name": "c"])
+            context.processPendingChanges()
+            #expect(Set(unordered.fetchedObjects ?? []).count == 3)
+            let sorted = NSFetchRequest<NSManagedObject>(entityName: "Tag")
+            sorted.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+            let sections = NSFetchedResultsController(
+                fetchRequest: sorted, managedObjectContext: context, sectionNameKeyPath: "name", cacheName: nil)
+            let delegate = Delegate()
+            sections.delegate = delegate
+            try sections.performFetch()
+            context.delete(tags[0])
+            context.processPendingChanges()
+            #expect(delegate.deleted == [0, 0])
+        }
     }
 
     /// "If you want to change a model that is in use, create a copy":
@@ -60,5 +176,92 @@ import Testing
         #expect(entity.userInfo?["a"] as? String == "1")
         #expect(entity.attributesByName["title"]?.userInfo?["b"] as? String == "2")
         #expect(model.entitiesByName["Note"]?.userInfo?["a"] == nil)
+    }
+
+    /// Groot's `testSerializationFromIdentifiersFailsWithoutIdentityAttribute` and `testSerializationToJSONWithNestedDictionaries`
+    /// change the user info of an entity and of an attribute of a coordinator's model: https://github.com/gonzalezreal/Groot
+    @Test func theUserInfoOfAModelInUseCanBeChanged() throws {
+        let diary = try Diary()
+        let entity = try #require(diary.coordinator.managedObjectModel.entitiesByName["Note"])
+        entity.userInfo = ["identityAttributes": "title"]
+        entity.attributesByName["title"]?.userInfo = ["JSONKeyPath": "title.foo"]
+        entity.relationshipsByName["items"]?.userInfo?["JSONKeyPath"] = "parts"
+        let context = diary.context()
+        context.performAndWait {
+            let used = context.insert("Note").entity
+            #expect(used.userInfo?["identityAttributes"] as? String == "title")
+            #expect(used.attributesByName["title"]?.userInfo?["JSONKeyPath"] as? String == "title.foo")
+            #expect(used.relationshipsByName["items"]?.userInfo?["JSONKeyPath"] as? String == "parts")
+        }
+    }
+
+    /// Objects of these classes can be created without arguments, since `init()` of `NSObject` is inherited. Code uses them as the
+    /// initial values of variables and in tests: CoreDataRepository's `TransactionTests` expect an error with
+    /// `NSConstraintConflict()`, https://github.com/roanutil/CoreDataRepository
+    @Test func placeholdersAreCreatedWithoutArguments() throws {
+        let conflict = NSConstraintConflict()
+        #expect(conflict.constraint.isEmpty && conflict.databaseObject == nil && conflict.conflictingObjects.isEmpty)
+        #expect(
+            [NSBatchDeleteResult().result, NSBatchInsertResult().result, NSBatchUpdateResult().result].allSatisfy {
+                $0 == nil
+            })
+        let (one, other) = (NSManagedObjectID(), NSManagedObjectID())
+        #expect(one == one && one != other)
+        #expect(Note().managedObjectContext == nil)
+        #expect(NSPersistentStoreCoordinator().persistentStores.isEmpty)
+        #expect(NSPersistentContainer().managedObjectModel.entities.isEmpty)
+        var controller: NSFetchedResultsController<Note> = NSFetchedResultsController()
+        #expect(controller.fetchedObjects == nil)
+        let diary = try Diary()
+        let context = diary.context()
+        try context.performAndWait { () throws in
+            #expect(throws: (any Error).self) { try context.existingObject(with: one) }
+            let request = NSFetchRequest<Note>(entityName: "Note")
+            request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+            controller = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+            try controller.performFetch()
+            #expect(controller.fetchedObjects == [])
+        }
+    }
+
+    /// Properties that a class implements itself, and exposes to Objective-C, have keys:
+    /// https://developer.apple.com/documentation/coredata/nsfetchedresultscontroller/init(fetchrequest:managedobjectcontext:sectionnamekeypath:cachename:)
+    @Test func propertiesOfAClassHaveKeys() throws {
+        let model = DiaryModel.make()
+        try #require(model.entitiesByName["Tag"]).managedObjectClassName = NSStringFromClass(TagWithInitial.self)
+        let diary = try Diary(model: model)
+        let context = diary.context()
+        try context.performAndWait { () throws in
+            let tags = ["blue", "black", "red"].map { context.insert("Tag", ["name": $0]) }
+            #expect(tags.map { $0.value(forKey: "initial") as? String } == ["b", "b", "r"])
+            tags[0].setValue(3, forKey: "weight")
+            #expect((tags[0] as? TagWithInitial)?.weight == 3)
+            tags[0].setValue(nil, forKey: "weight")
+            #expect(tags[0].value(forKey: "weight") == nil)
+            #expect(NSPredicate(format: "initial == 'b'").evaluate(with: tags[1]))
+            try context.save()
+            let request = NSFetchRequest<TagWithInitial>(entityName: "Tag")
+            request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+            let controller = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "initial", cacheName: nil)
+            try controller.performFetch()
+            #expect(controller.sections?.map(\.name) == ["b", "r"])
+            request.predicate = NSPredicate(format: "initial == 'b'")
+            #expect(throws: (any Error).self) { try context.fetch(request) }
+        }
+    }
+
+    /// A token of no transaction, after which all of the history is fetched.
+    @Test func anEmptyHistoryToken() throws {
+        let diary = try Diary(options: [NSPersistentHistoryTrackingKey: true])
+        let context = diary.context()
+        try context.performAndWait { () throws in
+            _ = context.insert("Note", ["title": "one"])
+            try context.save()
+            let request = NSPersistentHistoryChangeRequest.fetchHistory(after: NSPersistentHistoryToken())
+            let result = try context.execute(request) as? NSPersistentHistoryResult
+            #expect((result?.result as? [NSPersistentHistoryTransaction])?.count == 1)
+        }
     }
 }

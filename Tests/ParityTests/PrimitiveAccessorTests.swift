@@ -113,4 +113,81 @@ import Testing
             #expect(left?.compactMap { $0.value(forKey: "name") as? String } == ["a", "c"])
         }
     }
+
+    /// The accessors that Core Data generates for primitive values are methods, which key-value coding finds by their names.
+    /// CoreDataPlus sets `primitiveUpdatedAt` in `awakeFromInsert()`: https://github.com/alemar11/CoreDataPlus
+    @Test func aKeyOfAPrimitiveValue() throws {
+        let diary = try Diary()
+        let context = diary.context()
+        try context.performAndWait {
+            let note = context.insert("Note", ["title": "one"])
+            #expect(note.value(forKey: "primitiveTitle") as? String == "one")
+            #expect(note.value(forKeyPath: "primitiveTitle") as? String == "one")
+            #expect(NSPredicate(format: "primitiveTitle == 'one'").evaluate(with: note))
+            try context.save()
+            note.setValue("two", forKey: "primitiveTitle")
+            #expect(note.value(forKey: "title") as? String == "two")
+            #expect(!note.isUpdated)
+            note.willChangeValue(forKey: "title")
+            note.setValuesForKeys(["primitiveTitle": "three"])
+            note.didChangeValue(forKey: "title")
+            #expect(note.isUpdated)
+            try context.save()
+            context.refreshAllObjects()
+            #expect(note.dictionaryWithValues(forKeys: ["primitiveTitle"])["primitiveTitle"] as? String == "three")
+        }
+    }
+
+    @Test func aKeyOfAPrimitiveRelationship() throws {
+        let diary = try Diary()
+        let context = diary.context()
+        try context.performAndWait {
+            let note = context.insert("Note", ["title": "one"])
+            let ada = context.insert("Person", ["name": "Ada"])
+            note.willChangeValue(forKey: "author")
+            note.setValue(ada, forKey: "primitiveAuthor")
+            note.didChangeValue(forKey: "author")
+            #expect(note.value(forKey: "primitiveAuthor") as? NSManagedObject === ada)
+            #expect(names(ada, "notes") == [note.objectID])
+            let items = ["a", "b"].map { context.insert("Item", ["name": $0]) }
+            note.willChangeValue(forKey: "items")
+            note.mutableOrderedSetValue(forKey: "primitiveItems").add(items[1])
+            (note.value(forKey: "primitiveItems") as? NSMutableOrderedSet)?.insert(items[0], at: 0)
+            #expect(items[0].value(forKey: "note") == nil)
+            note.didChangeValue(forKey: "items")
+            #expect(items[0].value(forKey: "note") as? NSManagedObject === note)
+            let tag = context.insert("Tag", ["name": "red"])
+            note.willChangeValue(forKey: "tags")
+            note.mutableSetValue(forKey: "primitiveTags").add(tag)
+            note.didChangeValue(forKey: "tags")
+            #expect(names(tag, "notes") == [note.objectID])
+            try context.save()
+            context.refreshAllObjects()
+            #expect((note.value(forKey: "primitiveItems") as? NSOrderedSet)?.array as? [NSManagedObject] == items)
+        }
+    }
+
+    /// A property of the model takes precedence, and the rest of the key begins with a capital letter.
+    @Test func keysThatOnlyLookPrimitive() throws {
+        let model = DiaryModel.make()
+        let tag = try #require(model.entitiesByName["Tag"])
+        tag.managedObjectClassName = NSStringFromClass(TagWithAnyKey.self)
+        tag.properties += ["primitiveName", "URL", "s"].map { DiaryModel.attribute($0, .stringAttributeType) }
+        let diary = try Diary(model: model)
+        let context = diary.context()
+        context.performAndWait {
+            let tag = context.insert("Tag", ["name": "red", "primitiveName": "green", "URL": "coral.org", "s": "x"])
+            #expect(tag.value(forKey: "primitiveName") as? String == "green")
+            #expect(tag.value(forKey: "name") as? String == "red")
+            #expect(tag.value(forKey: "primitiveURL") as? String == "coral.org")
+            for key in ["primitive", "primitives", "primitivename", "primitiveColour"] {
+                #expect(tag.value(forKey: key) as? String == "none")
+            }
+        }
+    }
+}
+
+/// A tag that answers for keys that it does not have.
+final class TagWithAnyKey: NSManagedObject {
+    override func value(forUndefinedKey key: String) -> Any? { "none" }
 }

@@ -79,20 +79,25 @@ extension NSManagedObject {
         return slot(of: name)
     }
 
-    /// The index of a to-many relationship, for reading, as ``toManyIndex(of:)``. Notifies Observation of the access.
+    /// The index of a to-many relationship; nil for other properties, such as fetched ones.
     @inline(__always)
-    final func readToManyIndex(of name: PropertyName) -> Int {
+    final func toManyIndexIfAny(of name: PropertyName) -> Int? {
+        let code = fieldCode(of: name)
+        return code < FieldTable.none ? -2 - Int(code) : nil
+    }
+
+    /// The index of a to-many relationship, for reading; nil for other properties. Notifies Observation of the access.
+    @inline(__always)
+    final func readToManyIndex(of name: PropertyName) -> Int? {
         noteReading(name)
-        return toManyIndex(of: name)
+        return toManyIndexIfAny(of: name)
     }
 
     /// The index of a to-many relationship. Stops the program if the entity has none with that name, which is a
     /// programming error.
     @inline(__always)
     final func toManyIndex(of name: PropertyName) -> Int {
-        let code = fieldCode(of: name)
-        precondition(
-            code < FieldTable.none, "\(entity.name ?? "") has no to-many relationship \"\(name.string)\".")
-        return -2 - Int(code)
+        if let index = toManyIndexIfAny(of: name) { return index }
+        preconditionFailure("\(entity.name ?? "") has no to-many relationship \"\(name.string)\".")
     }
 }

@@ -59,12 +59,12 @@ extension ManagedProperty {
 }
 
 /// Detects nil in a value of unknown type.
-private protocol OptionalValue {
+protocol OptionalValue {
     var isNil: Bool { get }
 }
 
 extension Optional: OptionalValue {
-    fileprivate var isNil: Bool { self == nil }
+    var isNil: Bool { self == nil }
 }
 
 // MARK: - Editing to-many relationships

@@ -77,13 +77,18 @@ extension NSManagedObject: ManagedSlotValue {
 
 // MARK: - Members of to-many relationships
 
+// A property that is no to-many relationship is accessed by key-value coding: a fetched property, a transformable attribute, or
+// the primitive value of a relationship.
+
 extension NSSet: ManagedSlotValue {
     public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> Self? {
-        object.memberSet(at: object.readToManyIndex(of: name)) as? Self
+        guard let index = object.readToManyIndex(of: name) else { return object.value(forKey: name.string) as? Self }
+        return object.memberSet(at: index) as? Self
     }
 
     public static func setManagedValueIfAny(_ value: NSSet?, of name: PropertyName, in object: NSManagedObject) {
-        object.setMembersOrStop(value?.managedObjects ?? [], at: object.toManyIndex(of: name))
+        guard let index = object.toManyIndexIfAny(of: name) else { return object.setValue(value, forKey: name.string) }
+        object.setMembersOrStop(value?.managedObjects ?? [], at: index)
     }
 
     public static func missingManagedValue(of name: PropertyName, in object: NSManagedObject) -> Self {
@@ -93,13 +98,15 @@ extension NSSet: ManagedSlotValue {
 
 extension NSOrderedSet: ManagedSlotValue {
     public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> Self? {
-        object.orderedMembers(at: object.readToManyIndex(of: name)) as? Self
+        guard let index = object.readToManyIndex(of: name) else { return object.value(forKey: name.string) as? Self }
+        return object.orderedMembers(at: index) as? Self
     }
 
     public static func setManagedValueIfAny(
         _ value: NSOrderedSet?, of name: PropertyName, in object: NSManagedObject
     ) {
-        object.setMembersOrStop(value?.managedObjects ?? [], at: object.toManyIndex(of: name))
+        guard let index = object.toManyIndexIfAny(of: name) else { return object.setValue(value, forKey: name.string) }
+        object.setMembersOrStop(value?.managedObjects ?? [], at: index)
     }
 
     public static func missingManagedValue(of name: PropertyName, in object: NSManagedObject) -> Self {
@@ -171,12 +178,22 @@ extension NSManagedObject {
         preconditionFailure("\(entity.name ?? "").\(name.string) is nil. Declare its type optional.")
     }
 
-    /// The members of a to-many relationship.
+    /// The members of a to-many relationship, or the objects of another property.
     @usableFromInline
-    final func members(of name: PropertyName) -> [NSManagedObject] { members(at: readToManyIndex(of: name)) }
+    final func members(of name: PropertyName) -> [NSManagedObject] {
+        if let index = readToManyIndex(of: name) { return members(at: index) }
+        switch value(forKey: name.string) {
+        case nil: return []
+        case let set as NSSet: return set.managedObjects
+        case let set as NSOrderedSet: return set.managedObjects
+        case let array as [NSManagedObject]: return array
+        default: preconditionFailure("\(entity.name ?? "").\(name.string) is not a collection of managed objects.")
+        }
+    }
 
     @usableFromInline
     final func setMembers(_ members: [NSManagedObject], of name: PropertyName) {
-        setMembersOrStop(members, at: toManyIndex(of: name))
+        guard let index = toManyIndexIfAny(of: name) else { return setValue(members, forKey: name.string) }
+        setMembersOrStop(members, at: index)
     }
 }

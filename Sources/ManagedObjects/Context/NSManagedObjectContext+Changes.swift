@@ -118,6 +118,8 @@ extension NSManagedObjectContext {
     /// parent or coordinator is set need not be in use on its queue yet.
     final func removeAllObjects() {
         let objects = registry.takeAll()
+        var maker = ObjectIDMaker(rootCoordinator)
+        let ids = objects.map { $0.objectID(by: &maker) }
         for object in objects { detach(object) }
         inPlaceValues.removeAll()
         clearChanges()
@@ -128,7 +130,7 @@ extension NSManagedObjectContext {
         undoManager?.removeAllActions(withTarget: self)
         advanceGeneration()
         guard !objects.isEmpty else { return }
-        post(.NSManagedObjectContextObjectsDidChange, [NSInvalidatedAllObjectsKey: objects])
+        post(.NSManagedObjectContextObjectsDidChange, [NSInvalidatedAllObjectsKey: ids])
     }
 
     /// Clears the lists of changes, without changing the objects.

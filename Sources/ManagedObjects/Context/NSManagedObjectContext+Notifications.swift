@@ -78,7 +78,7 @@ public let NSDeletedObjectsKey = "deleted"
 public let NSRefreshedObjectsKey = "refreshed"
 /// In user info: the objects that have become invalid, as a set.
 public let NSInvalidatedObjectsKey = "invalidated"
-/// In user info: that all objects have become invalid.
+/// In user info: the IDs of the context's objects, which have all become invalid, as an array.
 public let NSInvalidatedAllObjectsKey = "invalidatedAll"
 /// In user info: the IDs of the objects that were inserted, as a set.
 public let NSInsertedObjectIDsKey = "inserted_objectIDs"

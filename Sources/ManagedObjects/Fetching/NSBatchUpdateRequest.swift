@@ -77,6 +77,11 @@ open class NSBatchUpdateResult: NSPersistentStoreResult {
         self.type = type
     }
 
+    /// Creates a result without content, as the initial value of a variable.
+    public convenience override init() {
+        self.init(nil, type: .statusOnlyResultType)
+    }
+
     /// `Bool`, `[NSManagedObjectID]` or `Int`, according to ``resultType``.
     open var result: Any? { content }
     /// The content of ``result``.

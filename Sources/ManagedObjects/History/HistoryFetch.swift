@@ -72,12 +72,12 @@ struct HistoryFetch {
             }
             return order.map { $0.copy(with: keepsChanges ? members[$0] : nil) }
         }
-        try read(from: stores) { row, changes, origin in
+        try read(from: stores) { row, changes, origin, predicate in
             let transaction = NSPersistentHistoryTransaction(
                 row,
                 changes: keepsChanges ? changes.map { NSPersistentHistoryChange($0, of: row, origin: origin) } : nil,
                 origin: origin)
-            if try matches(transaction) { transactions.append(transaction) }
+            if try matches(transaction, predicate) { transactions.append(transaction) }
             return isForChanges || transactions.count < sufficientCount
         }
         return isForChanges ? transactions : arranged(transactions)
@@ -89,30 +89,30 @@ struct HistoryFetch {
     ) throws -> [NSPersistentHistoryChange] {
         var found: [NSPersistentHistoryChange] = []
         if isForChanges || specification == nil {
-            try read(from: stores) { row, changes, origin in
+            try read(from: stores) { row, changes, origin, predicate in
                 for change in changes {
                     let change = NSPersistentHistoryChange(change, of: row, origin: origin)
-                    if try matches(change) { found.append(change) }
+                    if try matches(change, predicate) { found.append(change) }
                 }
                 return !isForChanges || found.count < sufficientCount
             }
             return isForChanges ? arranged(found) : found
         }
         var transactions: [NSPersistentHistoryTransaction] = []
-        try read(from: stores) { row, changes, origin in
+        try read(from: stores) { row, changes, origin, predicate in
             let transaction = NSPersistentHistoryTransaction(
                 row, changes: changes.map { NSPersistentHistoryChange($0, of: row, origin: origin) }, origin: origin)
-            if try matches(transaction) { transactions.append(transaction) }
+            if try matches(transaction, predicate) { transactions.append(transaction) }
             return transactions.count < sufficientCount
         }
         return arranged(transactions).flatMap { $0.changes ?? [] }
     }
 
-    /// Reads one store after the other until the body returns false. In tokens, a store that was read before has the
+    /// Reads one store after the other until the body returns false. The body also receives the predicate for that store. In tokens, a store that was read before has the
     /// number of its last transaction, and a store that is read later has the number at which its reading begins.
     private func read(
         from stores: [(store: NSPersistentStore, history: any HistoryStore)],
-        _ body: (HistoryTransactionRow, ContiguousArray<HistoryChangeRow>, HistoryOrigin) throws -> Bool
+        _ body: (HistoryTransactionRow, ContiguousArray<HistoryChangeRow>, HistoryOrigin, NSPredicate?) throws -> Bool
     ) throws {
         var origins: [HistoryOrigin] = []
         var begins: [String: Int64] = request.token?.numbers ?? [:]
@@ -122,13 +122,14 @@ struct HistoryFetch {
             guard let identifier = store.identifier else { continue }
             let origin = try HistoryOrigin(history, identifier: identifier, coordinator: coordinator)
             origins.append(origin)
+            let predicate = try specification?.predicate?.comparingTokens(ofStore: identifier)
             var first: Int64?
             var last = begins[identifier]
             try history.readHistory(query(store)) { row, changes in
                 first = first ?? row.number
                 guard goesOn else { return false }
                 last = row.number
-                goesOn = try body(row, changes, origin)
+                goesOn = try body(row, changes, origin, predicate)
                 return goesOn
             }
             // If nothing was found, the token names the last transaction of the store.
@@ -159,8 +160,8 @@ struct HistoryFetch {
             || specification.fetchLimit > 0 || specification.fetchOffset > 0
     }
 
-    private func matches(_ candidate: NSObject) throws -> Bool {
-        guard let predicate = specification?.predicate, (candidate is NSPersistentHistoryChange) == isForChanges else {
+    private func matches(_ candidate: NSObject, _ predicate: NSPredicate?) throws -> Bool {
+        guard let predicate, (candidate is NSPersistentHistoryChange) == isForChanges else {
             return true
         }
         do {

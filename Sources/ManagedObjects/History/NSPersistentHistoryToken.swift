@@ -18,6 +18,11 @@ open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding,
         self.numbers = numbers
     }
 
+    /// Creates a token of the point before the first transaction of every store.
+    public convenience override init() {
+        self.init([:])
+    }
+
     /// The number of the last transaction of a store before this point; nil if the token does not contain the store.
     package final func number(ofStore identifier: String?) -> Int64? {
         identifier.flatMap { numbers[$0] }

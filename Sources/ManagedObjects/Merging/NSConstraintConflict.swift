@@ -32,6 +32,11 @@ open class NSConstraintConflict: NSObject {
         constraintValues = values
     }
 
+    /// Creates a conflict of no objects, to compare or represent errors in tests.
+    public convenience override init() {
+        self.init(constraint: [], database: nil, databaseSnapshot: nil, conflicting: [], conflictingSnapshots: [])
+    }
+
     /// Resolves the conflict by a built-in policy: one object is kept, the others are discarded.
     final func resolve(by type: NSMergePolicyType) {
         guard let winner = databaseObject ?? conflictingObjects.last else { return }

@@ -9,11 +9,21 @@ internal enum ModelBundles {
         return file.versions.compactMap { try? NSManagedObjectModel(value: $0.model) }
     }
 
-    /// The models of bundles; nil means the main bundle. Files that cannot be read are skipped.
+    /// The extensions of compiled models, and those of their sources, which the package manager copies where no plugin compiles
+    /// them.
+    private static let compiledExtensions: Set<String> = ["momd", "mom"]
+    private static let sourceExtensions: Set<String> = ["xcdatamodeld", "xcdatamodel"]
+
+    /// The models of bundles; nil means the main bundle. Files that cannot be read are skipped, and sources of models that a bundle
+    /// has in compiled form.
     ///
     /// - Parameter everyVersion: Whether all versions of a `.momd` are returned, or the current one only.
     static func models(in bundles: [Bundle]?, everyVersion: Bool) -> [NSManagedObjectModel] {
-        urls(in: bundles ?? [.main], extensions: ["momd", "mom"]).flatMap { url -> [NSManagedObjectModel] in
+        let bundles = bundles ?? [.main]
+        let compiled = urls(in: bundles, extensions: compiledExtensions)
+        let names = Set(compiled.map(name))
+        let sources = urls(in: bundles, extensions: sourceExtensions).filter { !names.contains(name($0)) }
+        return (compiled + sources).flatMap { url -> [NSManagedObjectModel] in
             guard let file = try? ModelFile.read(at: url) else { return [] }
             let values = everyVersion ? file.versions.map(\.model) : [file.model]
             return values.compactMap { try? NSManagedObjectModel(value: $0) }
@@ -50,6 +60,8 @@ internal enum ModelBundles {
         return folders.flatMap(contents)
             .filter { extensions.contains($0.pathExtension) && met.insert($0.standardizedFileURL.path).inserted }
     }
+
+    private static func name(_ url: URL) -> String { url.deletingPathExtension().lastPathComponent }
 
     private static func contents(of folder: URL) -> [URL] {
         let contents = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)

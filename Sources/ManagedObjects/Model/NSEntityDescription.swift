@@ -2,8 +2,8 @@ import Foundation
 
 /// A type of objects: its name, its class, and its properties.
 ///
-/// A description can be changed until a coordinator uses its model; a change after that is a programmer error and stops
-/// the program.
+/// A description can be changed until a coordinator uses its model; a change after that, except of ``userInfo``, is a programmer
+/// error and stops the program.
 open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
     @unchecked Sendable  // because it is frozen once a coordinator uses its model, and caches nothing before
 {
@@ -13,8 +13,12 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
     /// Whether the entity cannot have objects of its own, only its subentities.
     open var isAbstract: Bool = false { willSet { requireEditable() } }
 
-    /// The developer's own key-value pairs.
-    open var userInfo: [AnyHashable: Any]? = [:] { willSet { requireEditable() } }
+    /// The developer's own key-value pairs. They can be changed on any thread, also while a coordinator uses the model.
+    open var userInfo: [AnyHashable: Any]? {
+        get { ownUserInfo.dictionary }
+        set { ownUserInfo.dictionary = newValue }
+    }
+    private let ownUserInfo = DescriptionUserInfo()
 
     /// An arbitrary text that is part of the entity's version hash.
     open var versionHashModifier: String? { willSet { requireEditable() } }

@@ -162,8 +162,9 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
     /// The merged model of all models in bundles; nil means the main bundle.
     ///
     /// Searched are `.momd` and `.mom` at a bundle's top level, and in the resource bundles that the package manager
-    /// creates beside a program. Files that cannot be read are skipped. Nil if two models have different entities
-    /// with the same name.
+    /// creates beside a program; and source models that are not there in compiled form. Outside Apple's platforms
+    /// `Bundle(for:)` is the program's bundle for every class of the program. Files that cannot be read are skipped. Nil
+    /// if two models have different entities with the same name.
     open class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
         NSManagedObjectModel(byMerging: ModelBundles.models(in: bundles, everyVersion: false))
     }

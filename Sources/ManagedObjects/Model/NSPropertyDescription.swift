@@ -3,8 +3,8 @@ import ModelFiles
 
 /// The common superclass of attributes, relationships and the other properties of an entity.
 ///
-/// A description can be changed until a coordinator uses its model; a change after that is a programmer error and stops
-/// the program. An inherited property is one object, shared with the entity that declares it.
+/// A description can be changed until a coordinator uses its model; a change after that, except of ``userInfo``, is a programmer
+/// error and stops the program. An inherited property is one object, shared with the entity that declares it.
 open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding,
     @unchecked Sendable  // because it is frozen once a coordinator uses its model
 {
@@ -27,8 +27,12 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding,
     /// here.
     open var isStoredInExternalRecord: Bool = false { willSet { requireEditable() } }
 
-    /// The developer's own key-value pairs.
-    open var userInfo: [AnyHashable: Any]? = [:] { willSet { requireEditable() } }
+    /// The developer's own key-value pairs. They can be changed on any thread, also while a coordinator uses the model.
+    open var userInfo: [AnyHashable: Any]? {
+        get { ownUserInfo.dictionary }
+        set { ownUserInfo.dictionary = newValue }
+    }
+    private let ownUserInfo = DescriptionUserInfo()
 
     /// An arbitrary text that is part of the property's version hash.
     open var versionHashModifier: String? { willSet { requireEditable() } }

@@ -13,17 +13,24 @@ extension NSManagedObject {
     }
 
     final func relationshipSet(forKey key: String) -> RelationshipSet {
-        guard case .toMany(let index)? = field(of: key) else {
+        let primitive = primitiveProperty(of: key)
+        guard case .toMany(let index)? = field(of: primitive ?? key) else {
             preconditionFailure("\(entity.name ?? "") has no to-many relationship \"\(key)\".")
         }
-        return RelationshipSet(owner: self, index: index)
+        return RelationshipSet(owner: self, index: index, isPrimitive: primitive != nil)
     }
 
     final func relationshipOrderedSet(forKey key: String) -> RelationshipOrderedSet {
-        guard case .toMany(let index)? = field(of: key), layout.toMany[index].isOrdered else {
+        let primitive = primitiveProperty(of: key)
+        guard case .toMany(let index)? = field(of: primitive ?? key), layout.toMany[index].isOrdered else {
             preconditionFailure("\(entity.name ?? "") has no ordered to-many relationship \"\(key)\".")
         }
-        return RelationshipOrderedSet(owner: self, index: index)
+        return RelationshipOrderedSet(owner: self, index: index, isPrimitive: primitive != nil)
+    }
+
+    /// The property whose primitive value a key means; nil if the key is a property's own name.
+    private func primitiveProperty(of key: String) -> String? {
+        field(of: key) == nil ? property(ofPrimitiveKey: key) : nil
     }
 }
 

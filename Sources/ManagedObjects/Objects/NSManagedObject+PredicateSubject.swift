@@ -12,6 +12,8 @@ extension NSManagedObject: PredicateSubject {
         case "entity": return entity
         case "self": return self
         default:
+            if let property = registeredProperty(key) { return property.value(self) }
+            if let name = property(ofPrimitiveKey: key) { return primitiveValue(forKey: name) }
             throw CocoaError(
                 .keyValueValidation,
                 userInfo: [NSLocalizedDescriptionKey: "\(entity.name ?? "") has no property \"\(key)\"."])

@@ -60,6 +60,12 @@ open class NSManagedObject: NSObject {
         self.init(entity: Self.entity(in: context), insertInto: context)
     }
 
+    /// Creates an object of the class's entity without a context, as the initial value of a variable. Apple's framework prints that
+    /// this is not the designated initializer.
+    public convenience override init() {
+        self.init(entity: Self.entity(), insertInto: nil)
+    }
+
     // MARK: - Identity
 
     /// The entity of the object.
@@ -215,9 +221,16 @@ open class NSManagedObject: NSObject {
 
     /// The value of a property: `NSNumber`, `String`, `Date`, … for attributes, an object for a to-one relationship,
     /// `NSSet` or `NSOrderedSet` for a to-many. Realises a fault: at most one statement, often none.
+    ///
+    /// A key that the model does not have is that of a property of the class, if its key path is registered; see
+    /// ``KeyPathRegistry``. The key `primitiveTitle` gives the primitive value of `title`, unless a property has that name itself.
     open func value(forKey key: String) -> Any? {
         context?.checkQueue()
-        guard let field = field(of: key) else { return value(forUndefinedKey: key) }
+        guard let field = field(of: key) else {
+            if let property = registeredProperty(key) { return property.value(self) }
+            if let name = property(ofPrimitiveKey: key) { return primitiveValue(forKey: name) }
+            return value(forUndefinedKey: key)
+        }
         noteReading(ofKey: key)
         return publicValue(at: field)
     }
@@ -225,10 +238,15 @@ open class NSManagedObject: NSObject {
     /// Sets a property, and the inverse of a relationship.
     ///
     /// A value of a type that the property does not accept is a programmer error and stops the program with a message;
-    /// check external data with ``validateValue(_:forKey:)``.
+    /// check external data with ``validateValue(_:forKey:)``. The key `primitiveTitle` sets the primitive value of `title`, unless
+    /// a property has that name itself.
     open func setValue(_ value: Any?, forKey key: String) {
         context?.checkQueue()
-        guard let field = field(of: key) else { return setValue(value, forUndefinedKey: key) }
+        guard let field = field(of: key) else {
+            if setRegisteredProperty(key, to: value) { return }
+            if let name = property(ofPrimitiveKey: key) { return setPrimitiveValue(value, forKey: name) }
+            return setValue(value, forUndefinedKey: key)
+        }
         do {
             try setPublicValue(value, at: field, primitive: false)
         } catch let error as UnacceptableValue {

@@ -19,6 +19,11 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
         self.coordinator = coordinator
     }
 
+    /// Creates an ID of no object, as the initial value of a variable. It is temporary and equals no other ID.
+    public convenience override init() {
+        self.init(key: .temporary(entity: 0), entity: NSEntityDescription(), storeIdentifier: nil, coordinator: nil)
+    }
+
     /// The object's own entity.
     open var entity: NSEntityDescription { ownEntity }
 

@@ -21,10 +21,21 @@ import Foundation
 public enum KeyPathRegistry {
     /// Registers the name of a property in the model. Cost: one lock and one entry in a dictionary.
     public static func register<Root, Value>(_ keyPath: KeyPath<Root, Value>, as name: String) {
-        if let managedObjectClass = Root.self as? NSManagedObject.Type {
-            ManagedObjectClasses.shared.register(managedObjectClass)
-        }
         names.register(keyPath, valueType: Value.self, as: name)
+    }
+
+    /// Registers the name of a managed object's property: also one that the class implements itself, and that the model does not
+    /// have. Then ``NSManagedObject/value(forKey:)`` returns it, and predicates in memory and section names can use it.
+    public static func register<Root: NSManagedObject, Value>(_ keyPath: KeyPath<Root, Value>, as name: String) {
+        ManagedObjectClasses.shared.register(Root.self)
+        names.register(keyPath, valueType: Value.self, as: name)
+        names.register(RegisteredProperty(keyPath), of: Root.self, as: name)
+    }
+
+    /// The registered property of a class with a name; nil if there is none. Cost: two look-ups.
+    static func property(_ name: String, of objectClass: NSManagedObject.Type) -> RegisteredProperty? {
+        if let property = names.property(name, of: objectClass) { return property }
+        return registerKeyPaths(from: objectClass) ? names.property(name, of: objectClass) : nil
     }
 
     /// The name of a registered key path, or of one composed of registered ones, such as `\Note.folder.title`; else
@@ -67,6 +78,8 @@ private final class KeyPathNames: @unchecked Sendable {  // because every access
     private var names: [AnyKeyPath: String] = [:]
     /// The registered paths by their root type, for composed paths.
     private var paths: [ObjectIdentifier: [AnyKeyPath]] = [:]
+    /// The properties of managed object classes by name.
+    private var properties: [ObjectIdentifier: [String: RegisteredProperty]] = [:]
     /// The classes whose key paths have been registered.
     private var asked: Set<ObjectIdentifier> = []
 
@@ -78,6 +91,14 @@ private final class KeyPathNames: @unchecked Sendable {  // because every access
             guard names.updateValue(name, forKey: keyPath) == nil else { return }
             paths[ObjectIdentifier(type(of: keyPath).rootType), default: []].append(keyPath)
         }
+    }
+
+    func register(_ property: RegisteredProperty, of objectClass: NSManagedObject.Type, as name: String) {
+        lock.withLock { properties[ObjectIdentifier(objectClass), default: [:]][name] = property }
+    }
+
+    func property(_ name: String, of objectClass: NSManagedObject.Type) -> RegisteredProperty? {
+        lock.withLock { properties[ObjectIdentifier(objectClass)]?[name] }
     }
 
     func hasAsked(_ type: Any.Type) -> Bool { lock.withLock { asked.contains(ObjectIdentifier(type)) } }

@@ -60,7 +60,9 @@ extension FetchedResults {
         guard !change.objects.isEmpty else { return }
         delegate.controllerWillChangeContent(controller)
         for index in change.deletedSections {
-            let section = FetchedSection(change.old.sections[index], of: change.old, results: self)
+            // It has no objects any more.
+            let removed = ResultsList.Section(name: change.old.sections[index].name, range: 0..<0)
+            let section = FetchedSection(removed, of: change.old, results: self)
             delegate.controller(controller, didChange: section, atSectionIndex: index, for: .delete)
         }
         for index in change.insertedSections {

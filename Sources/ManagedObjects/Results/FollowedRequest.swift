@@ -9,15 +9,15 @@ struct FollowedRequest {
     let naming: SectionNaming
     private let reach: RequestReach
 
-    /// - Throws: Code 134060 for a request that has no sort descriptor, does not ask for objects, or names a property
+    /// - Throws: Code 134060 for a request that has no array of sort descriptors, does not ask for objects, or names a property
     ///   that its entity does not have.
     init(_ specification: FetchSpecification, sectionNameKeyPath: String?, in model: NSManagedObjectModel) throws {
         guard specification.resultType == .managedObjectResultType else {
             throw CocoaError(.coreData, "Only the results of a request for managed objects can be followed.")
         }
-        let descriptors = specification.sortDescriptors ?? []
-        guard !descriptors.isEmpty else {
-            throw CocoaError(.coreData, "A request whose results are followed must have a sort descriptor.")
+        guard let descriptors = specification.sortDescriptors else {
+            throw CocoaError(
+                .coreData, "A request whose results are followed must have sort descriptors, or an empty array.")
         }
         entity = try specification.entity(in: model)
         let specification = try specification.converted(for: entity)

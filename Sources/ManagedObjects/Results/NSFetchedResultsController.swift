@@ -47,6 +47,13 @@ open class NSFetchedResultsController<ResultType>: NSObject, FetchedResultsListe
         results.listener = self
     }
 
+    /// Creates a controller of a request without an entity, as the initial value of a variable. Fetching throws an error.
+    public convenience override init() {
+        self.init(
+            fetchRequest: NSFetchRequest(), managedObjectContext: NSManagedObjectContext(.privateQueue),
+            sectionNameKeyPath: nil, cacheName: nil)
+    }
+
     private init(showing results: FetchedResults, of original: any FetchedResultsListener) {
         self.results = results
         self.original = original

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Finds compiled models among the resources of a program.
+/// Finds models among the resources of a program: compiled ones, else their sources.
 ///
 /// SwiftPM puts the resources of each module into a folder `Package_Module.resources` beside the program; all of these
 /// are searched, after the program's own resources.
@@ -13,11 +13,15 @@ enum ModelResources {
         return NSManagedObjectModel()
     }
 
-    /// The URL of a model. Versioned models take precedence over single ones, and the program's over a module's.
+    /// The URL of a model. Compiled models take precedence over sources, the program's over a module's, and versioned ones over
+    /// single ones.
     static func url(ofModelNamed name: String) -> URL? {
-        for bundle in [Bundle.main] + moduleBundles {
-            for suffix in ["momd", "mom"] {
-                if let url = bundle.url(forResource: name, withExtension: suffix) { return url }
+        let bundles = [Bundle.main] + moduleBundles
+        for suffixes in [["momd", "mom"], ["xcdatamodeld", "xcdatamodel"]] {
+            for bundle in bundles {
+                for suffix in suffixes {
+                    if let url = bundle.url(forResource: name, withExtension: suffix) { return url }
+                }
             }
         }
         return nil

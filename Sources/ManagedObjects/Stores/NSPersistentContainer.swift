@@ -35,6 +35,11 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {  // because a 
         super.init()
     }
 
+    /// Creates a container without a name and with an empty model, as the initial value of a variable.
+    public convenience override init() {
+        self.init(name: "", managedObjectModel: NSManagedObjectModel())
+    }
+
     deinit {
         for following in followings.withLock({ $0 }) { following.cancel() }
     }

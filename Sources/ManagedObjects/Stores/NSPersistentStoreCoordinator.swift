@@ -53,6 +53,12 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
         queue.setSpecific(key: queueKey, value: true)
     }
 
+    /// Creates a coordinator with an empty model, for methods that need no model, such as
+    /// ``destroyPersistentStore(at:ofType:options:)``.
+    public convenience override init() {
+        self.init(managedObjectModel: NSManagedObjectModel())
+    }
+
     /// Held while a model is prepared, so that the lazily created values exist before other threads read them.
     private static let preparing = Mutex<Void>(())
 

@@ -42,8 +42,8 @@ struct StoreFiles {
     }
 
     /// Empties the database, which connections that have it open notice, and removes the other files. The file of
-    /// the database stays, as with Apple's framework; a store can be added there again. Without a database only the
-    /// other files are removed.
+    /// the database stays, as with Apple's framework; a store can be added there again. Where there is no file, an empty
+    /// one is created if the folder exists.
     ///
     /// - Parameter forced: Whether to empty files that are not a database or are in use.
     func destroy(forced: Bool) throws {
@@ -56,6 +56,8 @@ struct StoreFiles {
                 guard forced else { throw Self.failure(error, "The store could not be destroyed.", url) }
                 try Data().write(to: url)
             }
+        } else if FileManager.default.fileExists(atPath: url.deletingLastPathComponent().path) {
+            try Data().write(to: url, options: .withoutOverwriting)
         }
         let folder = sharesSupportDirectory ? [] : [supportDirectory.path]
         for path in companions + folder where FileManager.default.fileExists(atPath: path) {

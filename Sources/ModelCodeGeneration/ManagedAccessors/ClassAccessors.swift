@@ -1,4 +1,4 @@
-/// The accessors of one class's `@NSManaged` declarations.
+/// The accessors of one class's `@NSManaged` declarations, and the names of its key paths.
 struct ClassAccessors {
     private struct Member {
         let declaration: ManagedDeclaration
@@ -8,6 +8,8 @@ struct ClassAccessors {
     private let owner: [String]
     private let isFinal: Bool
     private let members: [Member]
+    /// The names of the properties that the class implements itself.
+    private let ownProperties: [String]
     /// The types of the class's properties by name.
     private let propertyTypes: [String: String]
     /// The functions that are none of a relationship.
@@ -15,9 +17,10 @@ struct ClassAccessors {
 
     init(
         owner: [String], isFinal: Bool, members: [(offset: Int, declaration: ManagedDeclaration)],
-        symbols: AccessorSymbols
+        ownProperties: [String], symbols: AccessorSymbols
     ) {
         self.owner = owner
+        self.ownProperties = ownProperties
         self.isFinal = isFinal
         self.members = members.map { offset, declaration in
             let roles: [AccessorSymbols.Role] = [.getter, .setter, .function]
@@ -53,16 +56,11 @@ struct ClassAccessors {
 
     func write(to text: inout SwiftText) {
         text.block("extension \(typeName)") { text in
-            text.block("private enum ManagedProperties") { text in
-                for member in properties {
-                    guard case .property(let type) = member.declaration.kind else { continue }
-                    let name = member.declaration.name
-                    let value = ManagedDeclaration.valueType(type)
-                    text.line("static let \(SwiftName.identifier(name)) = ManagedProperty<\(value)>(\"\(name)\")")
-                }
+            if !members.isEmpty {
+                writeManagedProperties(to: &text)
+                for member in members { write(member, to: &text) }
+                text.line()
             }
-            for member in members { write(member, to: &text) }
-            text.line()
             writeKeyPaths(to: &text)
         }
         text.line()
@@ -72,6 +70,17 @@ struct ClassAccessors {
             }
         }
         text.line()
+    }
+
+    private func writeManagedProperties(to text: inout SwiftText) {
+        text.block("private enum ManagedProperties") { text in
+            for member in properties {
+                guard case .property(let type) = member.declaration.kind else { continue }
+                let name = member.declaration.name
+                let value = ManagedDeclaration.valueType(type)
+                text.line("static let \(SwiftName.identifier(name)) = ManagedProperty<\(value)>(\"\(name)\")")
+            }
+        }
     }
 
     private func write(_ member: Member, to text: inout SwiftText) {
@@ -102,9 +111,9 @@ struct ClassAccessors {
     private func writeKeyPaths(to text: inout SwiftText) {
         // The key path of an inherited property has the subclass as its root, and `Self` is the subclass.
         let root = isFinal ? typeName : "Object"
-        let registrations = properties.filter { !$0.declaration.isPrivate }.map { member in
-            let name = member.declaration.name
-            return "KeyPathRegistry.register(\\\(root).\(SwiftName.identifier(name)), as: \"\(name)\")"
+        let managed = properties.filter { !$0.declaration.isPrivate }.map(\.declaration.name)
+        let registrations = (managed + ownProperties).map { name in
+            "KeyPathRegistry.register(\\\(root).\(SwiftName.identifier(name)), as: \"\(name)\")"
         }
         text.block("fileprivate static func \(registration)()") { text in
             guard !registrations.isEmpty, !isFinal else {

@@ -35,13 +35,15 @@ package struct ManagedAccessors {
         }
         let symbols = try AccessorSymbols(valid, types: types, moduleName: moduleName, compiler: compiler)
         let byOwner = Dictionary(grouping: valid.enumerated(), by: \.element.owner)
+        let ownProperties = Self.namedProperties(in: files, types)
         var classes: [ClassAccessors] = []
-        for (owner, members) in byOwner.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+        for owner in Set(byOwner.keys).union(ownProperties.keys).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            let members = byOwner[owner] ?? []
             classes.append(
                 ClassAccessors(
                     owner: owner, isFinal: types[owner]?.isFinal ?? false,
                     members: members.sorted { $0.offset < $1.offset }.map { ($0.offset, $0.element) },
-                    symbols: symbols))
+                    ownProperties: ownProperties[owner] ?? [], symbols: symbols))
         }
         self.classes = classes
         self.mistakes = mistakes + classes.flatMap(\.mistakes)
@@ -52,21 +54,31 @@ package struct ManagedAccessors {
         imports = written.union(missing.map { "import " + $0 }).sorted()
     }
 
+    /// The names of the properties of managed object classes that have keys on Apple's platforms although the class implements
+    /// them itself, by their classes.
+    private static func namedProperties(in files: [SwiftDeclarations], _ types: ModuleTypes) -> [[String]: [String]] {
+        let named = files.flatMap(\.ownProperties).filter { property in
+            guard let type = types[property.owner], property.isExposed || type.exposesMembers else { return false }
+            return types.isManagedObjectClass(property.owner) && obstacle(toExtending: property.owner, types) == nil
+        }
+        return Dictionary(grouping: named, by: \.owner).mapValues { $0.map(\.name) }
+    }
+
     /// Why there can be no accessor; nil if there can.
     private static func mistake(in declaration: ManagedDeclaration, _ types: ModuleTypes) -> String? {
-        let owner = declaration.owner.joined(separator: ".")
-        guard let type = types[declaration.owner], type.kind == "class" else {
-            return
-                "“\(declaration.name)” has no accessor, because the class “\(owner)” is not in this module. Declare the"
-                + " property in the class's module."
+        obstacle(toExtending: declaration.owner, types).map { "“\(declaration.name)” has no accessor, because \($0)" }
+    }
+
+    /// Why a class cannot be extended in another file; nil if it can.
+    private static func obstacle(toExtending path: [String], _ types: ModuleTypes) -> String? {
+        let owner = path.joined(separator: ".")
+        guard let type = types[path], type.kind == "class" else {
+            return "the class “\(owner)” is not in this module. Declare the property in the class's module."
         }
-        if (1...declaration.owner.count).contains(where: {
-            types[Array(declaration.owner.prefix($0))]?.isPrivate == true
-        }) {
-            return "“\(declaration.name)” has no accessor, because “\(owner)” is private. Remove `private`."
+        if (1...path.count).contains(where: { types[Array(path.prefix($0))]?.isPrivate == true }) {
+            return "“\(owner)” is private. Remove `private`."
         }
-        if type.rest.hasPrefix("<") { return "“\(declaration.name)” has no accessor, because “\(owner)” is generic." }
-        return nil
+        return type.rest.hasPrefix("<") ? "“\(owner)” is generic." : nil
     }
 
     /// The text of the file.

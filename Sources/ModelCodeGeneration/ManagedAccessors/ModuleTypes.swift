@@ -30,6 +30,15 @@ struct ModuleTypes {
     /// The type of a path.
     subscript(_ path: [String]) -> SwiftDeclarations.TypeDeclaration? { types[path] }
 
+    /// Whether a class inherits from `NSManagedObject` by way of classes of the module.
+    func isManagedObjectClass(_ path: [String]) -> Bool {
+        guard types[path]?.kind == "class", let rest = types[superclasses(of: path).last ?? path]?.rest,
+            let colon = rest.firstIndex(of: ":")
+        else { return false }
+        let superclass = rest[rest.index(after: colon)...].split { ",{".contains($0) }.first ?? ""
+        return superclass.split { ". ".contains($0) }.last == "NSManagedObject"
+    }
+
     private static func names(in text: String) -> [String] {
         text.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init)
     }

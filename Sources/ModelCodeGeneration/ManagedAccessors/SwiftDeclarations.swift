@@ -1,5 +1,5 @@
-/// The declarations of a Swift file that accessors of `@NSManaged` need: types, imports, and the properties and functions with
-/// the attribute.
+/// The declarations of a Swift file that accessors of `@NSManaged` need: types, imports, the properties and functions with the
+/// attribute, and the other properties of classes.
 ///
 /// Reads declarations, not expressions. What is inside functions and accessors is skipped.
 struct SwiftDeclarations {
@@ -13,11 +13,24 @@ struct SwiftDeclarations {
         let rest: String
         let isFinal: Bool
         let isPrivate: Bool
+        /// Whether all properties have keys on Apple's platforms, by `@objcMembers`.
+        let exposesMembers: Bool
+    }
+
+    /// A property that its class implements itself.
+    struct OwnProperty {
+        /// The names of the class and of the types that enclose it, the outermost first.
+        let owner: [String]
+        let name: String
+        /// Whether the property has a key on Apple's platforms, by `@objc`.
+        let isExposed: Bool
     }
 
     let file: String
     private(set) var types: [TypeDeclaration] = []
     private(set) var managed: [ManagedDeclaration] = []
+    /// Properties of types without `@NSManaged` that other files can access, but for those with other attributes.
+    private(set) var ownProperties: [OwnProperty] = []
     /// The imports, with their access levels and the attributes that other files need too.
     private(set) var imports: [String] = []
     private(set) var mistakes: [ManagedDeclarationMistake] = []
@@ -117,6 +130,7 @@ struct SwiftDeclarations {
         case "class", "struct", "enum", "protocol", "extension", "actor":
             readType(word)
         case "typealias" where isOutsideBodies: readAlias()
+        case "var" where isOutsideBodies: readOwnProperty()
         case _ where Self.modifierWords.contains(word):
             // `private(set)` is the level of the setter only.
             if text() == "(" { skipParentheses() } else { modifiers.append(word) }
@@ -167,6 +181,7 @@ struct SwiftDeclarations {
         let path = (blocks.last?.path ?? []) + path()
         let access = modifiers.first(where: Self.accessWords.contains)
         let isFinal = modifiers.contains("final")
+        let exposesMembers = modifiers.contains("@objcMembers")
         let rest = statementUntilBody()
         modifiers = []
         guard text() == "{" else { return }
@@ -175,7 +190,7 @@ struct SwiftDeclarations {
         types.append(
             TypeDeclaration(
                 kind: kind, path: path, rest: rest, isFinal: isFinal,
-                isPrivate: ["private", "fileprivate"].contains(access)))
+                isPrivate: ["private", "fileprivate"].contains(access), exposesMembers: exposesMembers))
     }
 
     /// The text between a type's name and its body, on one line or several.
@@ -195,7 +210,17 @@ struct SwiftDeclarations {
         let rest = statement(until: [";", "}"])
         modifiers = []
         types.append(
-            TypeDeclaration(kind: "typealias", path: path, rest: rest, isFinal: false, isPrivate: isPrivate))
+            TypeDeclaration(
+                kind: "typealias", path: path, rest: rest, isFinal: false, isPrivate: isPrivate, exposesMembers: false))
+    }
+
+    private mutating func readOwnProperty() {
+        defer { modifiers = [] }
+        let attributes = modifiers.filter { $0.hasPrefix("@") }
+        guard let owner = blocks.last?.path, let token, token.isName, !modifiers.contains("static"),
+            !["private", "fileprivate"].contains(access), attributes.allSatisfy({ $0 == "@objc" })
+        else { return }
+        ownProperties.append(OwnProperty(owner: owner, name: token.text, isExposed: !attributes.isEmpty))
     }
 
     // MARK: - Managed members

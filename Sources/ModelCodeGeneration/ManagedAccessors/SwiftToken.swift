@@ -11,13 +11,14 @@ struct SwiftToken {
     /// Whether the token can be a name.
     let isName: Bool
 
-    /// The tokens of a text, and its code: without comments, strings and what is compiled on Apple's platforms only.
+    /// The tokens of a text, and its code: without comments, strings and what is compiled on Apple's platforms only. A line with
+    /// the attribute `@objc` alone is included, which is written in a condition.
     static func tokens(of text: String) -> (tokens: [SwiftToken], code: [Character]) {
         var conditions = ConditionStack()
         var tokens: [SwiftToken] = []
         var code: [Character] = []
         for (index, line) in SwiftCode.lines(of: text).enumerated() {
-            if conditions.take(line) || !conditions.isCompiled { continue }
+            if conditions.take(line) || !conditions.isCompiled && !isObjectiveCAttribute(line) { continue }
             append(line, number: index + 1, to: &tokens, &code)
         }
         return (tokens, code)
@@ -56,6 +57,11 @@ struct SwiftToken {
         }
         code += line
         code.append("\n")
+    }
+
+    private static func isObjectiveCAttribute(_ line: [Character]) -> Bool {
+        let words = line.split(whereSeparator: \.isWhitespace).map { String($0) }
+        return [["@objc"], ["@objcMembers"], ["@objc", "dynamic"]].contains(words)
     }
 
     private static func isWord(_ character: Character) -> Bool {

@@ -52,6 +52,27 @@ import Testing
     private enum Mood: String { case calm, busy }
     private enum Size: Int16 { case none, large = 7 }
 
+    @Test("Primitive values are read and written by their keys, of attributes and of relationships in every type")
+    func primitiveValues() throws {
+        let note = context.insert("Note")
+        let title = ManagedProperty<String>("primitiveTitle")
+        title[note] = "one"
+        #expect(title[note] == "one" && note.value(forKey: "title") as? String == "one")
+        try context.save()
+        title[note] = "two"
+        ManagedProperty<Int16>("primitiveSmall")[note] = 7
+        #expect(!note.isUpdated)
+        #expect(note.value(forKey: "small") as? Int == 7)
+
+        let others = [context.insert("Note"), context.insert("Note")]
+        ManagedProperty<NSSet?>("primitiveRelated")[note] = NSSet(array: others)
+        #expect(ManagedProperty<Set<NSManagedObject>>("primitiveRelated")[note] == Set(others))
+        ManagedProperty<Set<NSManagedObject>>("primitiveRelated")[note] = [others[0]]
+        #expect(ManagedProperty<NSMutableSet?>("primitiveRelated")[note]?.count == 1)
+        #expect(ManagedProperty<[NSManagedObject]>("primitiveRelated")[note] == [others[0]])
+        #expect(ManagedProperty<Set<NSManagedObject>>("related")[note] == [others[0]])
+    }
+
     @Test("Enumerations are read and written by their raw values")
     func rawValues() throws {
         let note = context.insert("Note")
