@@ -452,6 +452,27 @@
                     ])
         }
 
+        @Test("Waiting for expectations gets a time limit")
+        func waits() {
+            #expect(
+                rewritten(
+                    """
+                    wait(for: [a])
+                    await fulfillment(of: [a, b], enforceOrder: true)
+                    self.wait(for: expectations)
+                    wait(for: [a], timeout: 1)
+                    wait(for: 3)
+                    """) == [
+                        """
+                        wait(for: [a], timeout: 60)
+                        await fulfillment(of: [a, b], timeout: 60, enforceOrder: true)
+                        self.wait(for: expectations, timeout: 60)
+                        wait(for: [a], timeout: 1)
+                        wait(for: 3)
+                        """
+                    ])
+        }
+
         @Test("The import is added where it belongs")
         func imports() {
             #expect(

@@ -1,4 +1,4 @@
-import Coral
+@testable import Coral
 import NotesModel
 import Testing
 
@@ -40,6 +40,33 @@ import Testing
         let target = other.insert("Note", ["title": "old"])
         try target.populate(from: note.encoded())
         #expect(target.value(forKey: "title") as? String == "new")
+    }
+
+    @Test func `the object that was encoded is imported as one`() throws {
+        let context = try makeNotesContext()
+        let note = try notes(context)[0]
+        let other = try makeNotesContext()
+        let received = try other.importObject(from: note.encoded())
+        #expect(received.entity.name == "Note")
+        #expect(received.value(forKey: "title") as? String == "a")
+        #expect(try context.importObject(from: note.encoded()) === note)
+    }
+
+    @Test(arguments: [#"{"Item": []}"#, "[]", #"{"Note": [{"$id": "Note/1", "$deleted": true}]}"#])
+    func `a document without an object is refused, and changes nothing`(_ text: String) throws {
+        let context = try makeNotesContext()
+        #expect(throws: ImportError.self) { try context.importObject(from: Data(text.utf8)) }
+        #expect(!context.hasChanges)
+    }
+
+    @Test func `a document without an object of the class is refused, and changes nothing`() throws {
+        let context = try makeNotesContext()
+        final class Other: NSManagedObject {}
+        let importer = GraphImporter(into: context)
+        let plan: ImportPlan<Other> = try importer.plan(
+            .data(Data(#"{"Note": [{"title": "a"}]}"#.utf8)), entity: "Note")
+        #expect(throws: ImportError.self) { try plan.applyForRoot() }
+        #expect(!context.hasChanges)
     }
 
     @Test func `a document that consists of its objects, or of a whole store, does not list them`() throws {
