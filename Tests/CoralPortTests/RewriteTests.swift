@@ -487,6 +487,16 @@
                     ])
         }
 
+        @Test("A file that loads URLs imports the module for it where it exists")
+        func networking() {
+            let lines = "#if canImport(FoundationNetworking)\nimport FoundationNetworking\n#endif\n"
+            #expect(
+                rewritten("import Foundation\n\nlet a = URLSession.shared\n", "// Header\n\nlet a: URLRequest\n") == [
+                    "import Foundation\n\(lines)\nlet a = URLSession.shared\n",
+                    "// Header\n\n\(lines)\nlet a: URLRequest\n",
+                ])
+        }
+
         @Test("Comments, strings, and code for Apple's platforms remain")
         func unchanged() {
             let text = #"""

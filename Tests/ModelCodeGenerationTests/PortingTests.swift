@@ -57,6 +57,28 @@ import Testing
         #expect(found("#if canImport(Darwin)\nlet a: NSManagedObject\n#endif") == [])
     }
 
+    @Test("A file that loads URLs must import the module for it")
+    func networking() {
+        #expect(
+            found("import Foundation\nlet a = URLSession.shared\nlet b: URLRequest") == ["2:9 URLSession"])
+        #expect(
+            found(
+                "import Foundation\n#if canImport(FoundationNetworking)\nimport FoundationNetworking\n#endif\n"
+                    + "let a = URLSession.shared") == [])
+    }
+
+    @Test("Names that Foundation has on Apple's platforms only")
+    func foundation() {
+        #expect(
+            found("let a = NSMapTable<A, B>()\nlet b = CFAbsoluteTimeGetCurrent()\nlet c = URL.documentsDirectory")
+                == ["1:9 NSMapTable", "2:9 CFAbsoluteTimeGetCurrent", "3:9 URL.documentsDirectory"])
+        #expect(
+            found(
+                "for await a in center.notifications(named: b) {}\noverride func observeValue(forKeyPath a: String?) {}"
+            )
+                == ["1:22 .notifications(named", "2:15 observeValue(forKeyPath"])
+    }
+
     @Test("Waiting for expectations needs a time limit")
     func waits() {
         #expect(found("wait(for: [a])\nwait(for: [a, f(b)], timeout: 2)") == ["1:1 wait"])

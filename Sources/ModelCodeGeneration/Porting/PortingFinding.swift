@@ -88,13 +88,12 @@ public struct PortingFinding: Sendable, Hashable {
             }
             for place in transformers.take(line, number) { add(place, "init", .transformerInitializer) }
             for (line, column, name) in waits.take(line, number) { add((line, column), name, .unlimitedWait) }
-            if let (column, name) = imports.take(line) { add(column, name, .missingImport) }
+            for (column, name, rule) in imports.take(line) { add(column, name, rule) }
             for (column, name) in ambiguous.isEmpty ? [] : SwiftCode.words(of: line) {
                 if let module = ambiguous[name] { add(column, name, .ambiguousType(name, of: module)) }
             }
         }
-        if imports.importsCoreData { findings.removeAll { $0.rule == .missingImport } }
-        return findings
+        return findings.filter { !imports.fulfilled.contains($0.rule) }
     }
 
     private static func matches(in line: [Character]) -> [(column: Int, rule: PortingRule)] {

@@ -7,7 +7,7 @@ public struct PortingRule: Sendable, Hashable {
 
     /// The rules whose pattern is searched for in the code, in no particular order; if two match at the same position, the
     /// longer pattern is used.
-    public static let all: [PortingRule] = language + coreData + observation + tests + views + modules
+    public static let all: [PortingRule] = language + coreData + foundation + observation + tests + views + modules
 
     /// A file that uses names of Core Data and does not import it.
     package static let missingImport = PortingRule(
@@ -101,7 +101,7 @@ public struct PortingRule: Sendable, Hashable {
     static let assignedLiteral = PortingRule("[", setLiteral)
     private static let setLiteral = "Write `NSSet(array: […])`."
     private static let unlocalized = "Foundation has no such initialiser here: write the text, or `NSLocalizedString`."
-    private static let logger = "The module os is Apple's: use the package swift-log, or `print`."
+    static let logger = "The module os is Apple's: use the package swift-log, or `print`."
     private static let unqualified = "Leave the module out: the class comes with `import CoreData` here."
     private static let requiredInitializer = "The initialiser is required here: write `override required`."
 
@@ -154,7 +154,7 @@ public struct PortingRule: Sendable, Hashable {
         "SwiftData", "SwiftUI", "UIKit", "UniformTypeIdentifiers", "WatchKit", "WidgetKit", "os",
     ]
 
-    private init(_ pattern: String, _ replacement: String) {
+    init(_ pattern: String, _ replacement: String) {
         self.pattern = pattern
         self.replacement = replacement
     }
