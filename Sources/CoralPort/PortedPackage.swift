@@ -51,6 +51,7 @@
             let rewrites: [any Rewrite] =
                 [
                     KeyPathRewrite(), SetLiteralRewrite(), RequestCastRewrite(), SelectorRewrite(),
+                    ExpectationWaitRewrite(),
                     RequiredInitializerRewrite(), OverrideRewrite(), AmbiguousNameRewrite(),
                 ] + (usesMacro ? [ManagedClassRewrite()] : []) + [ObjectiveCAttributeRewrite(), ImportRewrite()]
             for rewrite in rewrites {

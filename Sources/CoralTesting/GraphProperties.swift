@@ -14,7 +14,8 @@ import Coral
 /// context.
 public enum GraphProperties {
     /// Copies objects and checks that the copies equal the originals, share nothing with them, and have not changed
-    /// them. Relationships to objects that were not copied must have the same destinations as the originals'.
+    /// them. Relationships to objects that were not copied must have the same destinations as the originals'. Attributes in
+    /// uniqueness constraints may have other values, because a copy cannot have the same.
     ///
     /// Throws the errors of the copier.
     ///
@@ -39,8 +40,9 @@ public enum GraphProperties {
             if originals.contains(ObjectIdentifier(copy)) {
                 failures.append("\(uri(object)) is an original and a copy.")
             }
-            let wanted = ObjectContents(object, excluding: changed) { copies[$0].map(uri) ?? uri($0) }
-            let actual = ObjectContents(copy, excluding: changed)
+            let different = changed.union(constrainedAttributes(of: object.entity))
+            let wanted = ObjectContents(object, excluding: different) { copies[$0].map(uri) ?? uri($0) }
+            let actual = ObjectContents(copy, excluding: different)
             failures += actual.differences(from: wanted).map { "The copy of \(uri(object)) differs in \($0)." }
             failures += ObjectContents(object).differences(from: contents)
                 .map { "The original \(uri(object)) has changed in \($0)." }
@@ -49,6 +51,13 @@ public enum GraphProperties {
             }
         }
         return failures
+    }
+
+    /// The attributes in the uniqueness constraints of an entity and of its superentities.
+    private static func constrainedAttributes(of entity: NSEntityDescription) -> Set<String> {
+        let constrained = sequence(first: entity, next: \.superentity).flatMap(\.uniquenessConstraints).joined()
+        return Set(constrained.compactMap { $0 as? String ?? ($0 as? NSPropertyDescription)?.name })
+            .intersection(entity.attributesByName.keys)
     }
 
     /// Creates references to objects, encodes them in an archive and as JSON, and checks that they resolve to the same

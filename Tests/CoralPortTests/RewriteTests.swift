@@ -452,6 +452,27 @@
                     ])
         }
 
+        @Test("Waiting for expectations gets a time limit")
+        func waits() {
+            #expect(
+                rewritten(
+                    """
+                    wait(for: [a])
+                    await fulfillment(of: [a, b], enforceOrder: true)
+                    self.wait(for: expectations)
+                    wait(for: [a], timeout: 1)
+                    wait(for: 3)
+                    """) == [
+                        """
+                        wait(for: [a], timeout: 60)
+                        await fulfillment(of: [a, b], timeout: 60, enforceOrder: true)
+                        self.wait(for: expectations, timeout: 60)
+                        wait(for: [a], timeout: 1)
+                        wait(for: 3)
+                        """
+                    ])
+        }
+
         @Test("The import is added where it belongs")
         func imports() {
             #expect(
@@ -464,6 +485,16 @@
                         "import Foundation\n\nlet a = x.NSManagedObject\n",
                         "@testable import App\nimport CoreData\nlet a: NSPredicate\n",
                     ])
+        }
+
+        @Test("A file that loads URLs imports the module for it where it exists")
+        func networking() {
+            let lines = "#if canImport(FoundationNetworking)\nimport FoundationNetworking\n#endif\n"
+            #expect(
+                rewritten("import Foundation\n\nlet a = URLSession.shared\n", "// Header\n\nlet a: URLRequest\n") == [
+                    "import Foundation\n\(lines)\nlet a = URLSession.shared\n",
+                    "// Header\n\n\(lines)\nlet a: URLRequest\n",
+                ])
         }
 
         @Test("Comments, strings, and code for Apple's platforms remain")

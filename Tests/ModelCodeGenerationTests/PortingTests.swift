@@ -57,6 +57,59 @@ import Testing
         #expect(found("#if canImport(Darwin)\nlet a: NSManagedObject\n#endif") == [])
     }
 
+    @Test("A file that loads URLs must import the module for it")
+    func networking() {
+        #expect(
+            found("import Foundation\nlet a = URLSession.shared\nlet b: URLRequest") == ["2:9 URLSession"])
+        #expect(
+            found(
+                "import Foundation\n#if canImport(FoundationNetworking)\nimport FoundationNetworking\n#endif\n"
+                    + "let a = URLSession.shared") == [])
+    }
+
+    @Test("Names that Foundation has on Apple's platforms only")
+    func foundation() {
+        #expect(
+            found("let a = NSMapTable<A, B>()\nlet b = CFAbsoluteTimeGetCurrent()\nlet c = URL.documentsDirectory")
+                == ["1:9 NSMapTable", "2:9 CFAbsoluteTimeGetCurrent", "3:9 URL.documentsDirectory"])
+        #expect(
+            found(
+                "for await a in center.notifications(named: b) {}\noverride func observeValue(forKeyPath a: String?) {}"
+            )
+                == ["1:22 .notifications(named", "2:15 observeValue(forKeyPath"])
+    }
+
+    @Test("Waiting for expectations needs a time limit")
+    func waits() {
+        #expect(found("wait(for: [a])\nwait(for: [a, f(b)], timeout: 2)") == ["1:1 wait"])
+        #expect(found("await fulfillment(of: [a])") == ["1:7 fulfillment"])
+        #expect(found("self.wait(for: [\n    a,\n])\nwait(for: [\n    a\n], timeout: 1)") == ["1:6 wait"])
+        #expect(
+            found("wait(for: expectation)\nwait(for: 3)\nfunc wait(for: [Int]) {}\nawait(for: [a])") == ["1:1 wait"])
+        #expect(
+            found("XCTExpectFailure()\nmeasure(metrics: [a]) {}") == ["1:1 XCTExpectFailure", "2:1 measure(metrics"])
+    }
+
+    @Test("An object cannot be created without a context")
+    func bareInitialisers() {
+        let classes = """
+            import CoreData
+            public class Person: NSManagedObject {}
+            final class Author: Person, Sendable {}
+            class Plain {}
+            class Ready: NSManagedObject {
+                convenience init() { self.init(context: shared) }
+            }
+
+            """
+        #expect(
+            found(classes + "let a = Person(), b = [Author()], c = Plain(), d = Ready()") == [
+                "8:9 Person()", "8:24 Author()",
+            ])
+        #expect(found(classes + "let a = Person.fetchRequest(), b = Person(context: c), d = x.Person()") == [])
+        #expect(found("import CoreData\nlet a = NSManagedObject()") == ["2:9 NSManagedObject()"])
+    }
+
     @Test("The names of Core Data are those that the module exports")
     func exports() throws {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

@@ -184,23 +184,33 @@ extension NSManagedObjectContext {
         try GraphImporter(into: self, options: options).importObjects(from: data, as: type)
     }
 
+    /// Imports a document, and returns the object that was encoded: a new one, or the one found by its key; the first if the
+    /// document has several at its top.
+    ///
+    ///     let note = try otherContext.importObject(from: note.encoded(), as: Note.self)
+    ///
+    /// Throws as `importObjects(from:as:options:)` does, and `ImportError` for a document without an object of this class; then
+    /// nothing is changed.
+    @discardableResult
+    public func importObject<Root: NSManagedObject>(
+        from data: Data, as type: Root.Type = NSManagedObject.self, options: ImportOptions = ImportOptions()
+    ) throws -> Root {
+        try GraphImporter(into: self, options: options).plan(data, as: type).applyForRoot()
+    }
+
     /// Imports a dictionary as `NSManagedObject.dictionary(style:shape:)` or `JSONSerialization` creates it. Returns
     /// the object of its record: a new one, or the one found by its key.
     ///
     ///     let dictionary = try note.dictionary()
     ///     let note = try otherContext.importObject(from: dictionary, as: Note.self)
     ///
-    /// Throws as `importObjects(from:as:options:)` does, and `ImportError` for a dictionary without an object.
+    /// Throws as `importObject(from:as:options:)` does for a document.
     @discardableResult
     public func importObject<Root: NSManagedObject>(
         from dictionary: [String: Any], as type: Root.Type = NSManagedObject.self,
         options: ImportOptions = ImportOptions()
     ) throws -> Root {
-        let importer = GraphImporter(into: self, options: options)
-        guard let object = try importer.importObjects(from: .dictionary(dictionary), as: type).first else {
-            throw ImportError(.misuse, "The dictionary contains no object of \(type).")
-        }
-        return object
+        try GraphImporter(into: self, options: options).plan(.dictionary(dictionary), as: type).applyForRoot()
     }
 }
 

@@ -81,6 +81,21 @@ public final class ImportPlan<Root: NSManagedObject> {
         return objects(of: session.payload.roots)
     }
 
+    /// Applies the plan, and returns the first object that `apply` returns. Throws if there is none; then nothing has changed.
+    func applyForRoot() throws -> Root {
+        let isValid = errors.isEmpty || session.options.skipsInvalid
+        let missing = ImportError(.misuse, "The document contains no object of \(Root.self).")
+        let hasRoot = session.context.performAndWait {
+            session.payload.roots.contains { ($0.resolved.object as? Root)?.isDeleted == false }
+        }
+        guard hasRoot || !isValid else {
+            if session.context === target { target.rollback() }
+            throw missing
+        }
+        guard let object = try apply().first else { throw missing }
+        return object
+    }
+
     /// The object of a record, in the context that the plan was made for; nil before `apply`, and for a record that was
     /// omitted.
     public subscript(record: RecordID) -> NSManagedObject? {

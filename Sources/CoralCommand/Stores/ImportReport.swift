@@ -3,48 +3,14 @@ import Coral
 /// An import plan as text: one line for each step, followed by the summary.
 enum ImportReport {
     static func text(of plan: ImportPlan<NSManagedObject>) -> String {
-        var lines: [String] = []
-        for insert in plan.inserts {
-            let values = insert.values.prefix(6).map { "\($0.name) = \(ValueText.text($0.value))" }
-            lines.append("+ \(name(insert.subject))  \(values.joined(separator: ", "))")
-        }
-        for update in plan.updates {
-            for change in update.changes {
-                lines.append(
-                    "~ \(name(update.subject)).\(change.attribute): \(ValueText.text(change.old)) -> \(ValueText.text(change.new))"
-                )
-            }
-        }
-        for link in plan.links {
-            let parts = link.added.prefix(6).map { "+\($0)" } + link.removed.prefix(6).map { "-\($0)" }
-            let count = link.added.count + link.removed.count
-            let more = count > parts.count ? " … (\(count))" : ""
-            let change = link.isReordering ? "order" : parts.joined(separator: " ") + more
-            lines.append("> \(name(link.subject)).\(link.relationship): \(change)")
-        }
-        for deletion in plan.deletions { lines.append("- \(name(deletion.subject)) (\(reason(deletion.reason)))") }
+        var lines = plan.inserts.map(\.description) + plan.updates.map(\.description)
+        lines += plan.links.map(\.description) + plan.deletions.map(\.description)
         for difference in plan.modelDifferences { lines.append("? \(difference)") }
         for file in plan.missingFiles { lines.append("? \(file)") }
         for conflict in plan.conflicts { lines.append("? \(conflict)") }
         for error in plan.errors { lines.append("! \(error)") }
         lines.append(plan.summary)
         return lines.joined(separator: "\n") + "\n"
-    }
-
-    private static func name(_ subject: ImportSubject) -> String {
-        if let object = subject.object, let url = URL(string: object) {
-            return "\(subject.entity)/\(url.lastPathComponent)"
-        }
-        return subject.label.hasPrefix(subject.entity) ? subject.label : "\(subject.entity) \(subject.label)"
-    }
-
-    private static func reason(_ reason: ImportDeletion.Reason) -> String {
-        switch reason {
-        case .tombstone: "requested by the document"
-        case .scope: "not in the document"
-        case .orphan: "lost its owner"
-        case .rule: "by a delete rule"
-        }
     }
 }
 

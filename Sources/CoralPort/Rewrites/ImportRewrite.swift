@@ -2,21 +2,33 @@
     import ModelCodeGeneration
     import SwiftSyntax
 
-    /// Adds `import CoreData` to files that use its names, and `import ManagedMacros` to files that use its macros.
+    /// Adds `import CoreData` to files that use its names, `import ManagedMacros` to files that use its macros, and a conditional
+    /// import to files that load URLs.
     struct ImportRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
             var edits = PackageEdits()
             for (index, file) in package.files.enumerated() {
                 var missing: [String] = []
-                if PortingFinding.findings(in: file.text, file: "").contains(where: { $0.rule == .missingImport }) {
-                    missing.append("CoreData")
-                }
+                let rules = Set(PortingFinding.findings(in: file.text, file: "").map(\.rule))
+                if rules.contains(.missingImport) { missing.append("CoreData") }
                 let macros = MacroAttributes()
                 macros.walk(file.tree)
                 if macros.isUsed, !macros.isImported { missing.append("ManagedMacros") }
                 edits.add(Self.edits(importing: missing, in: file), to: index)
+                if rules.contains(.missingNetworking) { edits.add(networkingImport(in: file), to: index) }
             }
             return edits
+        }
+
+        /// Inserts the import of a module that exists outside Apple's platforms only.
+        private func networkingImport(in file: SourceFile) -> SourceEdit {
+            let lines = ["#if canImport(FoundationNetworking)", "import FoundationNetworking", "#endif"]
+            if let last = file.tree.statements.compactMap({ $0.item.as(ImportDeclSyntax.self) }).last {
+                let end = last.endPosition.utf8Offset
+                return SourceEdit(end..<end, lines.map { file.lineBreak + $0 }.joined())
+            }
+            let start = Self.endOfHeader(of: file)
+            return SourceEdit(start..<start, lines.map { $0 + file.lineBreak }.joined() + file.lineBreak)
         }
 
         /// Inserts imports in alphabetical order between those at the beginning of a file.

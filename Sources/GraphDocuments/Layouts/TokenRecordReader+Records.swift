@@ -19,11 +19,15 @@ extension TokenRecordReader {
         frame.place = place
         frame.number = recordCount
         frame.isComplete = isEmpty
-        if let entity {
+        // Writers that do not sort their keys may state it after the members for which it must be known.
+        if let entity = try entity ?? (isEmpty ? nil : statedEntity()) {
             frame.members = try entityMembers(entity, at: place)
             frame.isSkipped = frame.members == nil
         }
     }
+
+    /// The entity that the open object states, before its members are read.
+    mutating func statedEntity() throws -> String? { try source.stringAhead(under: Array(RecordMember.entity.utf8)) }
 
     private mutating func entityMembers(_ name: String, at place: DocumentPlace) throws -> EntityMembers? {
         if let known = members[name] { return known }
@@ -80,8 +84,7 @@ extension TokenRecordReader {
                 throw DocumentError(.wrongType, "`$entity` is not a string.", at: source.place)
             }
             let entity = source.tokenText()
-            // Writers that do not sort their keys may put it anywhere; after other members it must be the entity
-            // already assumed.
+            // After other members it must be the entity already assumed.
             guard !frame.hasMembers || frame.members?.entity == entity else {
                 throw DocumentError(.syntax, "`$entity` must come before the record's members.", at: source.place)
             }

@@ -118,7 +118,8 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
             return
         }
         let isGroup = key == RecordMember.objects || schema.entity(key) != nil
-        if isLines || RecordMember.ofRecords.contains(key) || (options.rootEntity != nil && !isGroup) {
+        let isRecord = isLines || RecordMember.ofRecords.contains(key) || (options.rootEntity != nil && !isGroup)
+        if try isRecord || (!isGroup && statedEntity() != nil) {
             // The object is a record itself, and its first key has been read.
             state = isLines ? .lines : .onlyRecord
             try openRecord(entity: options.rootEntity, at: place)

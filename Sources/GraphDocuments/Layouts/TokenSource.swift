@@ -37,6 +37,8 @@ protocol TokenSource {
     mutating func tokenText() -> String
     /// Whether the text of the token that was read last equals the given one.
     mutating func textIs(_ text: [UInt8]) -> Bool
+    /// The string under a key of the innermost open object, if it can be found before the members in front of it are read.
+    mutating func stringAhead(under key: [UInt8]) throws -> String?
     /// The scalar that was read last, converted to the declared type if that is exact; otherwise with the type of
     /// the format.
     mutating func value(_ token: DocumentToken, as type: GraphValueType) throws -> GraphValue
@@ -45,4 +47,9 @@ protocol TokenSource {
     var depth: Int { get }
     var bytesRead: Int { get }
     var byteCount: Int? { get }
+}
+
+extension TokenSource {
+    /// None: only JSON's writers give the members of an object any order.
+    mutating func stringAhead(under key: [UInt8]) throws -> String? { nil }
 }

@@ -1,23 +1,32 @@
-/// Searches a file for names of Core Data, and for the import that declares them.
+/// Searches a file for names of modules that it must import, and for the imports.
 struct ImportedNames {
-    /// Whether the file imports Core Data or a module that exports it.
-    private(set) var importsCoreData = false
-    private var isFound = false
+    /// The rules about imports that the file fulfils.
+    private(set) var fulfilled: Set<PortingRule> = []
+    private var found: Set<PortingRule> = []
 
     /// Modules that declare or export the names of Core Data.
     static let modules: Set<String> = ["CoreData", "Coral", "CoralTesting"]
 
     /// Processes a line of code.
     ///
-    /// - Returns: The first name of Core Data in the file with its column, if it is in this line.
-    mutating func take(_ line: [Character]) -> (column: Int, name: String)? {
+    /// - Returns: The first name of each module in the file with its column, if it is in this line.
+    mutating func take(_ line: [Character]) -> [(column: Int, name: String, rule: PortingRule)] {
         let words = SwiftCode.words(of: line)
         if let keyword = words.firstIndex(where: { $0.text == "import" }) {
-            if words[keyword...].contains(where: { Self.modules.contains($0.text) }) { importsCoreData = true }
-            return nil
+            for word in words[keyword...] {
+                if Self.modules.contains(word.text) { fulfilled.insert(.missingImport) }
+                if word.text == "FoundationNetworking" { fulfilled.insert(.missingNetworking) }
+            }
+            return []
         }
-        guard !isFound, let first = words.first(where: { CoreDataNames.contains($0.text) }) else { return nil }
-        isFound = true
-        return (first.column, first.text)
+        return words.compactMap { word in
+            guard let rule = Self.rule(word.text), found.insert(rule).inserted else { return nil }
+            return (word.column, word.text, rule)
+        }
+    }
+
+    private static func rule(_ name: String) -> PortingRule? {
+        if CoreDataNames.contains(name) { return .missingImport }
+        return PortingRule.networkingNames.contains(name) ? .missingNetworking : nil
     }
 }

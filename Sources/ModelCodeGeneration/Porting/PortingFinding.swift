@@ -30,9 +30,10 @@ public struct PortingFinding: Sendable, Hashable {
         }
         let ambiguous = AmbiguousNames(files: files.lazy.map { ($0.text, $0.module) })
         let sets = SetProperties(texts: files.lazy.map(\.text))
+        let classes = ManagedClasses(texts: files.lazy.map(\.text))
         return files.flatMap { url, text, module in
             let names = ambiguous.names(in: text, module: module)
-            let found = findings(in: text, file: url.path, ambiguous: names, sets: sets)
+            let found = findings(in: text, file: url.path, ambiguous: names, sets: sets, classes: classes)
             return manifests.useModelPlugin(url) ? found.filter { $0.rule != .managed } : found
         }
     }
@@ -54,17 +55,20 @@ public struct PortingFinding: Sendable, Hashable {
 
     /// The findings in a text. Comments, strings and code that is compiled on Apple's platforms only are skipped.
     public static func findings(in text: String, file: String) -> [PortingFinding] {
-        findings(in: text, file: file, ambiguous: [:], sets: SetProperties(texts: [text]))
+        findings(
+            in: text, file: file, ambiguous: [:], sets: SetProperties(texts: [text]),
+            classes: ManagedClasses(texts: [text]))
     }
 
     /// The findings in a text of a package, with the names of types that are ambiguous in it, each with the module that declares the
-    /// type that is meant, and with the package's properties that are sets.
+    /// type that is meant, with the package's properties that are sets, and with its classes of managed objects.
     private static func findings(
-        in text: String, file: String, ambiguous: [String: String], sets: SetProperties
+        in text: String, file: String, ambiguous: [String: String], sets: SetProperties, classes: ManagedClasses
     ) -> [PortingFinding] {
         var conditions = ConditionStack()
         var extensions = ExtensionBlocks()
         var transformers = TransformerClasses()
+        var waits = ExpectationWaits()
         var imports = ImportedNames()
         var findings: [PortingFinding] = []
         for (number, line) in SwiftCode.lines(of: text).enumerated() {
@@ -76,18 +80,20 @@ public struct PortingFinding: Sendable, Hashable {
             for (column, rule) in matches(in: line) { add(column, rule.pattern, rule) }
             for column in extensions.take(line) { add(column, "override", .overrideInExtension) }
             for column in sets.literals(in: line) { add(column, "[", .assignedLiteral) }
-            for (line, column) in transformers.take(line, number) {
+            for (column, name) in classes.bareInitialisers(in: line) { add(column, "\(name)()", .bareInitializer) }
+            // The code of these may have begun in an earlier line.
+            func add(_ place: (line: Int, column: Int), _ code: String, _ rule: PortingRule) {
                 findings.append(
-                    PortingFinding(
-                        file: file, line: line + 1, column: column + 1, code: "init", rule: .transformerInitializer))
+                    PortingFinding(file: file, line: place.line + 1, column: place.column + 1, code: code, rule: rule))
             }
-            if let (column, name) = imports.take(line) { add(column, name, .missingImport) }
+            for place in transformers.take(line, number) { add(place, "init", .transformerInitializer) }
+            for (line, column, name) in waits.take(line, number) { add((line, column), name, .unlimitedWait) }
+            for (column, name, rule) in imports.take(line) { add(column, name, rule) }
             for (column, name) in ambiguous.isEmpty ? [] : SwiftCode.words(of: line) {
                 if let module = ambiguous[name] { add(column, name, .ambiguousType(name, of: module)) }
             }
         }
-        if imports.importsCoreData { findings.removeAll { $0.rule == .missingImport } }
-        return findings
+        return findings.filter { !imports.fulfilled.contains($0.rule) }
     }
 
     private static func matches(in line: [Character]) -> [(column: Int, rule: PortingRule)] {

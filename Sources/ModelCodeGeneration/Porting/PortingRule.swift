@@ -7,7 +7,7 @@ public struct PortingRule: Sendable, Hashable {
 
     /// The rules whose pattern is searched for in the code, in no particular order; if two match at the same position, the
     /// longer pattern is used.
-    public static let all: [PortingRule] = language + coreData + observation + views + modules
+    public static let all: [PortingRule] = language + coreData + foundation + observation + tests + views + modules
 
     /// A file that uses names of Core Data and does not import it.
     package static let missingImport = PortingRule(
@@ -90,11 +90,18 @@ public struct PortingRule: Sendable, Hashable {
         "init",
         "Declare `required init()` too: models create a transformer of a class that they name by this initialiser here."
     )
+    /// An object that is created without a context.
+    static let bareInitializer = PortingRule(
+        "()", "There is no such initialiser here: write `T(context: context)`, or `init(entity:insertInto:)` with nil.")
+    /// A call that waits for expectations without a time limit.
+    static let unlimitedWait = PortingRule(
+        "wait", "The time limit has no default value in this XCTest: write `timeout: 60`, or another number of seconds."
+    )
     /// An array literal that is assigned to a property of type `NSSet`.
     static let assignedLiteral = PortingRule("[", setLiteral)
     private static let setLiteral = "Write `NSSet(array: […])`."
     private static let unlocalized = "Foundation has no such initialiser here: write the text, or `NSLocalizedString`."
-    private static let logger = "The module os is Apple's: use the package swift-log, or `print`."
+    static let logger = "The module os is Apple's: use the package swift-log, or `print`."
     private static let unqualified = "Leave the module out: the class comes with `import CoreData` here."
     private static let requiredInitializer = "The initialiser is required here: write `override required`."
 
@@ -115,6 +122,12 @@ public struct PortingRule: Sendable, Hashable {
             PortingRule(
                 ".observe(\\.\($0)",
                 "Only managed objects can be observed: read the value when it is needed.")
+        }
+
+    private static let tests =
+        ["XCTExpectFailure", "XCTAttachment", "XCTContext", "measure(metrics", "executionTimeAllowance"].map {
+            PortingRule(
+                $0, "XCTest has it on Apple's platforms only: put it between `#if canImport(Darwin)` and `#endif`.")
         }
 
     private static let views =
@@ -141,7 +154,7 @@ public struct PortingRule: Sendable, Hashable {
         "SwiftData", "SwiftUI", "UIKit", "UniformTypeIdentifiers", "WatchKit", "WidgetKit", "os",
     ]
 
-    private init(_ pattern: String, _ replacement: String) {
+    init(_ pattern: String, _ replacement: String) {
         self.pattern = pattern
         self.replacement = replacement
     }

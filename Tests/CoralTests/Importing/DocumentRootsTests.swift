@@ -1,4 +1,4 @@
-import Coral
+@testable import Coral
 import NotesModel
 import Testing
 
@@ -40,6 +40,69 @@ import Testing
         let target = other.insert("Note", ["title": "old"])
         try target.populate(from: note.encoded())
         #expect(target.value(forKey: "title") as? String == "new")
+    }
+
+    @Test func `the object that was encoded is imported as one`() throws {
+        let context = try makeNotesContext()
+        let note = try notes(context)[0]
+        let other = try makeNotesContext()
+        let received = try other.importObject(from: note.encoded())
+        #expect(received.entity.name == "Note")
+        #expect(received.value(forKey: "title") as? String == "a")
+        #expect(try context.importObject(from: note.encoded()) === note)
+    }
+
+    /// Writers that do not sort keys, such as `JSONSerialization`, may state the entity last.
+    @Test(arguments: [0, 1, 70_000, 300_000])
+    func `the entity of a record may stand after its members`(_ length: Int) throws {
+        let long = String(repeating: "\"", count: length).replacingOccurrences(of: "\"", with: #"\""#)
+        let record = """
+            {"title": "a", "body": "\(long) \\"$entity\\": \\"Tag\\"", "tags": [{"name": "x", "$entity": "Tag"}, {"$entity" : "Tag"}],
+             "rank": 1.5, "$entity" :  "Note"}
+            """
+        for text in [record, "[\(record)]", #"{"$objects": [\#(record)]}"#] {
+            let context = try makeNotesContext()
+            let note = try context.importObject(from: Data(text.utf8))
+            #expect(note.entity.name == "Note")
+            #expect(note.value(forKey: "title") as? String == "a")
+            #expect((note.value(forKey: "body") as? String)?.hasSuffix(#"" "$entity": "Tag""#) == (length > 0))
+            #expect((note.value(forKey: "tags") as? NSSet)?.count == 2)
+        }
+    }
+
+    @Test func `dictionaries written by JSONSerialization are read without a class`() throws {
+        let context = try makeNotesContext()
+        let notes = try notes(context)
+        let other = try makeNotesContext()
+        let list = try JSONSerialization.data(withJSONObject: notes.dictionaries(style: .json))
+        #expect(try other.importObjects(from: list).map { $0.value(forKey: "title") as? String } == ["a", "b"])
+        let one = try JSONSerialization.data(withJSONObject: notes[0].dictionary(style: .json))
+        #expect(try other.importObject(from: one).value(forKey: "title") as? String == "a")
+    }
+
+    @Test(arguments: [
+        #"[{"title": "a", "x": {"$entity": "Note"}}]"#, #"[{"title": "$entity"}]"#, #"[{"title": "a", "$entity": "#,
+    ])
+    func `a record without an entity is refused`(_ text: String) throws {
+        let context = try makeNotesContext()
+        #expect(throws: DocumentError.self) { try context.importObject(from: Data(text.utf8)) }
+    }
+
+    @Test(arguments: [#"{"Item": []}"#, "[]", #"{"Note": [{"$id": "Note/1", "$deleted": true}]}"#])
+    func `a document without an object is refused, and changes nothing`(_ text: String) throws {
+        let context = try makeNotesContext()
+        #expect(throws: ImportError.self) { try context.importObject(from: Data(text.utf8)) }
+        #expect(!context.hasChanges)
+    }
+
+    @Test func `a document without an object of the class is refused, and changes nothing`() throws {
+        let context = try makeNotesContext()
+        final class Other: NSManagedObject {}
+        let importer = GraphImporter(into: context)
+        let plan: ImportPlan<Other> = try importer.plan(
+            .data(Data(#"{"Note": [{"title": "a"}]}"#.utf8)), entity: "Note")
+        #expect(throws: ImportError.self) { try plan.applyForRoot() }
+        #expect(!context.hasChanges)
     }
 
     @Test func `a document that consists of its objects, or of a whole store, does not list them`() throws {

@@ -1,0 +1,2 @@
+// The store exists.
+_ = container

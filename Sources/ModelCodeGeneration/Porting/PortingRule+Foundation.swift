@@ -1,0 +1,59 @@
+// What Foundation and its companions have on Apple's platforms only, of what the data layers of apps use. Each name was compiled with
+// Swift 6.3 on Linux.
+
+extension PortingRule {
+    /// A file that uses the loading of URLs, which is in a module of its own elsewhere.
+    package static let missingNetworking = PortingRule(
+        "import FoundationNetworking",
+        "The type is in a module of its own here: write `#if canImport(FoundationNetworking)`, `import FoundationNetworking` and"
+            + " `#endif` after the imports.")
+
+    /// The types of that module.
+    static let networkingNames: Set<String> = [
+        "HTTPCookieStorage", "HTTPURLResponse", "URLCache", "URLCredential", "URLProtectionSpace", "URLProtocol",
+        "URLRequest",
+        "URLResponse", "URLSession", "URLSessionConfiguration", "URLSessionDataTask", "URLSessionDelegate",
+        "URLSessionDownloadTask", "URLSessionTask", "URLSessionUploadTask",
+    ]
+
+    static let foundation =
+        [
+            PortingRule("NSMapTable", collection), PortingRule("NSHashTable", collection),
+            PortingRule("objc_getAssociatedObject", associated), PortingRule("objc_setAssociatedObject", associated),
+            PortingRule("objc_sync_enter", lock), PortingRule("objc_sync_exit", lock),
+            PortingRule("os_unfair_lock", lock),
+            PortingRule("CFAbsoluteTimeGetCurrent", "Write `Date().timeIntervalSinceReferenceDate`."),
+            PortingRule("mach_absolute_time", "Use `ContinuousClock`."),
+            PortingRule("os_log", logger),
+            PortingRule(
+                ".notifications(named",
+                "There is no such sequence: make an `AsyncStream` of `addObserver(forName:object:queue:using:)`."),
+            PortingRule("observeValue(forKeyPath", keyValueObserving),
+            PortingRule("NSKeyValueChangeKey", keyValueObserving),
+            PortingRule("func keyPathsForValuesAffectingValue", dependentKeys),
+            PortingRule("func automaticallyNotifiesObservers", dependentKeys),
+            PortingRule("NSException", "There are no exceptions: throw an error."),
+            PortingRule(".prepare(withInvocationTarget", "Use `registerUndo(withTarget:handler:)`."),
+            PortingRule("trashItem(at", onlyThere),
+            PortingRule("URL.documentsDirectory", directory),
+            PortingRule("URL.applicationSupportDirectory", directory),
+            PortingRule("URL.cachesDirectory", directory),
+        ]
+        + [
+            "DateComponentsFormatter", "ListFormatter", "MeasurementFormatter", "NSDataDetector", "NSFileCoordinator",
+            "NSItemProvider", "NSLinguisticTagger", "NSUbiquitousKeyValueStore", "NSUserActivity", "NSXPCConnection",
+            "RelativeDateTimeFormatter", "forUbiquityContainerIdentifier", "makeFileSystemObjectSource",
+            "performExpiringActivity", ".beginActivity(options",
+        ].map { PortingRule($0, onlyThere) }
+
+    private static let collection =
+        "There are no weak collections of Foundation: keep a dictionary of `ObjectIdentifier` and weak boxes."
+    private static let associated = "There are no associated objects: keep the value in a property of the class."
+    private static let lock = "Use `NSLock`, or `Mutex` of the module Synchronization."
+    private static let keyValueObserving =
+        "Observe a managed object with a closure: `note.observe(\\.title) { note, change in … }`."
+    private static let dependentKeys =
+        "Only Objective-C calls it: put it between `#if canImport(ObjectiveC)` and `#endif`."
+    private static let onlyThere = "Put the code between `#if canImport(Darwin)` and `#endif`."
+    private static let directory = "Use `FileManager.default.urls(for:in:)`."
+}
