@@ -15,8 +15,7 @@ struct PlanWriter {
     /// Files of replaced or deleted values. They are removed after the transaction has been committed.
     private(set) var filesReplaced: [String] = []
     private var history: HistoryWriter?
-    /// The sources and destinations of changed pairs, by relationship.
-    private var changedToMany: [ObjectIdentifier: Set<Int64>] = [:]
+    private var changedPairs = ChangedPairs([])
     private let now = Date().timeIntervalSinceReferenceDate
 
     private var schema: SQLSchema { content.schema }
@@ -36,7 +35,7 @@ struct PlanWriter {
             HistoryWriter(
                 $0, bitmaps: content.bitmaps, database: database, author: plan.author, contextName: plan.contextName)
         }
-        if history != nil { noteChangedPairs(plan.pairs) }
+        if history != nil { changedPairs = ChangedPairs(plan.pairs) }
         for group in plan.deletes { try delete(group) }
         try vacate(plan.updates)
         for group in plan.updates { try update(group) }
@@ -52,9 +51,7 @@ struct PlanWriter {
     }
 
     private func place(_ entity: NSEntityDescription) throws -> SQLEntity {
-        if let place = schema.entity(entity) { return place }
-        throw CocoaError(
-            .persistentStoreSave, "The store's configuration does not have the entity “\(entity.name ?? "")”.")
+        try schema.requireEntity(entity)
     }
 
     // MARK: - Inserting
@@ -163,7 +160,7 @@ struct PlanWriter {
             if database.changesCount == 0 {
                 try noteStale(group.entity, entity, key: update.key, version: update.version)
             } else {
-                let toMany = changedPlaces(of: group.entity, update)
+                let toMany = history == nil ? [] : changedPairs.places(of: group.entity, update)
                 history?.changes.update(entity, key: update.key, slots: slots, toMany: toMany)
             }
         }
@@ -259,26 +256,7 @@ struct PlanWriter {
         }
     }
 
-    // MARK: - Other changes
-
-    private mutating func noteChangedPairs(_ groups: [SavePlan.PairGroup]) {
-        for group in groups {
-            changedToMany[ObjectIdentifier(group.relationship), default: []].formUnion(group.pairs.map(\.source))
-            guard let inverse = group.relationship.inverseRelationship else { continue }
-            changedToMany[ObjectIdentifier(inverse), default: []].formUnion(group.pairs.map(\.destination))
-        }
-    }
-
-    private func changedPlaces(of entity: NSEntityDescription, _ update: SavePlan.Update) -> Set<Int> {
-        guard history != nil, !changedToMany.isEmpty || !update.toMany.isEmpty else { return [] }
-        guard !changedToMany.isEmpty else { return Set(update.toMany) }
-        let places = entity.layout.toMany
-        return places.indices.reduce(into: Set(update.toMany)) { changed, place in
-            if changedToMany[ObjectIdentifier(places[place].relationship)]?.contains(update.key) == true {
-                changed.insert(place)
-            }
-        }
-    }
+    // MARK: - Derived values
 
     /// The values that triggers have computed: the last value of each attribute.
     private mutating func collectDerivedValues() {
