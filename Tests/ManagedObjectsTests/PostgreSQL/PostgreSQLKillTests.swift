@@ -8,8 +8,8 @@
     /// Processes that are killed before a statement of a save.
     @Suite(.serialized, .enabled(if: TestStores.server != nil, "CORAL_POSTGRESQL names no server."))
     struct PostgreSQLKillTests {
-        private static let urlKey = "CORAL_POSTGRESQL_STORE"
-        private static let statementKey = "CORAL_POSTGRESQL_STATEMENT"
+        private static let urlKey = "CORAL_POSTGRESQL_KILLED_STORE"
+        private static let statementKey = "CORAL_POSTGRESQL_KILLED_STATEMENT"
 
         private static func stack(_ url: URL) throws -> TestStack {
             try TestStack(type: TestStores.postgreSQL, url: url, options: [NSPersistentHistoryTrackingKey: true])
