@@ -161,8 +161,9 @@
                     PQresultErrorField(made, Int32(name.asciiValue ?? 0)).map { String(cString: $0) }
                 }
                 let state = field("C")
-                // The server is stopped, or an administrator has ended the connection.
-                if state?.hasPrefix("57P0") == true { abandon() }
+                // The server is stopped, or an administrator has ended the connection. Errors of libpq have no state: after one in
+                // sending a statement libpq still considers the connection open.
+                if state?.hasPrefix("57P0") ?? true { abandon() }
                 var error = PostgreSQLError(
                     field("M") ?? Self.message(of: handle), state: state, isConnectionLost: !isOpen)
                 error.detail = field("D")

@@ -109,7 +109,7 @@
         @Test func `a store is never repaired in place`() throws {
             let run = try CommandRun("check", store.path, "--repair", store.path, "--force")
             #expect(run.status == 1)
-            #expect(run.errors.contains("requires the path of a copy"))
+            #expect(run.errors.contains("requires the location of a copy"))
         }
     }
 

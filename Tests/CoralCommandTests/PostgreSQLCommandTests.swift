@@ -188,13 +188,114 @@
             }
         #endif
 
+        #if !CORAL_PUBLIC_API
+            /// Executes statements with psql, and returns what the last one returns.
+            private func execute(_ script: String) throws -> String {
+                let output = file.file("output")
+                let text = file.file("script.sql")
+                try script.write(toFile: text, atomically: true, encoding: .utf8)
+                let schema = try #require(URLComponents(string: url)?.queryItems?.first { $0.name == "schema" }?.value)
+                let line =
+                    "PGOPTIONS='-c search_path=\(schema) -c client_min_messages=warning' psql -XAtq -v ON_ERROR_STOP=1 -f '\(text)' "
+                    + "'\(try #require(PostgreSQLServer.url))' > '\(output)' 2>&1"
+                let run = try CommandRun(shell: line)
+                let result = try String(contentsOfFile: output, encoding: .utf8)
+                #expect(run.status == 0, "\(result)")
+                return result.trimmingCharacters(in: .whitespacesAndNewlines)
+            }
+
+            @Test func `a store is checked, and repaired in a copy`() throws {
+                try copy()
+                #expect(try succeed("check", url).hasPrefix("No problems were found in postgresql://"))
+                _ = try execute(
+                    "UPDATE ZITEM SET ZNOTE = 99 WHERE Z_PK = 2; UPDATE Z_PRIMARYKEY SET Z_MAX = 1 WHERE Z_NAME = 'Note';"
+                )
+                let found = try CommandRun("check", url, "--json")
+                #expect(found.status == 2, "\(found.errors)")
+                for code in ["danglingReference", "keyBeyondMaximum"] {
+                    #expect(found.output.contains(#""code" : "\#(code)""#))
+                }
+                let repaired = url + "_repaired"
+                #expect(try succeed("check", url, "--repair", repaired).hasSuffix("It has no problems.\n"))
+                #expect(try succeed("check", repaired).hasPrefix("No problems were found"))
+                // The store itself is as it was.
+                #expect(try CommandRun("check", url).status == 2)
+                #expect(try failure("check", url, "--repair", repaired).contains("already"))
+                #expect(try failure("check", url, "--repair", file.file("New.sqlite")).contains("another schema"))
+                #expect(try failure("check", url, "--repair", url).contains("not the store itself"))
+                _ = try execute("DROP VIEW \"Tag\"; ALTER TABLE ZTAG ALTER COLUMN ZNAME TYPE bytea USING NULL;")
+                let damaged = try CommandRun("check", url)
+                #expect(damaged.status == 2 && damaged.output.contains("ZTAG.ZNAME has the type bytea"))
+            }
+
+            @Test func `views are written for the server's own program`() throws {
+                try copy()
+                let views = try succeed("views", url)
+                #expect(views.contains("CREATE TEMP VIEW \"Note.tags\""))
+                let titles = try execute(views + "SELECT string_agg(title, '|' ORDER BY key) FROM \"Note\";")
+                #expect(titles == "Groceries|Garden, \"big\"")
+                let authors = try execute(
+                    views
+                        + "SELECT count(\"author.name\") || ' ' || (SELECT count(*) FROM \"Note.tags\") FROM \"Note\";")
+                #expect(authors == "1 2")
+            }
+
+            @Test func `a store is migrated with repairs, in place and to another place, and keeps its history`() throws
+            {
+                try copy()
+                let coordinator = NSPersistentStoreCoordinator(managedObjectModel: .notes())
+                let store = try coordinator.addPersistentStore(
+                    ofType: "PostgreSQL", configurationName: nil, at: URL(string: url),
+                    options: [NSPersistentHistoryTrackingKey: true])
+                let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+                context.persistentStoreCoordinator = coordinator
+                context.transactionAuthor = "Ada"
+                try context.performAndWait {
+                    let tag = NSEntityDescription.insertNewObject(forEntityName: "Tag", into: context)
+                    tag.setValue("new", forKey: "name")
+                    try context.save()
+                }
+                try coordinator.remove(store)
+                // The rank is a text.
+                let model = try file.bundle([
+                    (
+                        "Notes 2",
+                        {
+                            $0.components(separatedBy: "\n").map { line in
+                                guard line.contains(#"<attribute name="rank""#) else { return line }
+                                return #"<attribute name="rank" optional="YES" attributeType="String"/>"#
+                            }.joined(separator: "\n")
+                        }
+                    )
+                ])
+                let second = "\(model)/Notes 2.xcdatamodel"
+                let arguments = ["--to", second, "--convert", "Note.rank"]
+                let output = url + "_migrated"
+                let rehearsed = try CommandRun(["migrate", url] + arguments + ["--dry-run"])
+                #expect(rehearsed.status != 1, "\(rehearsed.errors)")
+                let copied = try CommandRun(["migrate", url] + arguments + ["-o", output])
+                #expect(copied.status == 0, "\(copied.errors)\(copied.output)")
+                let inFile = file.file("Migrated.sqlite")
+                #expect(try CommandRun(["migrate", url] + arguments + ["-o", inFile]).status == 0)
+                #expect(try succeed("diff", output, inFile) == "The two sides are equal.\n")
+                let replaced = try CommandRun(["migrate", url] + arguments + ["--no-backup"])
+                #expect(replaced.status == 0, "\(replaced.errors)\(replaced.output)")
+                #expect(try succeed("diff", url, output) == "The two sides are equal.\n")
+                for place in [url, output] {
+                    #expect(try succeed("history", place).contains("Ada"))
+                    #expect(try succeed("check", place).hasPrefix("No problems"))
+                }
+                #expect(try draftSchemas() == 0)
+            }
+        #endif
+
         @Test func `what concerns files is refused with a reason`() throws {
             try copy()
             let document = file.file("notes.json")
             _ = try succeed("export", file.path, "-o", document)
             #if !CORAL_PUBLIC_API
                 #expect(try failure("salvage", url, "-o", file.file("Rescued.sqlite")).contains("server's backups"))
-                #expect(try failure("views", url).contains("has views with the names"))
+                #expect(try failure("views", url, "--into", url + "2").contains("has views with the names"))
             #endif
             for (arguments, reason) in [
                 (["info", url, "--proof"], "--proof compares the files"),

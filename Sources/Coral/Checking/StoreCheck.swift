@@ -1,8 +1,8 @@
 import CoreData
 import GraphDocuments
 
-/// Checks an SQLite store for dangling references, inconsistent inverses, missing files, primary keys greater than the
-/// recorded maximum, values that are invalid by the model, and violated uniqueness constraints.
+/// Checks a store in SQLite or PostgreSQL for dangling references, inconsistent inverses, missing files, primary keys greater than the
+/// recorded maximum, ambiguous positions, values that are invalid by the model, and violated uniqueness constraints.
 ///
 ///     let check = StoreCheck(url: url, model: model)
 ///     for problem in try check.problems() { print(problem.entity, problem.message) }
@@ -63,7 +63,7 @@ public struct StoreCheck {
     private func makeSnapshot() throws -> StoreSnapshot {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model.keepingStoredArchives())
         try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+            ofType: url.storeType, configurationName: nil, at: url,
             options: [NSReadOnlyPersistentStoreOption: true])
         return try StoreSnapshot(of: coordinator)
     }

@@ -5,7 +5,7 @@ public struct StoreProblem: Sendable, Hashable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// SQLite reports that the file is damaged.
+        /// SQLite reports that the file is damaged, or the tables of a server are not those of a store.
         public static let damagedFile = Code(rawValue: "damagedFile")
         /// The store lacks a table or a column of the model.
         public static let missingTable = Code(rawValue: "missingTable")
@@ -25,6 +25,10 @@ public struct StoreProblem: Sendable, Hashable {
         public static let unusedFile = Code(rawValue: "unusedFile")
         /// Several objects have equal values of a uniqueness constraint.
         public static let notUnique = Code(rawValue: "notUnique")
+        /// Members of an ordered relationship have no position, or that of another member.
+        public static let ambiguousPosition = Code(rawValue: "ambiguousPosition")
+        /// A store on a server lacks an index.
+        public static let missingIndex = Code(rawValue: "missingIndex")
         /// A value is invalid by the model.
         public static let forbiddenValue = Code(rawValue: "forbiddenValue")
     }

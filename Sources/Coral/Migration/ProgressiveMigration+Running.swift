@@ -4,8 +4,8 @@ extension ProgressiveMigration {
     /// Migrates a store. On an error it is unchanged.
     ///
     /// Inferred steps are lightweight migrations in the store's file. With this package's engine several are one transaction; with
-    /// Apple's framework one step is. A store in PostgreSQL is migrated by inferred steps only. Other migrations run on a copy beside the store, which replaces it when all steps are
-    /// complete.
+    /// Apple's framework one step is. Other migrations run on a copy beside the store, which replaces it when all steps are
+    /// complete. The copy of a store in PostgreSQL is in another schema of its database.
     ///
     /// The UUID and the program's own metadata are kept; with this package's engine also the primary keys, and with them
     /// the URIs of objects. A mapping model whose policies are classes of a program needs these classes.
@@ -36,6 +36,10 @@ extension ProgressiveMigration {
             }
         }
         if let refusal = refusal(of: steps, ofStoreAt: url, to: output) { throw refusal }
+        if url.isOfServer || output?.isOfServer == true {
+            try migrateOnServer(steps, url, to: output, replacing: occupant, progress)
+            return steps
+        }
         let draft = try StoreDraft(at: output ?? url, model: destination.model)
         let copy = try draft.copy(of: url, isLocked: output == nil)
         let execution = StepExecution(
@@ -52,13 +56,31 @@ extension ProgressiveMigration {
         return steps.allSatisfy { if case .inferred = $0.kind { true } else { false } }
     }
 
+    /// Migrates a copy of a store that is on a server, or whose copy is.
+    private func migrateOnServer(
+        _ steps: [MigrationStep], _ url: URL, to output: URL?, replacing occupant: StoreCreation.Occupant,
+        _ progress: Progress?
+    ) throws {
+        let places = ScratchStores(forCopiesOf: output ?? url)
+        defer { places.remove() }
+        func fill(_ result: URL) throws {
+            let copy = try places.next()
+            try StepExecution.copy(url, to: copy, model: steps.first?.source.model ?? destination.model)
+            try StepExecution(migration: self, places: places, progress: progress).run(steps, from: copy, to: result)
+        }
+        guard let output else { return try ServerStoreReplacement.run(at: url, fill) }
+        try StoreCreation.makeStore(at: output, model: destination.model, replacing: occupant, fill)
+    }
+
     /// The error of steps that are not possible for a store in PostgreSQL.
     func refusal(of steps: [MigrationStep], ofStoreAt url: URL, to output: URL? = nil) -> MigrationError? {
-        guard url.isOfServer, output != nil || !isLightweight(steps) else { return nil }
+        guard url.isOfServer, output == nil, !isLightweight(steps), !ServerStoreReplacement.isPossible else {
+            return nil
+        }
         return MigrationError(
             .notLightweight,
-            "A store in PostgreSQL is migrated here in place and by inference only. A program that adds the store migrates it with "
-                + "a mapping model; for repairs, copy the store to a file and back.")
+            "Core Data's public API cannot replace a store in PostgreSQL: it is migrated in place by inferred steps only."
+        )
     }
 
     /// The steps for a store, after all checks that need no rows.

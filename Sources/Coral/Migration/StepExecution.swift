@@ -50,6 +50,9 @@ struct StepExecution {
     private func migrate(_ source: URL, to destination: URL, _ step: MigrationStep, _ mapping: NSMappingModel) throws {
         let manager = NSMigrationManager(sourceModel: step.source.model, destinationModel: step.destination.model)
         manager.usesStoreSpecificMigrationManager = false
+        #if !canImport(Darwin) && !CORAL_PUBLIC_API
+            manager.keepsHistory = true
+        #endif
         let options = StoredModel.options(keepingJournalOf: source)
         let watch = progress.map { MigrationWatch(manager, progress: $0) }
         defer { watch?.stop() }
@@ -71,16 +74,20 @@ struct StepExecution {
             changed, forPersistentStoreOfType: destination.storeType, at: destination, options: nil)
     }
 
-    /// Copies a store with its log and its large values. In PostgreSQL the rows are copied, and not the history.
+    /// Copies a store with its history and its large values. Between a file and a server the rows are copied, and not the history.
     ///
     /// - Parameter model: The model of the store.
     static func copy(_ source: URL, to destination: URL, model: NSManagedObjectModel) throws {
-        guard !source.isOfServer else { return try copyRows(of: source, to: destination, model) }
-        try FileManager.default.createDirectory(
-            at: destination.deletingLastPathComponent(), withIntermediateDirectories: true)
+        guard source.isOfServer == destination.isOfServer else {
+            return try copyRows(of: source, to: destination, model)
+        }
+        if destination.isFileURL {
+            try FileManager.default.createDirectory(
+                at: destination.deletingLastPathComponent(), withIntermediateDirectories: true)
+        }
         try NSPersistentStoreCoordinator(managedObjectModel: model).replacePersistentStore(
             at: destination, destinationOptions: nil, withPersistentStoreFrom: source, sourceOptions: nil,
-            ofType: NSSQLiteStoreType)
+            ofType: source.storeType)
     }
 
     private static func copyRows(of source: URL, to destination: URL, _ model: NSManagedObjectModel) throws {

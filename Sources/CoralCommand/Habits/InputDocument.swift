@@ -19,7 +19,7 @@ struct InputDocument: ExpressibleByArgument {
     var url: URL? { isStandardInput ? nil : URL(storeAt: name) }
 
     /// The name for messages.
-    var shownName: String { ServerURLs.isOne(name) ? url?.storeName ?? "" : name }
+    var shownName: String { ServerURLs.shown(name) }
 
     /// The folder of the document, in which its external files are located; nil for standard input.
     var folder: URL? {

@@ -1,6 +1,6 @@
 import Coral
 
-/// Parts of SQL statements in SQLite's dialect.
+/// Parts of SQL statements, in SQLite's dialect unless stated otherwise.
 enum SQLText {
     /// A quoted identifier, whatever its characters.
     static func name(_ text: String) -> String { quoted(text, "\"") }
@@ -22,6 +22,16 @@ enum SQLText {
     /// SQLite's parser ends a statement at a NUL.
     static func withoutNul(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.filter { $0 != "\0" }))
+    }
+
+    /// An expression of PostgreSQL's for the readable form of a column's value.
+    static func serverValue(_ column: String, _ type: GraphValueType) -> String {
+        switch type {
+        case .date: "to_timestamp(\(column) + 978307200.0)"
+        case .uuid: "CASE WHEN octet_length(\(column)) = 16 THEN encode(\(column), 'hex')::uuid END"
+        case .boolean: "(\(column) <> 0)"
+        default: column
+        }
     }
 
     /// An expression for the readable form of a column's value.

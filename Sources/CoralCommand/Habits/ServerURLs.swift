@@ -33,6 +33,11 @@ enum ServerURLs {
         #endif
     }
 
+    /// An argument that names a store or a document, as messages contain it: a URL without its password.
+    static func shown(_ argument: String) -> String {
+        isOne(argument) ? URL(storeAt: argument).storeName : argument
+    }
+
     /// A text without the passwords of the URLs.
     static func withoutPasswords(_ text: String) -> String {
         all.reduce(text) { text, argument in

@@ -63,7 +63,7 @@ struct HistoryPurgeCommand: ParsableCommand {
             throw CommandError("--vacuum concerns files: the server itself reuses the space of deleted rows.")
         }
         let (url, model) = try trackedStore()
-        guard force || Confirmation.isGiven("Delete history of \(url.isOfServer ? url.storeName : store)?") else {
+        guard force || Confirmation.isGiven("Delete history of \(ServerURLs.shown(store))?") else {
             throw CommandError("Nothing was deleted. Use --force to delete without confirmation.")
         }
         var options: [AnyHashable: Any] = [NSPersistentHistoryTrackingKey: true as NSNumber]
@@ -84,7 +84,7 @@ struct HistoryPurgeCommand: ParsableCommand {
     private func trackedStore() throws -> (url: URL, model: NSManagedObjectModel) {
         let open = try OpenStore(path: store, model: source)
         guard open.coordinator.currentPersistentHistoryToken(fromStores: nil) != nil else {
-            throw CommandError("\(open.url.isOfServer ? open.url.storeName : store) keeps no history of its changes.")
+            throw CommandError("\(ServerURLs.shown(store)) keeps no history of its changes.")
         }
         try open.close()
         return (open.url, open.model)

@@ -9,7 +9,7 @@ enum ModelFileSource {
     static func file(at path: String) throws -> ModelFile {
         let url = URL(storeAt: path)
         guard try url.storeExists() else {
-            throw CommandError("There is no model or store at \(url.isOfServer ? url.storeName : path).")
+            throw CommandError("There is no model or store at \(ServerURLs.shown(path)).")
         }
         guard ModelSource.isModelFile(url) else { return try ofStore(url) }
         return try ModelFile.read(at: url)

@@ -20,7 +20,7 @@ struct ModelSource: ParsableArguments {
     static func model(at path: String) throws -> NSManagedObjectModel {
         let url = URL(storeAt: path)
         guard try url.storeExists() else {
-            throw CommandError("There is no model or store at \(url.isOfServer ? url.storeName : path).")
+            throw CommandError("There is no model or store at \(ServerURLs.shown(path)).")
         }
         guard isModelFile(url) else {
             try OpenStore.requireFile(url)

@@ -31,7 +31,7 @@ final class ServedStore: @unchecked Sendable {
     init(
         path: String, model source: ModelSource, isWritable: Bool, backup: BackupOption, zone: TimeZone?
     ) throws {
-        self.path = ServerURLs.isOne(path) ? URL(storeAt: path).storeName : path
+        self.path = ServerURLs.shown(path)
         modelPath = source.url.map { $0.isOfServer ? $0.storeName : source.model ?? "" }
         self.isWritable = isWritable
         self.zone = zone

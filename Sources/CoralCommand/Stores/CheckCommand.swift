@@ -10,11 +10,13 @@ struct CheckCommand: ParsableCommand {
             The check reports damage to the file, dangling references, disagreeing inverses, missing and unused files \
             of large values, primary keys beyond the last assigned one, values of a wrong type, values that violate \
             the model's validation rules, and duplicates of values that must be unique. Exit code 2 means that \
-            problems were found.
+            problems were found. Of a store in PostgreSQL the tables, their indexes and the numbers of the history are \
+            checked.
 
             With --repair a copy of the store is made and repaired as far as possible: tables and columns that the \
             model requires are added, with default values, dangling references are cleared, inverses are set, key \
-            counters are raised, and optional values whose files are missing are cleared. The store itself is not changed. Problems that need a decision are not repaired.
+            counters are raised, and optional values whose files are missing are cleared. The store itself is not changed. Problems that need a decision are not repaired. The copy of a store in \
+            PostgreSQL is in another schema of its database.
 
             EXAMPLES:
               coral check Notes.sqlite
@@ -45,9 +47,7 @@ struct CheckCommand: ParsableCommand {
     func run() throws { try proof.prove(store, check) }
 
     private func check() throws {
-        let url = try OpenStore.file(
-            at: store,
-            because: "coral check examines the tables of a file: it does not check stores in PostgreSQL.")
+        let url = try OpenStore.place(at: store)
         let model = try source.givenModel()
         let open: OpenStore
         do {
@@ -57,18 +57,20 @@ struct CheckCommand: ParsableCommand {
         } catch {
             // A store that cannot be opened cannot be copied.
             guard `repair` == nil, let damage = StoreProblem(damage: error) else { throw error }
-            try show(CheckReport(store: store, problems: [damage]))
+            try show(CheckReport(store: ServerURLs.shown(store), problems: [damage]))
             throw CommandStatus.findings.exitCode
         }
         guard let `repair` else {
             let check = StoreCheck(url: open.url, model: open.model)
             let problems = try Work.run("Checking") { try check.problems(of: open.snapshot(), progress: $0) }
-            try show(CheckReport(store: store, problems: problems))
+            try show(CheckReport(store: ServerURLs.shown(store), problems: problems))
             if !problems.isEmpty { throw CommandStatus.findings.exitCode }
             return
         }
         let (problems, left) = try repaired(open, to: `repair`)
-        try show(CheckReport(store: store, problems: problems, copy: `repair`, left: left))
+        try show(
+            CheckReport(
+                store: ServerURLs.shown(store), problems: problems, copy: ServerURLs.shown(`repair`), left: left))
         if !left.isEmpty { throw CommandStatus.findings.exitCode }
     }
 
@@ -83,20 +85,28 @@ struct CheckCommand: ParsableCommand {
             throw CommandError(
                 "On this system the rows of a store cannot be accessed: it can be checked, but not repaired.")
         #else
-            if let place = FileStatus(path), FileStatus(open.url.path)?.isSame(as: place) == true {
-                throw CommandError("--repair requires the path of a copy, not the store itself.")
+            let place = URL(storeAt: path)
+            guard place.isOfServer == open.url.isOfServer else {
+                throw CommandError(
+                    "--repair copies a file to a file, and a store in PostgreSQL to another schema of its database.")
             }
-            try Confirmation.requireFree(path, for: .store, reading: [open.url, source.url], isForced: force)
+            if place == open.url || FileStatus(path).map({ FileStatus(open.url.path)?.isSame(as: $0) == true }) == true
+            {
+                throw CommandError("--repair requires the location of a copy, not the store itself.")
+            }
+            if place.isFileURL {
+                try Confirmation.requireFree(path, for: .store, reading: [open.url, source.url], isForced: force)
+            }
             try StandardOutput.requireOpen()
             // Replacing an existing file has been confirmed before; a file that has been created since is not replaced.
             let occupant: StoreCreation.Occupant = force || FileStatus(path) != nil ? .file : .nothing
             return try Work.run("Repairing") { progress in
                 try StoreCreation.makeStore(
-                    at: URL(fileURLWithPath: path), model: open.model, replacing: occupant
+                    at: place, model: open.model, replacing: occupant
                 ) { copy in
                     try open.coordinator.replacePersistentStore(
                         at: copy, destinationOptions: nil, withPersistentStoreFrom: open.url, sourceOptions: nil,
-                        ofType: NSSQLiteStoreType)
+                        ofType: copy.storeType)
                     let check = StoreCheck(url: copy, model: open.model)
                     return (try check.problems(progress: progress), try check.repair(progress: progress))
                 }

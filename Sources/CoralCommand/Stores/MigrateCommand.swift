@@ -14,7 +14,7 @@ struct MigrateCommand: ParsableCommand {
             between; --through gives other versions, in order. A step between two versions is made with a mapping model \
             if there is one for their version hashes, else by inference. Inferred steps are one \
             transaction in the store's file; with mapping models, the migrated store is made beside the store and \
-            replaces it. A store in PostgreSQL is migrated by inferred steps only, and rehearsed in another schema of its \
+            replaces it. A store in PostgreSQL is rehearsed, and migrated with mapping models, in another schema of its \
             database.
 
             What the rows do not allow is repaired on request: --fill gives objects without a value of a required \
@@ -95,12 +95,7 @@ struct MigrateCommand: ParsableCommand {
 
     func run() throws {
         let url = try OpenStore.place(at: store).withoutLinks
-        if url.isOfServer, output != nil {
-            throw CommandError(
-                "A store in PostgreSQL is migrated in place: for a migrated copy, copy it with coral import --restore first."
-            )
-        }
-        if let output, !dryRun {
+        if let output, !dryRun, !ServerURLs.isOne(output) {
             let models = ([to] + through + mapping).map { URL(storeAt: $0) }
             try Confirmation.requireFree(output, for: .store, reading: [url] + models, isForced: force)
         }
@@ -110,7 +105,7 @@ struct MigrateCommand: ParsableCommand {
             try MigrationRehearsal(migration).run(onStoreAt: url, progress: $0)
         }
         warnOfUnfittingMappings(migration, result)
-        let name = url.isOfServer ? url.storeName : store
+        let name = ServerURLs.shown(store)
         var report = MigrationReport(result, store: name, to: migration.destination.name)
         if dryRun || !result.isPossible {
             try json ? JSONOutput.write(report) : StandardOutput.write(report.text)
@@ -135,7 +130,7 @@ struct MigrateCommand: ParsableCommand {
             let occupant: StoreCreation.Occupant = force || FileStatus(output) != nil ? .file : .nothing
             _ = try Work.run("Migrating", noun: nil) {
                 try migration.migrateStore(
-                    at: url, to: URL(fileURLWithPath: output), replacing: occupant, progress: $0)
+                    at: url, to: URL(storeAt: output), replacing: occupant, progress: $0)
             }
             return
         }
@@ -154,7 +149,7 @@ struct MigrateCommand: ParsableCommand {
             }
             guard !statements.isEmpty else {
                 return try StandardOutput.write(
-                    "-- \(url.isOfServer ? url.storeName : store) has the version \"\(migration.destination.name)\" already.\n"
+                    "-- \(ServerURLs.shown(store)) has the version \"\(migration.destination.name)\" already.\n"
                 )
             }
             for statement in statements { try StandardOutput.write(statement + ";\n") }
@@ -190,7 +185,7 @@ struct MigrateCommand: ParsableCommand {
     private func chosenMigration(of store: URL) throws -> ProgressiveMigration {
         let target = URL(storeAt: to)
         guard try target.storeExists() else {
-            throw CommandError("There is no model or store at \(target.isOfServer ? target.storeName : to).")
+            throw CommandError("There is no model or store at \(ServerURLs.shown(to)).")
         }
         let between = try through.map { path in
             guard FileManager.default.fileExists(atPath: path) else {

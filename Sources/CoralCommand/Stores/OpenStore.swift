@@ -33,7 +33,7 @@ struct OpenStore {
     static func place(at path: String) throws -> URL {
         let url = URL(storeAt: path)
         guard try url.storeExists() else {
-            throw CommandError("There is no store at \(url.isOfServer ? url.storeName : path).")
+            throw CommandError("There is no store at \(ServerURLs.shown(path)).")
         }
         try requireFile(url)
         return url

@@ -45,7 +45,7 @@ struct VerifyCommand: ParsableCommand {
             try StoreRestorer(model: open.model).restore(.file(document), to: copy, progress: $0)
         }
         let report = try VerifyReport(
-            store: open.url.isOfServer ? open.url.storeName : store, objectCount: result.recordCount,
+            store: ServerURLs.shown(store), objectCount: result.recordCount,
             missingFileCount: result.missingFileCount,
             format: format.rawValue,
             before: lines(of: open, folder.appendingPathComponent("before")),

@@ -39,7 +39,8 @@
             let entities = model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
             for entity in entities {
                 guard let place = places[entity.name ?? ""] else { continue }
-                views.append(View(name: taken.choose(entity.name ?? ""), query: query(of: entity, place)))
+                views.append(
+                    View(name: taken.choose(tables.fitting(entity.name ?? "")), query: query(of: entity, place)))
             }
             for entity in entities {
                 guard let place = places[entity.name ?? ""] else { continue }
@@ -48,7 +49,7 @@
                     guard let members = place.members[name], let destination = relationship.destinationEntity,
                         let query = query(of: members, owner: place, destination: destination)
                     else { continue }
-                    views.append(View(name: taken.choose("\(entity.name ?? "").\(name)"), query: query))
+                    views.append(View(name: taken.choose(tables.fitting("\(entity.name ?? "").\(name)")), query: query))
                 }
             }
             return views
@@ -62,12 +63,22 @@
             views().map { view in
                 let name = SQLText.name(view.name)
                 let temporary = isTemporary ? "TEMP " : ""
-                return "DROP VIEW IF EXISTS \(isTemporary ? "temp." : "")\(name);\n"
+                let schema = isTemporary ? (tables.schema == nil ? "temp." : "pg_temp.") : ""
+                return "DROP VIEW IF EXISTS \(schema)\(name)\(tables.schema == nil ? "" : " CASCADE");\n"
                     + "CREATE \(temporary)VIEW \(name) AS\n\(view.query);\n"
             }.joined(separator: "\n")
         }
 
         // MARK: - Entities
+
+        /// The name of a table in statements.
+        private func table(_ name: String) -> String {
+            (tables.schema.map { SQLText.name($0) + "." } ?? "") + SQLText.name(name)
+        }
+
+        private func value(_ column: String, _ type: GraphValueType) -> String {
+            tables.schema == nil ? SQLText.value(column, type) : SQLText.serverValue(column, type)
+        }
 
         private func query(of entity: NSEntityDescription, _ place: StoreTables.Entity) -> String {
             var names = NameChoice(taken: [])
@@ -85,31 +96,34 @@
                     guard let column = place.columns[key] else { continue }
                     let place = "t.\(SQLText.name(column.name))"
                     guard column.hasStorageByte else {
-                        columns.append("\(SQLText.value(place, type)) AS \(SQLText.name(names.choose(key)))")
+                        columns.append("\(value(place, type)) AS \(SQLText.name(names.choose(tables.fitting(key))))")
                         continue
                     }
                     let first = "substr(\(place), 1, 1)"
                     columns.append(
-                        "CASE \(first) WHEN x'01' THEN substr(\(place), 2) END AS \(SQLText.name(names.choose(key)))")
+                        "CASE \(first) WHEN x'01' THEN substr(\(place), 2) END AS \(SQLText.name(names.choose(tables.fitting(key))))"
+                    )
                     let file = "\(SQLText.literal(externalFolder)) || CAST(substr(\(place), 2, 36) AS TEXT)"
                     columns.append(
-                        "CASE \(first) WHEN x'02' THEN \(file) END AS \(SQLText.name(names.choose("\(key).file")))")
+                        "CASE \(first) WHEN x'02' THEN \(file) END AS \(SQLText.name(names.choose(tables.fitting("\(key).file"))))"
+                    )
                 }
             }
             for (name, relationship) in entity.relationshipsByName.sorted(by: { $0.key < $1.key }) {
                 guard let column = place.columns[name] else { continue }
-                columns.append("t.\(SQLText.name(column.name)) AS \(SQLText.name(names.choose(name)))")
+                columns.append("t.\(SQLText.name(column.name)) AS \(SQLText.name(names.choose(tables.fitting(name))))")
                 guard let destination = relationship.destinationEntity, let other = places[destination.name ?? ""],
                     let label = Self.label(of: destination), let text = other.columns[label]
                 else { continue }
                 let alias = "j\(columns.count)"
                 joins +=
-                    "\n    LEFT JOIN \(SQLText.name(other.table)) \(alias) ON \(alias).Z_PK = t.\(SQLText.name(column.name))"
+                    "\n    LEFT JOIN \(table(other.table)) \(alias) ON \(alias).Z_PK = t.\(SQLText.name(column.name))"
                 columns.append(
-                    "\(alias).\(SQLText.name(text.name)) AS \(SQLText.name(names.choose("\(name).\(label)")))")
+                    "\(alias).\(SQLText.name(text.name)) AS \(SQLText.name(names.choose(tables.fitting("\(name).\(label)"))))"
+                )
             }
             return
-                "    SELECT \(columns.joined(separator: ",\n        "))\n    FROM \(SQLText.name(place.table)) t\(joins)"
+                "    SELECT \(columns.joined(separator: ",\n        "))\n    FROM \(table(place.table)) t\(joins)"
                 + Self.condition(of: place, "t").map { "\n    WHERE \($0)" }.joined()
         }
 
@@ -141,7 +155,7 @@
             of members: StoreTables.Members, owner: StoreTables.Entity, destination: NSEntityDescription
         ) -> String? {
             guard let place = places[destination.name ?? ""] else { return nil }
-            let (ownerTable, memberTable) = (SQLText.name(owner.table), SQLText.name(place.table))
+            let (ownerTable, memberTable) = (table(owner.table), table(place.table))
             let conditions = Self.condition(of: owner, "o") + Self.condition(of: place, "m")
             let end = conditions.isEmpty ? "" : "\n    WHERE \(conditions.joined(separator: " AND "))"
             switch members {
@@ -149,10 +163,10 @@
                 let order = position.map { ",\n        m.\(SQLText.name($0)) AS position" } ?? ""
                 return "    SELECT o.Z_PK AS owner,\n        m.Z_PK AS member\(order)\n    FROM \(memberTable) m\n"
                     + "    JOIN \(ownerTable) o ON o.Z_PK = m.\(SQLText.name(column))\(end)"
-            case .pairs(let table, let source, let target, let position, let isReflexive):
+            case .pairs(let pairTable, let source, let target, let position, let isReflexive):
                 let order = position.map { ",\n        p.\(SQLText.name($0)) AS position" } ?? ""
                 func select(_ source: String, _ target: String) -> String {
-                    "    SELECT o.Z_PK AS owner,\n        m.Z_PK AS member\(order)\n    FROM \(SQLText.name(table)) p\n"
+                    "    SELECT o.Z_PK AS owner,\n        m.Z_PK AS member\(order)\n    FROM \(table(pairTable)) p\n"
                         + "    JOIN \(ownerTable) o ON o.Z_PK = p.\(SQLText.name(source))\n"
                         + "    JOIN \(memberTable) m ON m.Z_PK = p.\(SQLText.name(target))\(end)"
                 }

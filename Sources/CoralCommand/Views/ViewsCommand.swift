@@ -14,7 +14,8 @@ struct ViewsCommand: ParsableCommand {
             "Note.tags" with the keys of owner and member.
 
             The script creates temporary views, which do not change the store: execute it in each session, for example \
-            with sqlite3 -init. With --into the views are part of a copy of the store.
+            with sqlite3 -init, or with psql -f for a store in PostgreSQL, where their names take precedence over \
+            the views that the store has. With --into the views are part of a copy of the store.
 
             EXAMPLES:
               coral views Notes.sqlite -o views.sql
@@ -43,8 +44,9 @@ struct ViewsCommand: ParsableCommand {
         #if canImport(Darwin) || CORAL_PUBLIC_API
             throw CommandError("On this system the tables of a store are not accessible.")
         #else
-            guard !ServerURLs.isOne(store) else {
-                throw CommandError("A store in PostgreSQL has views with the names of the model, in its schema.")
+            guard into == nil || !ServerURLs.isOne(store) else {
+                throw CommandError(
+                    "A store in PostgreSQL has views with the names of the model already, in its schema.")
             }
             let open = try OpenStore(path: store, model: source)
             let views = try open.context.performAndWait { try StoreViews(open) }

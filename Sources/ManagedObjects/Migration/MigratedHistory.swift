@@ -2,17 +2,29 @@ import Foundation
 import GRDB
 import ModelFiles
 
-/// Copies the history of an SQLite store that is migrated by objects to the new store, and rewrites it for the new model.
+/// Copies the history of a store that is migrated by objects to the new store, and rewrites it for the new model.
 struct MigratedHistory {
     let manager: NSMigrationManager
     let mappings: [NSEntityMapping]
-    let source: SQLiteStore
-    let destination: SQLiteStore
+    let source: NSPersistentStore
+    let destination: NSPersistentStore
 
     private static let tables = ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"]
 
-    /// Does nothing if the source has no history. The destination must have none, and its objects must have been saved.
+    /// Does nothing if the source has no history, or if the stores are of different types. The destination must have none, and
+    /// its objects must have been saved.
     func copy() throws {
+        if let source = source as? SQLiteStore, let destination = destination as? SQLiteStore {
+            return try copy(from: source, to: destination)
+        }
+        #if PostgreSQL
+            if let source = source as? PostgreSQLStore, let destination = destination as? PostgreSQLStore {
+                try copy(from: source, to: destination)
+            }
+        #endif
+    }
+
+    private func copy(from source: SQLiteStore, to destination: SQLiteStore) throws {
         guard let url = source.url else { return }
         let (before, content) = (try source.content().schema, try destination.content())
         try content.connection.writeWithoutTransaction { database in
@@ -42,7 +54,8 @@ struct MigratedHistory {
         }
     }
 
-    private func newKey(_ entity: NSEntityDescription, _ key: Int64) -> Int64? {
+    /// The primary key in the new store of an object of an old entity; nil if the object does not exist.
+    func newKey(_ entity: NSEntityDescription, _ key: Int64) -> Int64? {
         let name = mappings.first { $0.sourceEntityName == entity.name && $0.destinationEntityName != nil }?
             .destinationEntityName
         let root = name.flatMap { manager.stacks.destination.model.entitiesByName[$0] }?.rootEntity.name
@@ -56,7 +69,7 @@ struct MigratedHistory {
 
 extension NSEntityMapping {
     /// The names of the entities, and those of the source properties that the expressions name.
-    fileprivate var names: InferredMapping.Entity {
+    var names: InferredMapping.Entity {
         func names(_ mappings: [NSPropertyMapping]?) -> [InferredMapping.Property] {
             (mappings ?? []).map { mapping in
                 let text = mapping.valueExpression?.description ?? ""

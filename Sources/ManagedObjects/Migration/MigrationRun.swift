@@ -22,7 +22,7 @@ struct MigrationRun {
         }
         let origin = try openSource()
         defer { manager.stacks.source.close() }
-        let isNew = !FileManager.default.fileExists(atPath: destination.url.path)
+        let isNew = !hasDestination
         let store = try openDestination()
         manager.destinationStore = store
         defer { manager.destinationStore = nil }
@@ -33,10 +33,9 @@ struct MigrationRun {
             }
             try runStages(steps)
             try save()
-            if isNew, manager.keepsHistory, let source = origin as? SQLiteStore, let destination = store as? SQLiteStore
-            {
+            if isNew, manager.keepsHistory {
                 try MigratedHistory(
-                    manager: manager, mappings: model.entityMappings ?? [], source: source, destination: destination
+                    manager: manager, mappings: model.entityMappings ?? [], source: origin, destination: store
                 ).copy()
             }
             manager.stacks.destination.close()
@@ -53,6 +52,15 @@ struct MigrationRun {
     }
 
     // MARK: - Stores
+
+    private var hasDestination: Bool {
+        guard destination.type == StoreClasses.serverType else {
+            return FileManager.default.fileExists(atPath: destination.url.path)
+        }
+        let metadata = try? NSPersistentStoreCoordinator.metadataForPersistentStore(
+            ofType: destination.type, at: destination.url)
+        return metadata != nil
+    }
 
     private func openSource() throws -> NSPersistentStore {
         var options = source.options ?? [:]

@@ -25,7 +25,7 @@ open class NSMigrationManager: NSObject {
     /// The root entities of the destination model whose rows keep the primary keys of the source.
     final var rootsKeepingKeys: Set<String> = []
     /// Whether a new SQLite store receives the history of the source.
-    final var keepsHistory = false
+    package final var keepsHistory = false
     /// The store that receives the destination instances, while a migration runs.
     final var destinationStore: NSPersistentStore?
     private let shared = Mutex(SharedState())

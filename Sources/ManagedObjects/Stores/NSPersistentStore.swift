@@ -152,6 +152,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because a lock
     /// Deletes a store that is not a file. False if the class has only stores in files, or in memory.
     class func destroyStore(at url: URL) throws -> Bool { false }
 
+    /// Replaces a store that is not a file by a copy of another one. False if the class has only stores in files, or in memory.
+    class func replaceStore(at destination: URL, withStoreFrom source: URL) throws -> Bool { false }
+
     // MARK: - Life cycle
 
     /// Called when a coordinator has added the store.

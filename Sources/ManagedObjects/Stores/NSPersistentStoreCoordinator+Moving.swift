@@ -54,8 +54,10 @@ extension NSPersistentStoreCoordinator {
 
     /// See the public method of the class.
     final func replaceStore(at destinationURL: URL, withStoreFrom sourceURL: URL, ofType storeType: String) throws {
+        let storeClass = try StoreClasses.shared.storeClass(ofType: storeType, url: sourceURL)
+        if try storeClass.replaceStore(at: destinationURL, withStoreFrom: sourceURL) { return }
         try requireFiles(type: storeType, url: destinationURL)
-        if let fileClass = try StoreClasses.shared.storeClass(ofType: storeType, url: sourceURL) as? FileStore.Type {
+        if let fileClass = storeClass as? FileStore.Type {
             return try fileClass.replaceStore(at: destinationURL, withStoreAt: sourceURL)
         }
         if Self.isSame(destinationURL.withoutLinks, sourceURL.withoutLinks) { return }

@@ -180,7 +180,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
 
     /// Replaces a store by a copy of another one, or creates the copy if there is no store. UUID and primary keys are
     /// those of the copied store. The copy is made beside the destination and moved there when it is complete; the
-    /// replaced store is locked during the move. Cost for SQLite: every page of the file is copied.
+    /// replaced store is locked during the move. Cost for SQLite: every page of the file is copied. Of a store in PostgreSQL the
+    /// destination is another schema of the same database, and the server copies the rows.
     ///
     /// - Throws: Code 134000 for a type without a class, 134070 for a type whose stores cannot be replaced and if the
     ///   store to be replaced is open, and errors of reading and writing the files; the replaced store is then

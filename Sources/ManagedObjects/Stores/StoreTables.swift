@@ -1,8 +1,9 @@
+import AtomicFiles
 import Foundation
 import GRDB
 
-/// The tables and columns of an SQLite store, with the names of the model's entities and properties: for SQL that other
-/// programs execute. Read from the schema of the file, in which names may differ from those of a new store.
+/// The tables and columns of a store, with the names of the model's entities and properties: for SQL that other programs
+/// execute. Read from the schema of the database, in which names may differ from those of a new store.
 package struct StoreTables: Sendable {
     /// The rows of an entity.
     package struct Entity: Sendable {
@@ -36,9 +37,12 @@ package struct StoreTables: Sendable {
         case pairs(table: String, owner: String, member: String, position: String?, isReflexive: Bool)
     }
 
+    /// The schema of a server that contains the tables; nil for an SQLite store.
+    package let schema: String?
+    private let naming: SQLNaming
     /// The store's entities, in the order of their names.
     package let entities: [Entity]
-    /// The names of all tables and views of the database.
+    /// The names of all tables and views of the database. Of a server: the tables of the store.
     package let tableNames: [String]
     /// The tables and columns that the model requires and the store lacks, as `TABLE` or `TABLE.COLUMN`.
     package let missing: [String]
@@ -50,10 +54,19 @@ package struct StoreTables: Sendable {
     /// - Parameter measures: Whether the sizes of tables are read too. Cost: each page of the file.
     /// - Throws: Errors of Core Data's.
     package init(of url: URL, in context: NSManagedObjectContext, measures: Bool = false) throws {
-        guard let store = context.coordinator?.persistentStore(for: url) as? SQLiteStore else {
-            throw CocoaError(.persistentStoreOperation, "The context does not have the store.", url: url)
+        let store = context.coordinator?.persistentStore(for: url)
+        #if PostgreSQL
+            if let store = store as? PostgreSQLStore {
+                self = try Self(server: store)
+                return
+            }
+        #endif
+        guard let store = store as? SQLiteStore else {
+            throw CocoaError(
+                .persistentStoreOperation, "The context does not have the store.", url: url.withoutPassword)
         }
         let schema = try store.content().schema
+        (self.schema, naming) = (nil, .sqlite)
         entities = schema.entities.map { Self.entity($0, in: schema) }.sorted { $0.name < $1.name }
         missing = schema.missing
         let generation = context.pinnedGenerations?.generation(of: store)
@@ -63,12 +76,33 @@ package struct StoreTables: Sendable {
         }
     }
 
-    private static func entity(_ place: SQLEntity, in schema: SQLSchema) -> Entity {
+    #if PostgreSQL
+        /// The tables with their names as the server compares quoted ones.
+        private init(server store: PostgreSQLStore) throws {
+            let content = try store.content()
+            let schema = content.schema
+            (self.schema, naming) = (content.location.schema, .postgreSQL)
+            entities = schema.entities.map { Self.entity($0, in: schema, PostgreSQLTables.lowercased) }
+                .sorted { $0.name < $1.name }
+            missing = schema.missing
+            tableNames = (schema.tables.map(\.name) + schema.joinTables.map(\.name) + PostgreSQLTables.ownTableNames)
+                .map(PostgreSQLTables.lowercased).sorted()
+            byteCounts = [:]
+        }
+    #endif
+
+    /// The name of a table or view as the database allows it: shortened, with a hash, if it is too long.
+    package func fitting(_ name: String) -> String { naming.fitting(name) }
+
+    /// - Parameter named: The name in the database of a table or column.
+    private static func entity(
+        _ place: SQLEntity, in schema: SQLSchema, _ named: (String) -> String = { $0 }
+    ) -> Entity {
         let entity = place.entity
         var columns: [String: Column] = [:]
         for (slot, column) in zip(entity.layout.slots, place.columns) {
             guard let key = slot.name, let column else { continue }
-            columns[key] = Column(name: column.name, hasStorageByte: column.hasStorageByte)
+            columns[key] = Column(name: named(column.name), hasStorageByte: column.hasStorageByte)
         }
         var members: [String: Members] = [:]
         for toMany in entity.layout.toMany where toMany.isPersistent {
@@ -78,16 +112,16 @@ package struct StoreTables: Sendable {
             case .memberSlot(let slot, let position):
                 guard let owner = destination.columns[slot]?.name else { continue }
                 members[relationship.name] = .rows(
-                    owner: owner, position: position.flatMap { destination.columns[$0]?.name })
+                    owner: named(owner), position: position.flatMap { destination.columns[$0]?.name }.map(named))
             case .pairs:
                 guard let pairs = schema.pairs(of: relationship) else { continue }
                 members[relationship.name] = .pairs(
-                    table: pairs.table, owner: pairs.source, member: pairs.destination, position: pairs.position,
-                    isReflexive: pairs.isReflexive)
+                    table: named(pairs.table), owner: named(pairs.source), member: named(pairs.destination),
+                    position: pairs.position.map(named), isReflexive: pairs.isReflexive)
             }
         }
         return Entity(
-            name: entity.name ?? "", number: place.number, table: place.table,
+            name: entity.name ?? "", number: place.number, table: named(place.table),
             numbers: place.sharesTable ? place.hierarchyNumbers : nil, columns: columns, members: members)
     }
 }

@@ -6,11 +6,12 @@ import Testing
 
 /// What changes have done to properties, kept beside the history.
 @Suite struct OldValueTests {
-    private func stack(_ folder: StoreFolder? = nil, model: NSManagedObjectModel = NotesModel.make()) throws
-        -> TestStack
-    {
+    /// - Parameter url: The location of the store; nil for a new one.
+    private func stack(
+        _ type: String = NSSQLiteStoreType, at url: URL? = nil, model: NSManagedObjectModel = NotesModel.make()
+    ) throws -> TestStack {
         try TestStack(
-            model: model, url: folder?.url ?? URL(fileURLWithPath: "/dev/null"),
+            model: model, type: type, url: url ?? TestStores.url(type),
             options: [NSPersistentHistoryTrackingKey: true, HistoryOldValuesOption: true])
     }
 
@@ -41,8 +42,11 @@ import Testing
         return "\(id.entity.name ?? "")/\(id.uriRepresentation().lastPathComponent)"
     }
 
-    @Test func `saves and batch requests keep old and new values`() throws {
-        let stack = try stack(try StoreFolder())
+    @Test(arguments: TestStores.sqlTypes) func `saves and batch requests keep old and new values`(
+        type: String
+    ) throws {
+        let folder = try StoreFolder()
+        let stack = try stack(type, at: type == NSSQLiteStoreType ? folder.url : nil)
         let context = stack.context()
         let note = context.insert("Note", ["title": "a"])
         try context.save()
@@ -65,8 +69,10 @@ import Testing
         #expect(texts[4].count == 12, "\(texts[4])")
     }
 
-    @Test func `a to-one relationship's values are IDs, of the right entities`() throws {
-        let stack = try stack()
+    @Test(arguments: TestStores.sqlTypes) func `a to-one relationship's values are IDs, of the right entities`(
+        type: String
+    ) throws {
+        let stack = try stack(type)
         let context = stack.context()
         let note = context.insert("Note")
         let items = [context.insert("Item"), context.insert("SpecialItem"), context.insert("SpecialItem")]
@@ -83,8 +89,10 @@ import Testing
             ])
     }
 
-    @Test func `changes of many-to-many relationships are kept for both sides`() throws {
-        let stack = try stack()
+    @Test(arguments: TestStores.sqlTypes) func `changes of many-to-many relationships are kept for both sides`(
+        type: String
+    ) throws {
+        let stack = try stack(type)
         let context = stack.context()
         let item = context.insert("SpecialItem")
         let tags = [context.insert("Tag"), context.insert("Tag")]
@@ -104,8 +112,10 @@ import Testing
         #expect(Set(last).isSuperset(of: ["items: - SpecialItem/p1", "tags: - Tag/p2"]), "\(last)")
     }
 
-    @Test func `a batch deletion keeps the references that it clears`() throws {
-        let stack = try stack()
+    @Test(arguments: TestStores.sqlTypes) func `a batch deletion keeps the references that it clears`(
+        type: String
+    ) throws {
+        let stack = try stack(type)
         let context = stack.context()
         let note = context.insert("Note")
         let item = context.insert("Item")
@@ -115,10 +125,11 @@ import Testing
         #expect(try texts(stack).flatMap { $0 }.contains("cover: Item/p1 -> nil"))
     }
 
-    @Test func `two objects that exchange unique values have one change each, without temporary values`() throws {
+    @Test(arguments: TestStores.sqlTypes)
+    func `two objects that exchange unique values have one change each, without temporary values`(type: String) throws {
         let model = NotesModel.make()
         model.entitiesByName["Note"]?.uniquenessConstraints = [["title"]]
-        let stack = try stack(model: model)
+        let stack = try stack(type, model: model)
         let context = stack.context()
         let notes = ["a", "b"].map { context.insert("Note", ["title": $0]) }
         try context.save()
@@ -128,10 +139,13 @@ import Testing
         #expect(try Set(texts(stack).suffix(2)) == [["title: a -> b"], ["title: b -> a"]])
     }
 
-    @Test func `old values are deleted with their transactions, and stay in a store opened without the option`() throws
+    @Test(arguments: TestStores.sqlTypes)
+    func `old values are deleted with their transactions, and stay in a store opened without the option`(type: String)
+        throws
     {
         let folder = try StoreFolder()
-        let first = try stack(folder)
+        let url = type == NSSQLiteStoreType ? folder.url : try #require(TestStores.url(type))
+        let first = try stack(type, at: url)
         let context = first.context()
         let note = context.insert("Note", ["title": "a"])
         note.mutableSetValue(forKey: "related").add(context.insert("Note"))
@@ -139,7 +153,7 @@ import Testing
         note.setValue("b", forKey: "title")
         note.setValue(Set<NSManagedObject>(), forKey: "related")
         try context.save()
-        let plain = try TestStack(url: folder.url)
+        let plain = try TestStack(type: type, url: url)
         let other = plain.context()
         try other.all("Note", sortedBy: "title").last?.setValue("c", forKey: "title")
         try other.save()
@@ -149,22 +163,23 @@ import Testing
             texts.contains(["related: - Note/p2", "title: a -> b"])
                 || texts.contains(["related: - Note/p1", "title: a -> b"]))
         try plain.coordinator.purgeHistory(.keepingChanges(1))
-        let counts = try DatabaseQueue(path: folder.url.path).read { database in
-            try [OldValueStatements.values, OldValueStatements.pairs].map {
-                try Int.fetchOne(database, sql: "SELECT count(*) FROM \($0)")
-            }
+        let store = try #require(plain.coordinator.persistentStores.first as? any SQLRowStore)
+        for table in [OldValueStatements.values, OldValueStatements.pairs] {
+            #expect(try count(table, in: store) == 0)
         }
-        #expect(counts == [0, 0])
         // Opened with the option again, the store keeps old values again.
-        let again = try stack(folder)
+        let again = try stack(type, at: url)
         let last = again.context()
         try last.all("Note", sortedBy: "title").last?.setValue("d", forKey: "title")
         try last.save()
         #expect(try self.texts(again) == [["unknown"], ["title: c -> d"]])
     }
 
-    @Test func `old values of a transaction that fails are not kept`() throws {
-        let stack = try stack(try StoreFolder())
+    @Test(arguments: TestStores.sqlTypes) func `old values of a transaction that fails are not kept`(
+        type: String
+    ) throws {
+        let folder = try StoreFolder()
+        let stack = try stack(type, at: type == NSSQLiteStoreType ? folder.url : nil)
         let context = stack.context()
         let note = context.insert("Note", ["title": "a"])
         try context.save()
@@ -177,6 +192,14 @@ import Testing
         try last.all("Note").first?.setValue("d", forKey: "title")
         try last.save()
         #expect(try texts(stack) == [["unknown"], ["title: a -> b"], ["title: b -> d"]])
+    }
+
+    private func count(_ table: String, in store: some SQLRowStore) throws -> Int64 {
+        try store.reading(nil, consistently: false) { database in
+            let cursor = try database.cursor(SQLQuery(sql: "SELECT count(*) FROM \(table)"))
+            defer { cursor.finish() }
+            return try cursor.step() ? cursor.integer(0) : -1
+        }
     }
 
     @Test func `without the option nothing is kept, and the store has no more tables than Apple's`() throws {

@@ -79,15 +79,6 @@
             }
         }
 
-        @Test func `old values are refused`() throws {
-            let error = #expect(throws: CocoaError.self) {
-                _ = try TestStack(
-                    type: TestStores.postgreSQL, url: TestStores.url(TestStores.postgreSQL),
-                    options: [NSPersistentHistoryTrackingKey: true, HistoryOldValuesOption: true])
-            }
-            #expect(error?.code == .persistentStoreOpen)
-        }
-
         private func withConnection(
             of context: NSManagedObjectContext, _ body: (PostgreSQLConnection, _ schema: String) throws -> Void
         ) throws {
@@ -115,6 +106,69 @@
             #expect(try context.count(for: request) == 1)
             let least = try context.fetch(aggregate("min:(identifier)", .UUIDAttributeType)).first?["found"] as? UUID
             #expect(least?.uuidString == identifiers.map(\.uuidString).min())
+        }
+
+        @Test func `a sum of fractions in a whole number is rounded as in a file`() throws {
+            func model() -> NSManagedObjectModel {
+                let model = NotesModel.make()
+                let total = NSDerivedAttributeDescription()
+                total.name = "total"
+                total.attributeType = .integer64AttributeType
+                total.derivationExpression = NSExpression(format: "items.@sum.weight")
+                model.entitiesByName["Note"]?.properties.append(total)
+                let weight = NotesModel.attribute("weight", .doubleAttributeType)
+                model.entitiesByName["Item"]?.properties.append(weight)
+                return model
+            }
+            var totals: [[Int?]] = []
+            for type in TestStores.sqlTypes {
+                let stack = try TestStack(model: model(), type: type, url: TestStores.url(type))
+                let context = stack.context()
+                for weights in [[1.5, 1], [0.25, 0.25], [-1.5, -1], [2.5], [3.75, 0.75], []] {
+                    let note = context.insert("Note")
+                    for weight in weights { context.insert("Item", ["weight": weight]).setValue(note, forKey: "note") }
+                }
+                try context.save()
+                let reading = stack.context()
+                totals.append(
+                    try reading.all("Note").sorted { $0.key.number < $1.key.number }.map {
+                        $0.value(forKey: "total") as? Int
+                    })
+                withExtendedLifetime(reading) {}
+            }
+            #expect(totals.allSatisfy { $0 == totals[0] }, "\(totals)")
+        }
+
+        @Test func `a database of another encoding is refused`() throws {
+            let server = try #require(TestStores.server)
+            let name = "latin_" + UUID().uuidString.prefix(8).lowercased()
+            let connection = try PostgreSQLConnection(server)
+            defer { connection.close() }
+            try connection.execute(
+                script: "CREATE DATABASE \(name) ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
+            defer { _ = try? connection.execute(script: "DROP DATABASE \(name) WITH (FORCE)") }
+            var parts = try #require(URLComponents(string: server))
+            parts.path = "/" + name
+            let error = #expect(throws: CocoaError.self) {
+                _ = try TestStack(type: TestStores.postgreSQL, url: parts.url)
+            }
+            #expect(error?.code == .persistentStoreOpen)
+            #expect(error?.localizedDescription.contains("LATIN1") == true)
+        }
+
+        @Test func `a table with columns of other types is refused`() throws {
+            let context = try context()
+            _ = context.insert("Note", ["count": 3])
+            try context.save()
+            let store = try #require(context.persistentStoreCoordinator?.persistentStores.first as? PostgreSQLStore)
+            try withConnection(of: context) { connection, _ in
+                try connection.execute(script: "DROP VIEW \"Note\"; ALTER TABLE ZNOTE ALTER COLUMN ZCOUNT TYPE numeric")
+            }
+            let error = #expect(throws: CocoaError.self) {
+                _ = try TestStack(type: TestStores.postgreSQL, url: store.url)
+            }
+            #expect(error?.code == .fileReadCorruptFile)
+            #expect(error?.localizedDescription.contains("ZNOTE.ZCOUNT has the type numeric") == true)
         }
 
         @Test func `texts derived from other objects by a function are refused`() throws {

@@ -112,6 +112,30 @@
             #expect(try check(writers, in: stack) >= 250)
         }
 
+        @Test func `keys are reserved when the server is there again`() throws {
+            let server = try TestServer()
+            try server.start()
+            let stack = try stack("host=\(server.host)")
+            let context = stack.context()
+            _ = context.insert("Note", ["count": 1])
+            try context.save()
+            try server.stop()
+            let ended = DispatchSemaphore(value: 0)
+            // No one else uses the server meanwhile.
+            nonisolated(unsafe) let stopped = server
+            Thread.detachNewThread {
+                usleep(1_500_000)
+                try? stopped.start()
+                ended.signal()
+            }
+            let note = context.insert("Note", ["count": 2])
+            try context.obtainPermanentIDs(for: [note])
+            try context.save()
+            ended.wait()
+            #expect(try stack.context().all("Note").count == 2)
+            #expect(note.key.number > 1)
+        }
+
         @Test func `a standby is promoted`() throws {
             let primary = try TestServer()
             try primary.start()

@@ -119,6 +119,22 @@
             #expect(error?.code == .persistentStoreTimeout)
         }
 
+        @Test func `a pinned state ends when nothing was read from it for ten minutes`() throws {
+            let (stack, store) = try stack()
+            let generation = try #require(try store.pinGeneration() as? PostgreSQLGeneration)
+            let limit = try generation.read {
+                try $0.execute(script: "SHOW idle_in_transaction_session_timeout").text(0, 0)
+            }
+            #expect(limit == "10min")
+            try generation.read { _ = try $0.execute(script: "SET idle_in_transaction_session_timeout TO 200") }
+            usleep(800_000)
+            let entity = try #require(stack.coordinator.managedObjectModel.entitiesByName["Note"])
+            let error = #expect(throws: CocoaError.self) {
+                try store.count(matching: RowQuery(entity: entity), generation: generation)
+            }
+            #expect(error?.code == .persistentStoreTimeout)
+        }
+
         @Test func `a commit is heard by another coordinator`() throws {
             let (listening, _) = try stack([NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
             let (stack, _) = try stack([NSPersistentHistoryTrackingKey: true])

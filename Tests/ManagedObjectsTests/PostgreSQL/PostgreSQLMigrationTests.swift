@@ -144,6 +144,161 @@
             #expect(found[1].contains { $0.contains("heading") } && found[1].contains { $0.contains("heading=n2") })
         }
 
+        /// Migrates a store as when it is added with a mapping model, by objects.
+        private func migrateByObjects(_ url: URL, from old: NSManagedObjectModel, to new: NSManagedObjectModel) throws {
+            let manager = NSMigrationManager(sourceModel: old, destinationModel: new)
+            manager.keepsHistory = true
+            let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: old, destinationModel: new)
+            let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+                ofType: TestStores.postgreSQL, at: url)
+            manager.destinationIdentifier = metadata[NSStoreUUIDKey] as? String
+            try PostgreSQLReplacement(url: url, metadata: metadata).run {
+                try manager.migrateStore(
+                    from: url, sourceType: TestStores.postgreSQL, options: nil, with: mapping, toDestinationURL: $0,
+                    destinationType: TestStores.postgreSQL, destinationOptions: nil)
+            }
+        }
+
+        @Test func `a migration with a mapping model keeps the history, its numbers and its tokens`() throws {
+            func model(isNew: Bool) -> NSManagedObjectModel {
+                let model = NotesModel.make()
+                guard isNew, let note = model.entitiesByName["Note"], let title = note.attributesByName["title"] else {
+                    return model
+                }
+                title.renamingIdentifier = "title"
+                title.name = "heading"
+                model.entities = [NotesModel.entity("Aaa", [])] + model.entities
+                return model
+            }
+            let url = try newURL()
+            let options: [AnyHashable: Any] = [NSPersistentHistoryTrackingKey: true]
+            let old = try TestStack(model: model(isNew: false), type: TestStores.postgreSQL, url: url, options: options)
+            let context = old.context()
+            context.transactionAuthor = "Ada"
+            let notes = (0..<3).map { context.insert("Note", ["title": "n\($0)"]) }
+            try context.save()
+            let token = try #require(old.coordinator.currentPersistentHistoryToken(fromStores: nil))
+            notes[0].setValue("changed", forKey: "title")
+            context.delete(notes[1])
+            try context.save()
+            let before = try history(context)
+            for store in old.coordinator.persistentStores { try old.coordinator.remove(store) }
+
+            try migrateByObjects(url, from: model(isNew: false), to: model(isNew: true))
+            let new = try TestStack(model: model(isNew: true), type: TestStores.postgreSQL, url: url, options: options)
+            let reading = new.context()
+            #expect(try history(reading) == before.map { $0.replacingOccurrences(of: "title", with: "heading") })
+            let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
+            let result = try #require(try reading.execute(request) as? NSPersistentHistoryResult)
+            let after = try #require(result.result as? [NSPersistentHistoryTransaction])
+            #expect(after.map(\.transactionNumber) == [2] && after.first?.changes?.count == 2)
+            _ = reading.insert("Aaa")
+            try reading.save()
+            #expect(try history(reading).last == "0 Aaa/1 [] []")
+        }
+
+        @Test func `old values are recorded for the new columns after a migration`() throws {
+            let url = try newURL()
+            var options: [AnyHashable: Any] = [NSPersistentHistoryTrackingKey: true, HistoryOldValuesOption: true]
+            func model(isNew: Bool) -> NSManagedObjectModel {
+                let model = NotesModel.make()
+                if isNew, let title = model.entitiesByName["Note"]?.attributesByName["title"] {
+                    title.renamingIdentifier = "title"
+                    title.name = "heading"
+                }
+                return model
+            }
+            let old = try TestStack(model: model(isNew: false), type: TestStores.postgreSQL, url: url, options: options)
+            let context = old.context()
+            _ = context.insert("Note", ["title": "a"])
+            try context.save()
+            for store in old.coordinator.persistentStores { try old.coordinator.remove(store) }
+            options.merge(Self.options) { $1 }
+            let new = try TestStack(model: model(isNew: true), type: TestStores.postgreSQL, url: url, options: options)
+            let changing = new.context()
+            try changing.all("Note").first?.setValue("b", forKey: "heading")
+            try changing.save()
+            let request = NSPersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast)
+            request.resultType = .changesOnly
+            let found = try changing.execute(request) as? NSPersistentHistoryResult
+            let change = try #require((found?.result as? [NSPersistentHistoryChange])?.last)
+            let properties = try #require(try change.propertyChanges())
+            guard case .value(let before, let after)? = properties["heading"] else {
+                Issue.record("\(properties)")
+                return
+            }
+            #expect(before as? String == "a" && after as? String == "b")
+        }
+
+        // MARK: - Progress
+
+        /// A model whose new version has a text that the server cannot compute.
+        private static func model(isNew: Bool) -> NSManagedObjectModel {
+            let model = NotesModel.make()
+            guard isNew else { return model }
+            let derived = NSDerivedAttributeDescription()
+            derived.name = "canonical"
+            derived.attributeType = .stringAttributeType
+            derived.derivationExpression = NSExpression(format: "canonical:(title)")
+            model.entitiesByName["Note"]?.properties.append(derived)
+            return model
+        }
+
+        /// A store with so many notes.
+        private func store(count: Int) throws -> URL {
+            let url = try newURL()
+            let stack = try TestStack(model: Self.model(isNew: false), type: TestStores.postgreSQL, url: url)
+            let context = stack.context()
+            let insert = NSBatchInsertRequest(
+                entityName: "Note", objects: (0..<count).map { ["title": "Título \($0)"] })
+            try context.execute(insert)
+            for store in stack.coordinator.persistentStores { try stack.coordinator.remove(store) }
+            return url
+        }
+
+        @Test func `texts are computed in chunks, with progress, and can be cancelled`() throws {
+            let url = try store(count: 25_000)
+            var migration = InPlaceMigration(
+                url: url, options: [:], models: [Self.model(isNew: false), Self.model(isNew: true)])
+            var fractions: [Double] = []
+            migration.didComplete = { fractions.append($0) }
+            migration.isCancelled = { fractions.contains { $0 > 0.5 } }
+            let error = #expect(throws: CocoaError.self) { try migration.run() }
+            #expect(error?.code == .migrationCancelled)
+            let before = try TestStack(model: Self.model(isNew: false), type: TestStores.postgreSQL, url: url)
+            #expect(try before.context().all("Note").count == 25_000)
+            for store in before.coordinator.persistentStores { try before.coordinator.remove(store) }
+
+            fractions = []
+            migration.isCancelled = nil
+            try migration.run()
+            #expect(fractions == fractions.sorted() && fractions.last == 1)
+            let steps = Set(fractions.filter { $0 > 0 && $0 < 1 })
+            #expect(steps.count >= 3, "\(fractions)")
+            let after = try TestStack(model: Self.model(isNew: true), type: TestStores.postgreSQL, url: url)
+            let context = after.context()
+            #expect(
+                try context.all("Note").allSatisfy {
+                    ($0.value(forKey: "canonical") as? String)?.hasPrefix("titulo ") == true
+                })
+        }
+
+        @Test func `a statement that runs is ended when a migration is cancelled`() throws {
+            let url = try store(count: 10)
+            let location = try PostgreSQLLocation(url)
+            let blocking = try PostgreSQLConnection(
+                location.server, setup: "SET search_path TO \(location.quotedSchema)")
+            defer { blocking.close() }
+            // The migration waits for the lock.
+            try blocking.execute(script: "BEGIN; LOCK TABLE ZNOTE IN ACCESS SHARE MODE")
+            let start = Date()
+            var migration = InPlaceMigration(
+                url: url, options: [:], models: [Self.model(isNew: false), Self.model(isNew: true)])
+            migration.isCancelled = { Date().timeIntervalSince(start) > 0.5 }
+            let error = #expect(throws: CocoaError.self) { try migration.run() }
+            #expect(error?.code == .migrationCancelled)
+        }
+
         // MARK: - Failures
 
         @Test func `rows that break a new constraint leave the store as it was`() throws {

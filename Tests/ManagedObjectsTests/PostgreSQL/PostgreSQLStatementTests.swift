@@ -127,6 +127,11 @@
             // Texts that are not of ASCII may be equal to others if differences are ignored, and decomposed ones always.
             for title in ["Zürich", "Zu\u{308}rich"] { _ = context.insert("Note", ["title": title, "count": 1]) }
             _ = context.insert("Note")
+            let notes = context.insertedObjects.filter { $0.value(forKey: "count") as? Int == 0 }
+                .sorted { ($0.value(forKey: "title") as? String ?? "") < ($1.value(forKey: "title") as? String ?? "") }
+            for (note, names) in zip(notes, [["nail", "hammer"], ["Nail"]]) {
+                for name in names { context.insert("Item", ["name": name]).setValue(note, forKey: "note") }
+            }
             try context.save()
             let store = try #require(stack.coordinator.persistentStores.first as? PostgreSQLStore)
             let entity = try #require(stack.coordinator.managedObjectModel.entitiesByName["Note"])
@@ -136,7 +141,14 @@
                 ("title LIKE[c] 'title 2??'", 102, 100), ("title ==[d] 'Zürich'", 2, 2),
                 ("title BEGINSWITH[c] 'needle' OR title ENDSWITH '299'", 8, 6),
                 ("count == 1 AND title CONTAINS 'itle 29'", 7, 6), ("title CONTAINS 'ü'", 2, 2),
-                ("title MATCHES 'Need.*'", 308, 5), ("NOT title CONTAINS 'i'", 308, 6),
+                ("title MATCHES 'Need.*'", 6, 5), ("title MATCHES[c] '.*NEEDLE[ ]1.*'", 7, 5),
+                ("title MATCHES 'N|Need.*'", 308, 5), ("title MATCHES 'Needles*.*'", 6, 5),
+                ("NOT title CONTAINS 'i'", 7, 6), ("title !=[c] 'TITLE 7'", 307, 307),
+                ("NOT (title CONTAINS[c] 'TITLE' OR count == 1)", 1, 1),
+                ("title IN[c] {'TITLE 1', 'TITLE 2', 'none'}", 4, 2), ("title == folder.name", 2, 1),
+                ("title ==[c] folder.name", 3, 1), ("title BEGINSWITH title", 307, 307),
+                ("ANY items.name CONTAINS[c] 'NAIL'", 2, 2), ("ALL items.name BEGINSWITH[c] 'na'", 307, 307),
+                ("NONE items.name CONTAINS[c] 'NAIL'", 306, 306),
             ]
             for (format, read, found) in expected {
                 let query = RowQuery(entity: entity, predicate: NSPredicate(format: format))

@@ -33,6 +33,8 @@
 
         func finish() { rows?.end() }
 
+        var columnCount: Int { result.columnCount }
+
         @inline(__always) func isNull(_ column: Int) -> Bool { result.isNull(row, column) }
         @inline(__always) func integer(_ column: Int) -> Int64 { result.integer(row, column) }
         @inline(__always) func double(_ column: Int) -> Double { result.real(row, column) }
@@ -66,14 +68,24 @@
             PostgreSQLCursor(try connection.rows(query.sql, query.arguments.map(PostgreSQLValue.init)))
         }
 
-        /// One statement, whose rows are received whole.
-        func readRows(withKeys keys: [Int64], by reader: RowReader) throws {
-            guard !keys.isEmpty else { return }
-            let result = try connection.execute(reader.plan.selectionOfKeys, [.array(PostgreSQLArray(keys))])
-            try reader.readAll(PostgreSQLCursor(result))
+        /// The number of keys of one statement, whose rows are received whole.
+        private static let keyLimit = 10_000
+
+        private static func forEachSlice(of keys: [Int64], _ body: (ArraySlice<Int64>) throws -> Void) rethrows {
+            for start in stride(from: 0, to: keys.count, by: keyLimit) {
+                try body(keys[start..<min(start + keyLimit, keys.count)])
+            }
         }
 
-        /// One statement, with the list as its first parameter.
+        /// One statement for up to 10,000 keys.
+        func readRows(withKeys keys: [Int64], by reader: RowReader) throws {
+            try Self.forEachSlice(of: keys) { keys in
+                let result = try connection.execute(reader.plan.selectionOfKeys, [.array(PostgreSQLArray(keys))])
+                try reader.readAll(PostgreSQLCursor(result))
+            }
+        }
+
+        /// One statement for up to 10,000 keys, with the list as its first parameter.
         func forEachCursor(
             of keys: [Int64], selecting selection: (SQLKeyCondition) -> SQLSelect,
             _ body: (PostgreSQLCursor) throws -> Void
@@ -84,7 +96,9 @@
                 .text("\($0) = ANY(?1::bigint[])")
             }
             let text = PostgreSQLDialect().text(of: selection(condition))
-            try body(PostgreSQLCursor(try connection.execute(text, [.array(PostgreSQLArray(keys))])))
+            try Self.forEachSlice(of: keys) { keys in
+                try body(PostgreSQLCursor(try connection.execute(text, [.array(PostgreSQLArray(keys))])))
+            }
         }
     }
 

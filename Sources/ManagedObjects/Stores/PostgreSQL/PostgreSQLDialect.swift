@@ -1,4 +1,7 @@
 #if PostgreSQL
+    import Foundation
+    import GRDB
+
     /// The SQL of PostgreSQL.
     ///
     /// Columns of texts have the collation "C", the order of the bytes in UTF-8, as SQLite's. The functions of the predicate
@@ -37,26 +40,43 @@
         func position(of part: SQLFragment, in text: SQLFragment) -> SQLFragment { "strpos(\(text), \(part))" }
         func name(of function: PredicateFunctions.Name) -> String? { nil }
 
-        /// Texts whose characters have one form only are compared exactly; all others are candidates. Those are texts of ASCII if
-        /// differences are ignored, because the collation "C" maps the case of its letters only, and otherwise texts without
-        /// combining characters.
-        func candidates(of text: SQLFragment, _ test: TextTest) -> SQLFragment? {
-            let part = "\(test.argument)::text" as SQLFragment
+        /// Texts whose characters have one form only are compared exactly; all others may satisfy an operator, or may not. Those
+        /// are texts of ASCII if differences are ignored, because the collation "C" maps the case of its letters only, and
+        /// otherwise texts without combining characters.
+        func enclosing(_ text: SQLFragment, _ test: TextTest) -> EnclosingConditions {
             let isFolded = !test.options.isLiteral
-            let folded: SQLFragment =
-                test.options.contains(.caseInsensitive) ? "lower(\(text) COLLATE \"C\")" : "\(text)"
-            let others: SQLFragment =
+            func others(_ text: SQLFragment) -> SQLFragment {
                 isFolded ? "octet_length(\(text)) > length(\(text))" : "\(text) ~ '[^\\u0001-\\u02ff]'"
+            }
+            func folded(_ text: SQLFragment) -> SQLFragment {
+                test.options.contains(.caseInsensitive) ? "lower(\(text) COLLATE \"C\")" : "\(text)"
+            }
+            let left = folded(text)
+            let part: SQLFragment = test.isConstant ? "\(test.part)::text" : folded(test.part)
             let condition: SQLFragment =
                 switch test.operation {
-                case .equal: "\(folded) = \(part)"
-                case .beginsWith: "starts_with(\(folded), \(part))"
-                case .endsWith: "right(\(folded), length(\(part))) = \(part)"
-                case .contains: "strpos(\(folded), \(part)) > 0"
-                // A pair of a carriage return and a line feed is one character.
-                case .like: "\(folded) LIKE \(part) ESCAPE '\\' OR strpos(\(text), chr(13)) > 0"
+                case .equal: test.isConstant ? "\(left) = \(part)" : "\(left) IS NOT DISTINCT FROM \(part)"
+                case .beginsWith: "starts_with(\(left), \(part))"
+                case .endsWith: "right(\(left), length(\(part))) = \(part)"
+                case .contains: "strpos(\(left), \(part)) > 0"
+                case .like: "\(left) LIKE \(part) ESCAPE '\\'"
                 }
-            return "(\(others) OR \(condition))"
+            // A pair of a carriage return and a line feed is one character.
+            let hasPairs = [text] + (test.isConstant ? [] : [test.part])
+            let pairs = hasPairs.map { "strpos(\($0), chr(13)) > 0" as SQLFragment }
+            let uncertain = [others(text)] + (test.isConstant ? [] : [others(test.part)])
+            let necessary = uncertain + (test.operation == .like ? pairs : []) + [condition]
+            if case .equal = test.operation, !test.isConstant {
+                // Texts with the same bytes are equal whatever they contain, and so is nil to nil.
+                return EnclosingConditions(
+                    necessary: "(\(necessary.joined(separator: " OR ")))", sufficient: condition)
+            }
+            let doubtful = (uncertain + pairs).joined(separator: " OR ")
+            // Without normalization a text and its canonical equivalent differ. An empty part is in no text.
+            return EnclosingConditions(
+                necessary: "(\(necessary.joined(separator: " OR ")))",
+                sufficient: test.options.contains(.normalized)
+                    ? nil : "(\(condition) AND \(part) <> '' AND NOT (\(doubtful)))")
         }
 
         /// Sums and averages of whole numbers would be of the type numeric. Data has no least and greatest value.
@@ -83,6 +103,16 @@
             }
         }
 
+        /// Whether a column of a type of the server's, named as by `format_type`, has the values of a declaration.
+        static func isType(_ name: String, of type: SQLColumn.Declaration) -> Bool {
+            switch type {
+            case .integer: ["bigint", "integer", "smallint"].contains(name)
+            case .timestamp, .float, .decimal: name == "double precision"
+            case .varchar: ["text", "character varying"].contains(name)
+            case .blob: name == "bytea"
+            }
+        }
+
         func indexTerm(_ column: String, ascending: Bool) -> String {
             "\(column) \(ascending ? "ASC NULLS FIRST" : "DESC NULLS LAST")"
         }
@@ -90,6 +120,26 @@
         func indexName(_ name: String) -> String { SQLNaming.postgreSQL.fitting(name) }
 
         var hasSpatialIndexes: Bool { false }
+
+        // MARK: - Histories
+
+        /// Old values are texts.
+        func recorded(_ value: DatabaseValue, of type: SQLColumn.Declaration) -> DatabaseValue {
+            guard case .string(let text) = value.storage else { return value }
+            return switch type {
+            case .integer: Int64(text)?.databaseValue ?? .null
+            case .timestamp, .float, .decimal: Double(text)?.databaseValue ?? .null
+            case .varchar: value
+            case .blob: Self.bytes(text)?.databaseValue ?? .null
+            }
+        }
+
+        /// The bytes of a text such as `\\x00ff`.
+        private static func bytes(_ text: String) -> Data? {
+            guard text.hasPrefix("\\x") else { return nil }
+            let digits = text.utf8.dropFirst(2).map { $0 < 58 ? $0 &- 48 : $0 &- 87 }
+            return Data(stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] & 15 })
+        }
 
         // MARK: - Clauses
 

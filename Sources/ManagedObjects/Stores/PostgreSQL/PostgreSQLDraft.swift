@@ -26,20 +26,25 @@
 
         /// Moves the draft to its final location, in one transaction.
         ///
-        /// - Throws: Code 516 if a store has been created there meanwhile, and errors of the server.
-        package func commit() throws {
+        /// - Parameter replacingStore: Whether it replaces a store that is there, whose connections are ended.
+        /// - Throws: Code 516 if there is a store that must not be replaced, and errors of the server.
+        package func commit(replacingStore: Bool = false) throws {
             do {
                 let connection = try PostgreSQLConnection(location.server, setup: location.setup)
                 defer { connection.close() }
                 let tables = PostgreSQLTables(location: location)
                 try connection.execute(script: "BEGIN; \(tables.lock)")
                 let url = PostgreSQLLocation.withoutPassword(place)
-                guard try tables.existing(in: connection, url: url) == nil else {
-                    throw CocoaError(
-                        .fileWriteFileExists, "The database has a store in the schema “\(location.schema)” already.",
-                        url: url)
+                var statements = ["CREATE SCHEMA IF NOT EXISTS \(location.quotedSchema)"]
+                if let (catalog, _) = try tables.existing(in: connection, url: url) {
+                    guard replacingStore else {
+                        throw CocoaError(
+                            .fileWriteFileExists,
+                            "The database has a store in the schema “\(location.schema)” already.", url: url)
+                    }
+                    try tables.lockOutOthers(in: connection)
+                    statements += try PostgreSQLStore.drops(catalog, tables, in: connection)
                 }
-                let statements = ["CREATE SCHEMA IF NOT EXISTS \(location.quotedSchema)"]
                 try connection.execute(
                     script: (statements + moves(in: connection) + ["COMMIT"]).joined(separator: ";\n"))
             } catch {

@@ -85,6 +85,18 @@
                 statement,
                 [.integer(Int64(rows.keys.count)), .real(Date().timeIntervalSinceReferenceDate)]
                     + texts.map { $0.map(PostgreSQLValue.text) ?? .null } + arrays.map(PostgreSQLValue.array))
+            if let keeping = tables.keepingOldValues { try keepOldValues(keeping) }
+        }
+
+        /// Stores what triggers have recorded under the number of the transaction. The records are deleted by the commit.
+        private func keepOldValues(_ statements: [String]) throws {
+            let number = try connection.execute(
+                PostgreSQLDialect().text(of: KeyCommands.last), [.integer(HistoryTables.Number.transaction)])
+            let transaction = PostgreSQLValue.integer(number.integer(0, 0))
+            let outcome = try connection.pipelined { pipeline in
+                for statement in statements { try pipeline.send(statement, [transaction]) }
+            }
+            if let failure = outcome.failure { throw failure }
         }
 
         /// Parameters: the number of changes, the time, the texts of the transaction, and the arrays of the changes.

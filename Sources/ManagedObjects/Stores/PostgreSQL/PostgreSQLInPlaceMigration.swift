@@ -21,7 +21,7 @@
             tables = PostgreSQLTables(location: location)
         }
 
-        /// Migrates the store. Throws as ``InPlaceMigration/run()``; cancellation is noticed between two statements.
+        /// Migrates the store. Throws as ``InPlaceMigration/run()``. Cancellation ends the running statement.
         func run() throws {
             do {
                 let connection = try PostgreSQLConnection(location.server, setup: location.setup)
@@ -29,12 +29,16 @@
                 if let didBegin = migration.didBegin {
                     connection.trace = { if Self.isShown($0) { didBegin($0) } }
                 }
+                connection.isInterrupted = { isCancelled }
                 do {
                     try migrate(connection)
                 } catch {
+                    connection.isInterrupted = nil
                     if connection.isOpen { _ = try? connection.execute(script: "ROLLBACK") }
                     throw error
                 }
+            } catch let error as PostgreSQLError where error.isCancelled && isCancelled {
+                throw cancellation
             } catch let error as PostgreSQLError where !error.isUnavailable {
                 throw CocoaError(
                     .migration, "The store could not be migrated. PostgreSQL reports: \(error.message)", url: url,
@@ -49,7 +53,8 @@
 
         /// Whether a statement changes the store.
         private static func isShown(_ statement: String) -> Bool {
-            !["SELECT", "SAVEPOINT", "BEGIN", "COMMIT", "ROLLBACK", "PREPARE"].contains(where: statement.hasPrefix)
+            !["SELECT", "SAVEPOINT", "BEGIN", "COMMIT", "ROLLBACK", "PREPARE", "DECLARE", "FETCH", "CLOSE"].contains(
+                where: statement.hasPrefix)
         }
 
         // MARK: - Steps
@@ -89,18 +94,27 @@
             let schema = try MigratedSchema(
                 from: old, catalog, to: new, inferred.entities, dialect: PostgreSQLDialect())
             let plan = InPlacePlan(
-                schema, catalog, types: try columnTypes(connection), objects: PostgreSQLTableObjects(schema: schema),
+                schema, catalog, types: columnTypes(catalog),
+                objects: PostgreSQLTableObjects(
+                    schema: schema, hasOldValues: catalog.hasTable(OldValueStatements.values)),
                 defersCleanUp: false)
             let lastKeys = try lastKeys(of: schema, connection)
-            let count = Double(plan.statements.count + plan.constraints.count)
-            for (index, statement) in plan.statements.enumerated() {
+            let count = Double(plan.statements.count + plan.texts.count + plan.constraints.count)
+            var completed = 0.0
+            func complete(_ part: Double = 1) { didComplete((completed + part) / count) }
+            for statement in plan.statements {
                 try execute(statement, connection)
-                didComplete(Double(index + 1) / count)
+                complete()
+                completed += 1
             }
-            for text in plan.texts { try compute(text, connection) }
-            for (index, statement) in plan.constraints.enumerated() {
+            for text in plan.texts {
+                try compute(text, connection, didComplete: complete)
+                completed += 1
+            }
+            for statement in plan.constraints {
                 try create(statement, connection)
-                didComplete(Double(plan.statements.count + index + 1) / count)
+                complete()
+                completed += 1
             }
             try writeNumbers(schema, lastKeys, connection)
             try HistoryMigration(from: old, to: new, inferred.entities).rewrite(in: connection, catalog: catalog)
@@ -122,11 +136,17 @@
 
         private func execute(_ statement: String, _ connection: PostgreSQLConnection) throws {
             try migration.willExecute?(statement)
-            guard !Task.isCancelled, migration.isCancelled?() != true else {
-                throw CocoaError(.migrationCancelled, "The migration was cancelled. The store is unchanged.", url: url)
-            }
+            try checkCancelled()
             try connection.execute(script: statement)
         }
+
+        private var isCancelled: Bool { Task.isCancelled || migration.isCancelled?() == true }
+
+        private var cancellation: CocoaError {
+            CocoaError(.migrationCancelled, "The migration was cancelled. The store is unchanged.", url: url)
+        }
+
+        private func checkCancelled() throws { if isCancelled { throw cancellation } }
 
         private func create(_ index: String, _ connection: PostgreSQLConnection) throws {
             do {
@@ -140,53 +160,52 @@
         }
 
         /// The columns of the tables with the dialect's names of their types.
-        private func columnTypes(_ connection: PostgreSQLConnection) throws -> [String: [(name: String, type: String)]]
-        {
-            let declarations: [String: SQLColumn.Declaration] = [
-                "bigint": .integer, "double precision": .float, "text": .varchar, "bytea": .blob,
-            ]
-            let names = declarations.mapValues(PostgreSQLDialect().name(of:))
-            let columns = try connection.execute(
-                """
-                SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod) FROM pg_class AS c \
-                JOIN pg_namespace AS n ON n.oid = c.relnamespace \
-                JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped \
-                WHERE n.nspname = $1 AND c.relkind = 'r' ORDER BY c.relname, a.attnum
-                """, [.text(location.schema)])
-            var types: [String: [(name: String, type: String)]] = [:]
-            for row in 0..<columns.rowCount {
-                guard let table = columns.text(row, 0), let column = columns.text(row, 1),
-                    let type = columns.text(row, 2)
-                else { continue }
-                types[PostgreSQLTables.uppercased(table), default: []].append(
-                    (PostgreSQLTables.uppercased(column), names[type] ?? type))
+        private func columnTypes(_ catalog: SQLCatalog) -> [String: [(name: String, type: String)]] {
+            let declarations: [SQLColumn.Declaration] = [.integer, .float, .varchar, .blob]
+            func name(of type: String) -> String {
+                let declaration = declarations.first { PostgreSQLDialect.isType(type, of: $0) }
+                return declaration.map(PostgreSQLDialect().name(of:)) ?? type
             }
-            return types
+            return Dictionary(
+                uniqueKeysWithValues: catalog.columns.map { table, columns in
+                    (table, columns.map { ($0, name(of: catalog.columnTypes[table]?[$0] ?? "")) })
+                })
         }
 
         // MARK: - Derived texts
 
         private static let chunk = 10_000
 
-        /// Computes texts with functions that the server does not have.
-        private func compute(_ text: DerivedColumns.Text, _ connection: PostgreSQLConnection) throws {
-            let sources = try connection.execute(text.sources)
-            for start in stride(from: 0, to: sources.rowCount, by: Self.chunk) {
-                let (keys, values) = (start..<min(start + Self.chunk, sources.rowCount)).reduce(
-                    into: (PostgreSQLArray(of: .integer), PostgreSQLArray(of: .text))
-                ) { arrays, row in
-                    arrays.0.append(sources.integer(row, 0))
+        /// Computes texts with functions that the server does not have. Rows are received in chunks.
+        ///
+        /// - Parameter didComplete: Called after each chunk with the completed part of the rows.
+        private func compute(
+            _ text: DerivedColumns.Text, _ connection: PostgreSQLConnection, didComplete: (_ part: Double) -> Void
+        ) throws {
+            let total = try connection.execute("SELECT count(*) FROM (\(text.sources)) AS sources").integer(0, 0)
+            try connection.execute(script: "DECLARE sources CURSOR FOR \(text.sources)")
+            var completed = 0
+            while true {
+                try checkCancelled()
+                let sources = try connection.execute("FETCH \(Self.chunk) FROM sources")
+                guard sources.rowCount > 0 else { break }
+                var (keys, values) = (PostgreSQLArray(of: .integer), PostgreSQLArray(of: .text))
+                for row in 0..<sources.rowCount {
+                    keys.append(sources.integer(row, 0))
                     let source = sources.text(row, 1).map(Value.string) ?? .null
                     if case .string(let value) = OwnDerivations.text(of: text.derivation, source: source) {
-                        arrays.1.append(value)
+                        values.append(value)
                     } else {
-                        arrays.1.appendNull()
+                        values.appendNull()
                     }
                 }
                 try connection.execute(
                     "UPDATE \(text.table) SET \(text.column) = w.v FROM unnest($1, $2) AS w(k, v) WHERE Z_PK = w.k",
                     [.array(keys), .array(values)])
+                completed += sources.rowCount
+                didComplete(Double(completed) / Double(max(total, Int64(completed))))
             }
+            try connection.execute(script: "CLOSE sources")
         }
 
         // MARK: - Z_PRIMARYKEY

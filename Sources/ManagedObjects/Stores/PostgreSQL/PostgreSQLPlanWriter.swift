@@ -12,7 +12,6 @@
         private let store: UInt16
         private let content: PostgreSQLStore.Content
         private let connection: PostgreSQLConnection
-        private(set) var conflicts = SaveConflicts()
         private(set) var outcome = SaveOutcome()
         private var history: PostgreSQLHistoryWriter?
         /// The sources and destinations of changed pairs, by relationship.
@@ -56,8 +55,9 @@
             // Conflicts in updates are thrown in preference to the error of a unique constraint.
             if !lost.isEmpty {
                 if outcome.failure != nil { try connection.execute(script: "ROLLBACK") }
-                for lost in lost { try noteStale(lost.entity, lost.rows) }
-                throw conflicts
+                var finder = PostgreSQLConflictFinder(content: content, store: store, connection: connection)
+                for lost in lost { try finder.addStale(lost.entity, lost.rows) }
+                throw finder.conflicts
             }
             if let failure = outcome.failure { throw failure }
             if let metadata = plan.metadata {
@@ -95,9 +95,7 @@
         }
 
         private func place(_ entity: NSEntityDescription) throws -> SQLEntity {
-            if let place = schema.entity(entity) { return place }
-            throw CocoaError(
-                .persistentStoreSave, "The store's configuration does not have the entity “\(entity.name ?? "")”.")
+            try schema.requireEntity(entity)
         }
 
         // MARK: - Inserting
@@ -282,39 +280,5 @@
                     "DELETE FROM \(table.name) WHERE \(condition)", [.array(PostgreSQLArray(keys))], by: pipeline)
             }
         }
-
-        // MARK: - Conflicts
-
-        private mutating func noteStale(_ entity: SQLEntity, _ rows: [(key: Int64, version: Int64)]) throws {
-            let reader = content.reader(of: entity, store: store)
-            try PostgreSQLDatabase(connection: connection).readRows(withKeys: rows.map(\.key), by: reader)
-            var current: [Int64: (page: RowPage, row: Int)] = [:]
-            for page in reader.pages {
-                for row in 0..<page.count { current[page.primaryKey(ofRow: row)] = (page, row) }
-            }
-            for (key, version) in rows {
-                var stale = SaveConflicts.Stale(entity: entity.entity, key: key, expectedVersion: version)
-                stale.current = current[key]
-                conflicts.stale.append(stale)
-            }
-        }
-
-        /// Finds the conflicts of a plan of which a statement has failed because a row has unique values of another one, or its
-        /// key. Begins with the state of the store in a new transaction.
-        mutating func findTaken(_ plan: SavePlan) throws {
-            for group in plan.inserts {
-                let entity = try place(group.entity)
-                let keys = group.changes.map(\.key)
-                let result = try connection.execute(
-                    "SELECT Z_PK FROM \(entity.table) WHERE Z_PK = ANY($1)", [.array(PostgreSQLArray(keys))])
-                let present = (0..<result.rowCount).map { (key: result.integer($0, 0), version: Int64(0)) }
-                // A deleted row that is inserted again may have been inserted again by another context too.
-                if !present.isEmpty { try noteStale(entity, present) }
-            }
-            conflicts.taken += try UniqueValues(plan, schema: schema, store: store).conflicts(in: connection)
-        }
-
-        // MARK: - History
-
     }
 #endif

@@ -7,13 +7,21 @@
     /// Other processes can read the store while the new tables are filled, and writers wait. Then their connections are ended, and
     /// the tables are exchanged in the same transaction. A process with the old model finds the new version when it connects
     /// again. If anything fails, the store is as it was.
-    struct PostgreSQLReplacement {
+    package struct PostgreSQLReplacement {
         let url: URL
         /// The metadata with which the store was opened.
         let metadata: [String: Any]
 
+        /// - Parameters:
+        ///   - url: The store.
+        ///   - metadata: Its metadata. The store is not replaced if another process has migrated it since they were read.
+        package init(url: URL, metadata: [String: Any]) {
+            self.url = url
+            self.metadata = metadata
+        }
+
         /// - Parameter fill: Creates and fills a store at a location.
-        func run(_ fill: (URL) throws -> Void) throws {
+        package func run(_ fill: (URL) throws -> Void) throws {
             let location = try PostgreSQLLocation(url)
             let draft = try PostgreSQLDraft(for: url)
             do {
@@ -51,8 +59,8 @@
             try connection.execute(script: "LOCK TABLE \(old.joined(separator: ", ")) IN SHARE MODE")
             try fill()
             try tables.lockOutOthers(in: connection)
-            let drops = try old.map { "DROP TABLE \($0) CASCADE" } + tables.functionDrops(in: connection)
-            let statements = try drops + draft.moves(in: connection) + ["COMMIT"]
+            let statements =
+                try PostgreSQLStore.drops(catalog, tables, in: connection) + draft.moves(in: connection) + ["COMMIT"]
             try connection.execute(script: statements.joined(separator: ";\n"))
         }
 

@@ -36,7 +36,7 @@
             }
         }
 
-        private static func cachedModel(in connection: PostgreSQLConnection) throws -> NSManagedObjectModel? {
+        static func cachedModel(in connection: PostgreSQLConnection) throws -> NSManagedObjectModel? {
             let cached = try connection.execute("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1")
             guard cached.rowCount == 1, let content = cached.data(0, 0) else { return nil }
             return try NSManagedObjectModel(value: try ModelCache.read(content))
@@ -48,7 +48,7 @@
                 url: PostgreSQLLocation.withoutPassword(url))
         }
 
-        private static func withConnection<Result>(
+        static func withConnection<Result>(
             to url: URL, _ activity: StoreActivity,
             _ body: (PostgreSQLConnection, PostgreSQLTables) throws -> Result
         ) throws -> Result {
@@ -82,14 +82,20 @@
             return names.filter(catalog.hasTable)
         }
 
+        /// The statements that remove the tables, views and functions of a store.
+        static func drops(
+            _ catalog: SQLCatalog, _ tables: PostgreSQLTables, in connection: PostgreSQLConnection
+        ) throws -> [String] {
+            try tableNames(catalog, in: connection).map { "DROP TABLE \($0) CASCADE" }
+                + tables.functionDrops(in: connection)
+        }
+
         /// Removes the tables and views of a store, and its schema if nothing else is in it. A schema without a store is left
         /// as it is.
         static func removeTables(at url: URL) throws {
             try withConnection(to: url, .saving) { connection, tables in
                 guard let (catalog, _) = try tables.existing(in: connection, url: url.withoutPassword) else { return }
-                let drops =
-                    try tableNames(catalog, in: connection).map { "DROP TABLE \($0) CASCADE" }
-                    + tables.functionDrops(in: connection)
+                let drops = try drops(catalog, tables, in: connection)
                 try connection.execute(script: (["BEGIN"] + drops + ["COMMIT"]).joined(separator: ";\n"))
                 _ = try? connection.execute(script: "DROP SCHEMA \(tables.location.quotedSchema)")
             }

@@ -71,12 +71,19 @@
             do {
                 return try content.writing { connection in
                     let dialect = PostgreSQLDialect()
-                    let bound = HistoryStatements.firstKept(deletion, tables, hasOldValues: false, dialect: dialect)
+                    let hasOldValues = try Self.hasOldValues(connection)
+                    let bound = HistoryStatements.firstKept(
+                        deletion, tables, hasOldValues: hasOldValues, dialect: dialect)
                     let cursor = try PostgreSQLDatabase(connection: connection).cursor(bound)
                     guard try cursor.step(), !cursor.isNull(0) else { return 0 }
                     let kept = PostgreSQLValue.integer(cursor.integer(0))
                     let count = try connection.execute(dialect.text(of: HistoryStatements.deleteChanges), [kept])
                     try connection.execute(dialect.text(of: HistoryStatements.deleteTransactions), [kept])
+                    if hasOldValues {
+                        for command in OldValueStatements.purge {
+                            try connection.execute(dialect.text(of: command), [kept])
+                        }
+                    }
                     return count.affectedCount
                 }
             } catch {
@@ -109,8 +116,22 @@
             }
         }
 
-        /// Old values are not recorded.
-        func oldValues(of change: HistoryChangeRow, transaction: Int64) throws -> HistoryOldValues? { nil }
+        func oldValues(of change: HistoryChangeRow, transaction: Int64) throws -> HistoryOldValues? {
+            let schema = try content().schema
+            guard change.type != .insert, let entity = schema.entity(schema.model.orderedEntities[Int(change.entity)])
+            else { return nil }
+            return try reading(nil, consistently: true) { database in
+                guard try Self.hasOldValues(database.connection) else { return nil }
+                return try HistoryOldValues(
+                    of: change, entity, transaction: transaction, schema: schema, store: number, in: database,
+                    dialect: PostgreSQLDialect())
+            }
+        }
+
+        /// Whether the schema has the tables of old values.
+        private static func hasOldValues(_ connection: PostgreSQLConnection) throws -> Bool {
+            try !connection.execute("SELECT to_regclass($1)", [.text(OldValueStatements.values)]).isNull(0, 0)
+        }
 
         func propertyMasks() throws -> any PropertyMasks { try content().bitmaps }
 

@@ -15,7 +15,8 @@
                     url: place)
             }
             do {
-                return try content.pool.withReadingConnection { connection in
+                // Keys that were reserved by a statement whose result was lost are lost too.
+                return try content.waitingForServer { connection in
                     let result = try connection.execute(
                         """
                         INSERT INTO Z_PRIMARYKEY AS p (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES ($1, $3, 0, $2) \
@@ -67,10 +68,10 @@
         private func findConflicts(of plan: SavePlan, _ content: Content) throws {
             let conflicts = try content.pool.withConnection { connection in
                 try connection.execute(script: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-                var writer = PostgreSQLPlanWriter(store: number, content: content, connection: connection)
-                try writer.findTaken(plan)
+                var finder = PostgreSQLConflictFinder(content: content, store: number, connection: connection)
+                try finder.addTaken(plan)
                 try connection.execute(script: "COMMIT")
-                return writer.conflicts
+                return finder.conflicts
             }
             guard conflicts.stale.isEmpty, conflicts.taken.isEmpty else { throw conflicts }
         }
@@ -134,22 +135,30 @@
         ///
         /// - Throws: The error of the transaction, if the server cannot be reached for 30 seconds.
         private func isCommitted(_ mark: String, after lost: PostgreSQLError) throws -> Bool {
+            do {
+                return try waitingForServer { connection in
+                    let inserted = try connection.execute(
+                        "INSERT INTO Z_SAVEMARK (Z_MARK) VALUES ($1::uuid) ON CONFLICT DO NOTHING", [.text(mark)])
+                    guard inserted.affectedCount == 0 else { return false }
+                    try connection.execute(
+                        "UPDATE Z_SAVEMARK SET Z_TIME = now() WHERE Z_MARK = $1::uuid", [.text(mark)])
+                    return true
+                }
+            } catch is PostgreSQLError {
+                throw lost
+            }
+        }
+
+        /// Lends a connection to a block that may be called several times: again as long as the server cannot be reached, for
+        /// at most 30 seconds, in which it is restarted or a standby is promoted.
+        func waitingForServer<Result>(_ body: (PostgreSQLConnection) throws -> Result) throws -> Result {
             let end = Date(timeIntervalSinceNow: 30)
             while true {
                 do {
-                    return try pool.withConnection { connection in
-                        let inserted = try connection.execute(
-                            "INSERT INTO Z_SAVEMARK (Z_MARK) VALUES ($1::uuid) ON CONFLICT DO NOTHING", [.text(mark)])
-                        guard inserted.affectedCount == 0 else { return false }
-                        try connection.execute(
-                            "UPDATE Z_SAVEMARK SET Z_TIME = now() WHERE Z_MARK = $1::uuid", [.text(mark)])
-                        return true
-                    }
+                    return try pool.withConnection(body)
                 } catch let error as PostgreSQLError where error.isUnavailable && Date() < end {
                     pool.closeIdle()
                     Thread.sleep(forTimeInterval: 0.1)
-                } catch is PostgreSQLError {
-                    throw lost
                 }
             }
         }

@@ -87,6 +87,7 @@
                 if let existing = try tables.existing(in: connection, url: place) {
                     let schema = SQLSchemaBuilder.schema(
                         of: model, configuration: configurationIfAny, catalog: existing.catalog, naming: .postgreSQL)
+                    try tables.requireTypes(of: schema, existing.catalog, url: place)
                     return (schema, existing.metadata)
                 }
                 guard !isReadOnly else {
@@ -104,10 +105,20 @@
             }
             let fits = model.isConfiguration(
                 withName: configurationIfAny, compatibleWithStoreMetadata: metadata.published)
-            if fits { pool.verify(refusingOtherVersions(tables, model)) }
-            let isWanted = flag(forOption: NSPersistentHistoryTrackingKey)
+            let isWanted = flag(forOption: NSPersistentHistoryTrackingKey) && fits && !isReadOnly
+            let keepsOldValues = flag(forOption: HistoryOldValuesOption) && isWanted
             let history = try pool.withConnection { connection in
-                try tables.history(schema, isWanted: isWanted && fits && !isReadOnly, in: connection)
+                try tables.history(schema, isWanted: isWanted, keepsOldValues: keepsOldValues, in: connection)
+            }
+            if fits {
+                let refuse = refusingOtherVersions(tables, model)
+                pool.verify { connection in
+                    try refuse(connection)
+                    if keepsOldValues {
+                        try connection.execute(script: PostgreSQLOldValues.setup.joined(separator: ";\n"))
+                    }
+                }
+                if keepsOldValues { pool.closeIdle() }
             }
             let dialect = PostgreSQLDialect()
             let channel = metadata.uuid
@@ -129,8 +140,7 @@
 
         /// Rejects what would be stored incompletely.
         ///
-        /// - Throws: Code 134020 for attributes that are derived from texts of other objects by a function, and code 134080 for
-        ///   the option to keep old values.
+        /// - Throws: Code 134020 for attributes that are derived from texts of other objects by a function.
         private func requireSupported(_ model: NSManagedObjectModel) throws {
             for entity in model.entities(forConfigurationName: configurationIfAny) ?? model.entities {
                 for attribute in entity.ownProperties.compactMap({ $0 as? NSAttributeDescription }) {
@@ -142,12 +152,6 @@
                             + "store in PostgreSQL does not have.",
                         url: place)
                 }
-            }
-            guard !flag(forOption: HistoryOldValuesOption) else {
-                throw CocoaError(
-                    .persistentStoreOpen,
-                    "A store in PostgreSQL does not keep old values: omit \(HistoryOldValuesOption).",
-                    url: place)
             }
         }
 
@@ -209,6 +213,18 @@
 
         override class func destroyStore(at url: URL) throws -> Bool {
             try removeTables(at: url)
+            return true
+        }
+
+        override class func replaceStore(at destination: URL, withStoreFrom source: URL) throws -> Bool {
+            let draft = try PostgreSQLDraft(for: destination)
+            do {
+                try PostgreSQLCopy(from: source, to: draft.url).run()
+                try draft.commit(replacingStore: true)
+            } catch {
+                draft.remove()
+                throw error
+            }
             return true
         }
 

@@ -2,6 +2,8 @@
     /// The indexes, views and triggers of a store in PostgreSQL that is migrated in place.
     struct PostgreSQLTableObjects: TableObjects {
         let schema: MigratedSchema
+        /// Whether triggers record old values.
+        let hasOldValues: Bool
 
         private func indexes(_ schema: SQLSchema) -> [String] { schema.indexStatements(in: PostgreSQLDialect()) }
 
@@ -14,6 +16,7 @@
         func removal(except kept: Set<String>) -> [String] {
             let unchanged = unchanged(kept)
             return PostgreSQLDerivedTriggers(schema.old).removal
+                + (hasOldValues ? PostgreSQLOldValues(schema.old).removal : [])
                 + PostgreSQLViews(schema: schema.old).names.map { "DROP VIEW IF EXISTS \($0)" }
                 + indexes(schema.old).filter { !unchanged.contains($0) }.map {
                     "DROP INDEX IF EXISTS \(Self.name(of: $0))"
@@ -26,7 +29,8 @@
             let isUnique = { (statement: String) in statement.hasPrefix("CREATE UNIQUE") }
             return (
                 missing.filter { !isUnique($0) } + PostgreSQLViews(schema: schema.new).statements
-                    + PostgreSQLDerivedTriggers(schema.new).statements,
+                    + PostgreSQLDerivedTriggers(schema.new).statements
+                    + (hasOldValues ? PostgreSQLOldValues(schema.new).triggers : []),
                 missing.filter(isUnique)
             )
         }

@@ -29,17 +29,19 @@
         }
 
         /// The tables of the schema with their columns, named as the engine names them: in upper case.
-        private func catalog(in connection: PostgreSQLConnection) throws -> SQLCatalog {
+        func catalog(in connection: PostgreSQLConnection) throws -> SQLCatalog {
             var catalog = SQLCatalog()
             let columns = try connection.execute(
                 """
-                SELECT c.relname, a.attname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace \
+                SELECT c.relname, a.attname, format_type(a.atttypid, NULL) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace \
                 JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped \
                 WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') ORDER BY c.relname, a.attnum
                 """, [.text(location.schema)])
             for row in 0..<columns.rowCount {
                 guard let table = columns.text(row, 0), let column = columns.text(row, 1) else { continue }
                 catalog.columns[Self.uppercased(table), default: []].append(Self.uppercased(column))
+                catalog.columnTypes[Self.uppercased(table), default: [:]][Self.uppercased(column)] = columns.text(
+                    row, 2)
             }
             guard catalog.hasTable("Z_PRIMARYKEY") else { return catalog }
             let numbers = try connection.execute("SELECT Z_NAME, Z_ENT FROM Z_PRIMARYKEY")
@@ -49,13 +51,39 @@
             return catalog
         }
 
+        /// Rejects tables with columns of other types than those in which values are written and read.
+        ///
+        /// - Throws: Code 259.
+        func requireTypes(of schema: SQLSchema, _ catalog: SQLCatalog, url: URL?) throws {
+            for definition in schema.tableDefinitions {
+                for column in definition.columns {
+                    guard let type = catalog.columnTypes[definition.name]?[column.name],
+                        !PostgreSQLDialect.isType(type, of: column.type)
+                    else { continue }
+                    throw CocoaError(
+                        .fileReadCorruptFile,
+                        "The store is damaged: the column \(definition.name).\(column.name) has the type \(type), which its values "
+                            + "do not have.",
+                        url: url)
+                }
+            }
+        }
+
+        /// The names of the indexes of the schema, in upper case.
+        func indexNames(in connection: PostgreSQLConnection) throws -> Set<String> {
+            let names = try connection.execute(
+                "SELECT indexname FROM pg_indexes WHERE schemaname = $1", [.text(location.schema)])
+            return Set((0..<names.rowCount).compactMap { names.text($0, 0).map(Self.uppercased) })
+        }
+
         /// PostgreSQL writes the ASCII letters of a name without quotes in lower case.
         static func uppercased(_ name: String) -> String {
-            String(
-                String.UnicodeScalarView(
-                    name.unicodeScalars.map { scalar in
-                        ("a"..."z").contains(scalar) ? Unicode.Scalar(UInt8(scalar.value - 32)) : scalar
-                    }))
+            String(decoding: name.utf8.map { (97...122).contains($0) ? $0 - 32 : $0 }, as: UTF8.self)
+        }
+
+        /// The name that an unquoted name has in the database.
+        static func lowercased(_ name: String) -> String {
+            String(decoding: name.utf8.map { (65...90).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
         }
 
         /// Waits for other transactions that create or change tables of the schema.
@@ -101,6 +129,7 @@
         /// The names of the tables that are not those of entities and relationships.
         static let ownTableNames = [
             "Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE", "Z_SAVEMARK", "ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING",
+            OldValueStatements.values, OldValueStatements.pairs,
         ]
 
         /// The names of the functions of triggers in a schema.
@@ -108,13 +137,10 @@
             let found = try connection.execute(
                 """
                 SELECT p.proname FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace \
-                WHERE n.nspname = $1 AND p.proname LIKE $2 ORDER BY p.proname
+                WHERE n.nspname = $1 AND (starts_with(p.proname, $2) OR starts_with(p.proname, $3)) ORDER BY p.proname
                 """,
-                [
-                    .text(schema),
-                    .text(
-                        PostgreSQLDerivedTriggers.prefix.lowercased().replacingOccurrences(of: "_", with: "\\_") + "%"),
-                ])
+                [.text(schema)]
+                    + [PostgreSQLDerivedTriggers.prefix, PostgreSQLOldValues.prefix].map { .text(Self.lowercased($0)) })
             return (0..<found.rowCount).compactMap { found.text($0, 0) }
         }
 
@@ -134,8 +160,10 @@
         // MARK: - History
 
         /// The tables of the history, which are created if it is wanted; nil if the store has none.
+        ///
+        /// - Parameter keepsOldValues: Whether old values are recorded too, if the history is wanted.
         func history(
-            _ schema: SQLSchema, isWanted: Bool, in connection: PostgreSQLConnection
+            _ schema: SQLSchema, isWanted: Bool, keepsOldValues: Bool = false, in connection: PostgreSQLConnection
         ) throws -> HistoryTables? {
             func tombstones() throws -> Int? {
                 let columns = try connection.execute(
@@ -173,7 +201,24 @@
             guard let present else { return nil }
             var tables = HistoryTables(hasStrings: false, tombstoneCount: present)
             tables.hasByteTombstones = true
+            if isWanted, keepsOldValues {
+                try createOldValues(schema, in: connection)
+                tables.keepingOldValues = OldValueStatements.keeping(schema).map(PostgreSQLDialect().parameterized)
+            }
             return tables
+        }
+
+        private func createOldValues(_ schema: SQLSchema, in connection: PostgreSQLConnection) throws {
+            func areMissing() throws -> Bool {
+                try connection.execute(
+                    "SELECT to_regclass($1)", [.text("\(location.quotedSchema).\(OldValueStatements.values)")]
+                ).isNull(0, 0)
+            }
+            guard try areMissing() else { return }
+            try connection.execute(script: "BEGIN; \(lock)")
+            // Another process may have created them.
+            let statements = try areMissing() ? PostgreSQLOldValues.creation + PostgreSQLOldValues(schema).triggers : []
+            try connection.execute(script: (statements + ["COMMIT"]).joined(separator: ";\n"))
         }
 
         // MARK: - Metadata

@@ -1,3 +1,5 @@
+import GRDB
+
 /// How a database writes the statements of a store as text, and how it binds lists of values.
 ///
 /// Statements are values, such as ``SQLInsert``, that are built from the schema. Their text is standard SQL, except for the parts
@@ -43,8 +45,8 @@ protocol SQLDialect: Sendable {
     /// The name of a function of the predicate language; nil if the database does not have it. Predicates that need it are
     /// evaluated in memory.
     func name(of function: PredicateFunctions.Name) -> String?
-    /// A condition for the texts that may satisfy a string operator, for a database without its function; nil if it has none.
-    func candidates(of text: SQLFragment, _ test: TextTest) -> SQLFragment?
+    /// Conditions that enclose a string operator, for a database without its function.
+    func enclosing(_ text: SQLFragment, _ test: TextTest) -> EnclosingConditions
 
     // MARK: - Definitions
 
@@ -57,6 +59,11 @@ protocol SQLDialect: Sendable {
     func indexName(_ name: String) -> String
     /// Whether the schema's spatial indexes exist: R-trees, which only SQLite has in this form.
     var hasSpatialIndexes: Bool { get }
+
+    // MARK: - Histories
+
+    /// The value of a column as the table of old values has it: in one column for values of all types.
+    func recorded(_ value: DatabaseValue, of type: SQLColumn.Declaration) -> DatabaseValue
 
     // MARK: - Clauses
 
@@ -90,7 +97,9 @@ extension SQLDialect {
 
     var canShift: Bool { true }
 
-    func candidates(of text: SQLFragment, _ test: TextTest) -> SQLFragment? { nil }
+    func recorded(_ value: DatabaseValue, of type: SQLColumn.Declaration) -> DatabaseValue { value }
+
+    func enclosing(_ text: SQLFragment, _ test: TextTest) -> EnclosingConditions { .unknown }
 
     var numbersParameters: Bool { false }
 

@@ -4,6 +4,8 @@ import Foundation
 struct SQLCatalog: Sendable {
     /// The columns of each table and of each R-tree, in order.
     var columns: [String: [String]] = [:]
+    /// The database's names of the types of columns, by table and column; empty if columns have no types.
+    var columnTypes: [String: [String: String]] = [:]
     /// The SQL of all entries in `sqlite_master` that have some, by name.
     var statements: [String: String] = [:]
     /// The entities of `Z_PRIMARYKEY`, without those of a history.

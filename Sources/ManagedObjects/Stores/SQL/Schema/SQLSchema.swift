@@ -52,6 +52,15 @@ final class SQLSchema: @unchecked Sendable {  // because it is immutable, and so
         return entities[positionByIndex[entity.index]]
     }
 
+    /// The mapping of an entity whose rows are written.
+    ///
+    /// - Throws: Code 134030 if the store's configuration does not contain it.
+    func requireEntity(_ entity: NSEntityDescription) throws -> SQLEntity {
+        if let place = self.entity(entity) { return place }
+        throw CocoaError(
+            .persistentStoreSave, "The store's configuration does not have the entity “\(entity.name ?? "")”.")
+    }
+
     /// The model index of the entity with a `Z_ENT`.
     func entityIndex(number: Int64) -> Int? { indexByNumber[number] }
 

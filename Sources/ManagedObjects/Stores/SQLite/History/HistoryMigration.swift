@@ -39,6 +39,9 @@ struct HistoryMigration {
         source.entities.compactMap { entity in counterpart(of: entity).map { (old: entity, new: $0) } }
     }
 
+    /// The root of an entity of the new version, whose last key all its objects share.
+    func rootOfDestination(_ entity: SQLEntity) -> SQLEntity? { destination.entity(entity.entity.rootEntity) }
+
     /// The new number of a column's old one; nil if no entity gets another number.
     func renumbering(_ column: String) -> String? {
         let entities = entities
@@ -182,7 +185,7 @@ struct HistoryMigration {
         try database.execute(
             sql: "CREATE TEMP TABLE CORALKEY (ENTITY INTEGER, OLD INTEGER, NEW INTEGER, PRIMARY KEY (ENTITY, OLD))")
         for (old, new) in entities {
-            guard let root = destination.entity(new.entity.rootEntity) else { continue }
+            guard let root = rootOfDestination(new) else { continue }
             var last = try PrimaryKeys.last(root.number, table: root.table, in: database)
             let keys = try Int64.fetchAll(
                 database, sql: "SELECT DISTINCT ZENTITYPK FROM ACHANGE WHERE ZENTITY = ? ORDER BY 1",

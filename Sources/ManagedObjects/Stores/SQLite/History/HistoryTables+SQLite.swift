@@ -51,8 +51,6 @@ extension HistoryTables {
         try connection.writeWithoutTransaction { database in
             for statement in OldValueStatements.temporary(schema) { try database.execute(sql: statement) }
         }
-        keepingOldValues =
-            OldValueStatements.keepValues
-            + schema.joinTables.compactMap { OldValueStatements.keepPairs($0, schema) }
+        keepingOldValues = OldValueStatements.keeping(schema)
     }
 }

@@ -116,7 +116,8 @@ extension SQLiteStore: HistoryStore {
         return try reading(nil, consistently: true) { database in
             guard try database.tableExists(OldValueStatements.values) else { return nil }
             return try HistoryOldValues(
-                of: change, entity, transaction: transaction, schema: schema, store: number, in: database)
+                of: change, entity, transaction: transaction, schema: schema, store: number, in: database,
+                dialect: SQLiteDialect())
         }
     }
 

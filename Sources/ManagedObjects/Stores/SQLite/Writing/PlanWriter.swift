@@ -52,9 +52,7 @@ struct PlanWriter {
     }
 
     private func place(_ entity: NSEntityDescription) throws -> SQLEntity {
-        if let place = schema.entity(entity) { return place }
-        throw CocoaError(
-            .persistentStoreSave, "The store's configuration does not have the entity “\(entity.name ?? "")”.")
+        try schema.requireEntity(entity)
     }
 
     // MARK: - Inserting
@@ -259,7 +257,7 @@ struct PlanWriter {
         }
     }
 
-    // MARK: - Other changes
+    // MARK: - Derived values
 
     /// The values that triggers have computed: the last value of each attribute.
     private mutating func collectDerivedValues() {

@@ -3,17 +3,17 @@ import GRDB
 /// The SQL of the old values that a store keeps beside its history, in tables of this package's own that Apple's framework does
 /// not read.
 ///
-/// Temporary triggers of the writing connection record each updated and deleted row, and each inserted and deleted pair of a
+/// Here those of SQLite, and what they share with PostgreSQL's. Temporary triggers of the writing connection record each updated and deleted row, and each inserted and deleted pair of a
 /// many-to-many relationship, whatever statement changes it: a save, a batch request, an import or a copy by rows. At the end
 /// of the transaction the records are stored under its number, the first old and the last new value of each column. Values that
 /// may be in external files are not recorded, because the files are deleted with the values.
 enum OldValueStatements {
     static let values = "CORALOLDVALUE"
     static let pairs = "CORALOLDPAIR"
-    private static let valueNotes = "CORALOLDVALUENOTE"
-    private static let pairNotes = "CORALOLDPAIRNOTE"
+    static let valueNotes = "CORALOLDVALUENOTE"
+    static let pairNotes = "CORALOLDPAIRNOTE"
     /// The column whose record marks a deleted row and contains its entity.
-    private static let entityColumn = "Z_ENT"
+    static let entityColumn = "Z_ENT"
 
     // MARK: - Tables
 
@@ -83,27 +83,32 @@ enum OldValueStatements {
 
     // MARK: - Storing
 
+    /// The statements that store the records of a transaction. Parameter: its number.
+    static func keeping(_ schema: SQLSchema) -> [String] {
+        keepValues + schema.joinTables.compactMap { keepPairs($0, schema) }
+    }
+
     /// Stores the records of the transaction's updated and deleted rows. Parameter: the number of the transaction.
-    static let keepValues = [
+    private static let keepValues = [
         "INSERT INTO \(values) (TRANSACTIONID) VALUES (?1)",
         "INSERT INTO \(values) SELECT ?1, f.ENTITY, f.ENTITYPK, f.COLUMNNAME, f.OLDVALUE, l.NEWVALUE "
             + "FROM (SELECT min(rowid) AS first, max(rowid) AS last FROM \(valueNotes) "
             + "WHERE (ENTITY, ENTITYPK) IN "
             + "(SELECT ZENTITY, ZENTITYPK FROM ACHANGE WHERE ZTRANSACTIONID = ?1 AND ZCHANGETYPE > 0) "
-            + "GROUP BY ENTITY, ENTITYPK, COLUMNNAME) "
+            + "GROUP BY ENTITY, ENTITYPK, COLUMNNAME) AS numbers "
             + "JOIN \(valueNotes) AS f ON f.rowid = first JOIN \(valueNotes) AS l ON l.rowid = last ORDER BY first",
     ]
 
     /// Stores the records of one table of pairs, without pairs that the transaction has both added and removed. Parameter:
     /// the number of the transaction.
-    static func keepPairs(_ table: SQLJoinTable, _ schema: SQLSchema) -> String? {
+    private static func keepPairs(_ table: SQLJoinTable, _ schema: SQLSchema) -> String? {
         guard let source = table.owner.entityIfAny.flatMap(schema.entity),
             let destination = table.owner.destinationEntity.flatMap(schema.entity)
         else { return nil }
         return "INSERT INTO \(pairs) SELECT ?1, f.PAIRTABLE, \(entity("f.SOURCEPK", source)), f.SOURCEPK, "
             + "\(entity("f.DESTINATIONPK", destination)), f.DESTINATIONPK, l.ISADDED "
             + "FROM (SELECT min(rowid) AS first, max(rowid) AS last FROM \(pairNotes) "
-            + "WHERE PAIRTABLE = '\(table.name)' GROUP BY SOURCEPK, DESTINATIONPK) "
+            + "WHERE PAIRTABLE = '\(table.name)' GROUP BY SOURCEPK, DESTINATIONPK) AS numbers "
             + "JOIN \(pairNotes) AS f ON f.rowid = first JOIN \(pairNotes) AS l ON l.rowid = last "
             + "WHERE f.ISADDED = l.ISADDED ORDER BY first"
     }

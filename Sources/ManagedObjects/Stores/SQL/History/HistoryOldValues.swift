@@ -9,16 +9,18 @@ struct HistoryOldValues {
 
     private let schema: SQLSchema
     private let store: UInt16
+    private let dialect: any SQLDialect
 
     /// Nil if the old values of the transaction were not kept. Cost: a statement, and one or two for each many-to-many
     /// relationship of the entity.
     init?(
         of change: HistoryChangeRow, _ entity: SQLEntity, transaction: Int64, schema: SQLSchema, store: UInt16,
-        in database: Database
+        in database: some SQLDatabase, dialect: any SQLDialect
     ) throws {
         self.schema = schema
         self.store = store
-        guard let columns = try Self.columns(entity, key: change.key, transaction, in: database) else { return nil }
+        self.dialect = dialect
+        guard let columns = try columns(entity, key: change.key, transaction, in: database) else { return nil }
         readValues(columns, of: entity, isDeleted: change.type == .delete)
         for toMany in entity.entity.layout.toMany {
             guard let pairs = schema.pairs(of: toMany.relationship) else { continue }
@@ -30,28 +32,32 @@ struct HistoryOldValues {
 
     private typealias Columns = [String: (old: DatabaseValue, new: DatabaseValue)]
 
-    private static func columns(
-        _ entity: SQLEntity, key: Int64, _ transaction: Int64, in database: Database
+    private func columns(
+        _ entity: SQLEntity, key: Int64, _ transaction: Int64, in database: some SQLDatabase
     ) throws -> Columns? {
-        let statement = try SQLStatement(OldValueStatements.readValues, in: database)
-        defer { statement.finish() }
-        statement.bind(transaction, at: 1)
-        statement.bind(entity.number, at: 2)
-        statement.bind(key, at: 3)
-        guard try statement.step() else { return nil }
+        let cursor = try database.cursor(
+            SQLQuery(
+                sql: dialect.parameterized(OldValueStatements.readValues),
+                arguments: [transaction, entity.number, key].map(\.databaseValue)))
+        defer { cursor.finish() }
+        guard try cursor.step() else { return nil }
         var columns: Columns = [:]
         repeat {
-            if let name = statement.text(0) { columns[name] = (statement.value(1), statement.value(2)) }
-        } while try statement.step()
+            if let name = cursor.text(0) { columns[name] = (cursor.value(1), cursor.value(2)) }
+        } while try cursor.step()
         return columns
     }
 
     private mutating func readValues(_ columns: Columns, of entity: SQLEntity, isDeleted: Bool) {
+        func stored(_ name: String, _ type: SQLColumn.Declaration) -> (old: DatabaseValue, new: DatabaseValue)? {
+            columns[name].map { (dialect.recorded($0.old, of: type), dialect.recorded($0.new, of: type)) }
+        }
         let slots = entity.entity.layout.slots
         for (index, slot) in slots.enumerated() where slot.name != nil && !slot.isHidden {
             guard let column = entity.columns[index], !column.hasStorageByte else { continue }
-            guard let (old, new) = columns[column.name] ?? (isDeleted ? (.null, .null) : nil) else { continue }
-            let companion = column.companion.flatMap { columns[$0] }
+            guard let (old, new) = stored(column.name, column.declaration) ?? (isDeleted ? (.null, .null) : nil)
+            else { continue }
+            let companion = column.companion.flatMap { stored($0, .integer) }
             // A statement may have changed a value and another changed it back.
             guard isDeleted || old != new || companion.map({ $0.old != $0.new }) ?? false else { continue }
             values.append((slot, value(old, companion?.old, of: slot), value(new, companion?.new, of: slot)))
@@ -74,19 +80,19 @@ struct HistoryOldValues {
 
     private mutating func readMembers(
         _ relationship: NSRelationshipDescription, _ pairs: SQLPairs, key: Int64, _ transaction: Int64,
-        in database: Database
+        in database: some SQLDatabase
     ) throws {
         let table = schema.joinTables.first { $0.name == pairs.table }
         var members: [ObjectKey: Bool] = [:]
         for fromSource in pairs.isReflexive ? [true, false] : [pairs.source == table?.sourceColumn] {
-            let statement = try SQLStatement(OldValueStatements.readPairs(fromSource: fromSource), in: database)
-            defer { statement.finish() }
-            statement.bind(transaction, at: 1)
-            statement.bind(pairs.table, at: 2)
-            statement.bind(key, at: 3)
-            while try statement.step() {
-                guard let entity = schema.entityIndex(number: statement.integer(0)) else { continue }
-                members[self.key(entity, statement.integer(1))] = statement.integer(2) != 0
+            let cursor = try database.cursor(
+                SQLQuery(
+                    OldValueStatements.readPairs(fromSource: fromSource),
+                    [transaction.databaseValue, pairs.table.databaseValue, key.databaseValue], in: dialect))
+            defer { cursor.finish() }
+            while try cursor.step() {
+                guard let entity = schema.entityIndex(number: cursor.integer(0)) else { continue }
+                members[self.key(entity, cursor.integer(1))] = cursor.integer(2) != 0
             }
         }
         guard !members.isEmpty else { return }

@@ -5,12 +5,14 @@ import GRDB
 /// the metadata of a store without migrating it. The repair adds them, with the default values of attributes.
 struct MissingTables {
     private let schema: SQLSchema
+    private let dialect: any SQLDialect
     /// The schema of the store after the repair.
     private let complete: SQLSchema
 
     /// - Parameter schema: The schema of the model in a store with the catalog.
-    init(_ schema: SQLSchema, catalog: SQLCatalog) {
+    init(_ schema: SQLSchema, catalog: SQLCatalog, naming: SQLNaming, dialect: any SQLDialect) {
         self.schema = schema
+        self.dialect = dialect
         var completed = catalog
         for name in schema.missing {
             let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
@@ -22,7 +24,7 @@ struct MissingTables {
                 completed.columns[name] = join.columns
             }
         }
-        complete = SQLSchemaBuilder.schema(of: schema.model, catalog: completed)
+        complete = SQLSchemaBuilder.schema(of: schema.model, catalog: completed, naming: naming)
     }
 
     /// A problem for each table and each column.
@@ -37,14 +39,15 @@ struct MissingTables {
     private func repairs(of name: String) -> [SQLQuery] {
         let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
         guard parts.count == 2 else {
-            let indexes = complete.indexStatements.filter { $0.contains(" ON \(name) (") }
-            return ((complete.createStatement(of: name).map { [$0] } ?? []) + indexes).map { SQLQuery(sql: $0) }
+            let table = complete.tableDefinitions.first { $0.name == name }.map { dialect.text(of: $0) }
+            let indexes = complete.indexStatements(in: dialect).filter { $0.contains(" ON \(name) (") }
+            return ((table.map { [$0] } ?? []) + indexes).map { SQLQuery(sql: $0) }
         }
         let (table, column) = (parts[0], parts[1])
         let declaration = complete.tables.first { $0.name == table }?.columns.first { $0.name == column }?.declaration
         // Columns of join tables, and the entities of references, are integers.
         let addition = SQLColumnAddition(table: table, column: column, type: declaration ?? .integer)
-        return [SQLQuery(addition)] + defaults(of: column, in: table)
+        return [SQLQuery(addition, in: dialect)] + defaults(of: column, in: table)
     }
 
     /// The statements that set a new column to the default value of its attribute, for each entity that declares it.
@@ -56,7 +59,8 @@ struct MissingTables {
                 return nil
             }
             return SQLQuery(
-                SQLUpdate(table, set: [.parameter(column)], where: .entities(place.hierarchyNumbers)), [value])
+                SQLUpdate(table, set: [.parameter(column)], where: .entities(place.hierarchyNumbers)), [value],
+                in: dialect)
         }
     }
 

@@ -1,7 +1,8 @@
+import AtomicFiles
 import Foundation
 import GRDB
 
-/// Checks the rows of an SQLite store for states that no context would have saved.
+/// Checks the rows of a store in SQLite or PostgreSQL for states that no context would have saved.
 ///
 /// Reading changes no file. Cost: one or two statements for each stored property, each over all rows of its table.
 package struct RowCheck {
@@ -35,33 +36,32 @@ package struct RowCheck {
     private func rowProblems(
         in context: NSManagedObjectContext, willCheck: (Int, Int) throws -> Void
     ) throws -> [RowProblem] {
-        guard let store = context.coordinator?.persistentStore(for: url) as? SQLiteStore else {
-            throw CocoaError(.persistentStoreOperation, "The context does not have the store.", url: url)
+        let store = context.coordinator?.persistentStore(for: url)
+        #if PostgreSQL
+            if let store = store as? PostgreSQLStore {
+                let generation = context.pinnedGenerations?.generation(of: store)
+                return try store.rowProblems(of: model, generation, willCheck: willCheck)
+            }
+        #endif
+        guard let store = store as? SQLiteStore else {
+            throw CocoaError(
+                .persistentStoreOperation, "The context does not have the store.", url: url.withoutPassword)
         }
         return try store.reading(context.pinnedGenerations?.generation(of: store), consistently: true) { database in
             let reader = StoreReader(database, limit: .scan(byteCount: try StoreReader(database).byteCount()))
-            var problems = try Self.damages(reader)
+            let damages = try Self.damages(reader)
             // Further statements would only report the same damage as an error.
-            guard problems.isEmpty else { return problems }
+            guard damages.isEmpty else { return damages }
             let catalog = try SQLCatalog(in: database)
             let schema = SQLSchemaBuilder.schema(of: model, configuration: nil, catalog: catalog)
             try schema.requireUsableNames()
             try catalog.requireTables(of: schema, url: url)
-            problems += MissingTables(schema, catalog: catalog).problems()
-            let file = SQLiteFile(url)
-            var referenced: Set<String> = []
-            for (index, entity) in schema.entities.enumerated() {
-                try willCheck(index, schema.entities.count)
-                var check = EntityRowCheck(
-                    entity, schema: schema, catalog: catalog, file: file, reader: reader)
-                problems += try check.problems()
-                referenced.formUnion(check.referencedFiles)
-            }
-            for table in schema.joinTables {
-                problems += try PairCheck(table, schema: schema, catalog: catalog, reader: reader).problems()
-            }
-            problems += try Self.unusedFiles(in: file.externalDataDirectory, referenced)
-            return problems
+            let directory = SQLiteFile(url).externalDataDirectory
+            let (problems, referenced) = try SchemaCheck(
+                schema: schema, catalog: catalog, naming: .sqlite, files: ExternalData(directory: directory),
+                reader: reader
+            ).problems(willCheck: willCheck)
+            return try problems + Self.unusedFiles(in: directory, referenced)
         }
     }
 
@@ -70,6 +70,9 @@ package struct RowCheck {
     ///
     /// - Throws: Errors of Core Data's; then nothing has changed.
     package func repair(_ problems: [RowProblem]) throws {
+        #if PostgreSQL
+            guard url.isFileURL else { return try PostgreSQLStore.repair(problems, at: url) }
+        #endif
         do {
             let connection = try SQLiteConnection(url: url, options: .keepingJournalMode)
             try connection.write { database in

@@ -1,22 +1,26 @@
 import Foundation
+import GRDB
 
 /// Checks the rows of one entity, in its own columns only: inherited columns are checked with the superentity.
 struct EntityRowCheck {
     private let place: SQLEntity
     private let schema: SQLSchema
     private let catalog: SQLCatalog
-    private let file: SQLiteFile
-    private let reader: StoreReader
+    /// The files of large values; nil if all values are in the rows.
+    private let files: ExternalData?
+    private let reader: any RowCheckReader
     /// The files to which the entity's rows refer. Set by the check.
     private(set) var referencedFiles: Set<String> = []
 
     private static let exampleCount = 5
 
-    init(_ place: SQLEntity, schema: SQLSchema, catalog: SQLCatalog, file: SQLiteFile, reader: StoreReader) {
+    init(
+        _ place: SQLEntity, schema: SQLSchema, catalog: SQLCatalog, files: ExternalData?, reader: any RowCheckReader
+    ) {
         self.place = place
         self.schema = schema
         self.catalog = catalog
-        self.file = file
+        self.files = files
         self.reader = reader
     }
 
@@ -39,9 +43,9 @@ struct EntityRowCheck {
             let slot = layout.slots[index]
             if slot.kind == .toOne {
                 problems += try referenceProblems(slot, column)
-            } else if let types = Self.types(of: slot.kind) {
-                problems += try typeProblems(slot, column, types)
-                if column.hasStorageByte { problems += try fileProblems(slot, column) }
+            } else {
+                problems += try valueProblems(slot, column)
+                if column.hasStorageByte, let files { problems += try fileProblems(slot, column, files) }
             }
         }
         for constraint in place.entity.uniquenessConstraints {
@@ -73,6 +77,10 @@ struct EntityRowCheck {
         return "\(entity)/\(row.key(0))"
     }
 
+    private func query(_ command: some SQLCommand, _ arguments: [DatabaseValue] = []) -> SQLQuery {
+        SQLQuery(command, arguments, in: reader.dialect)
+    }
+
     // MARK: - Table
 
     private func tableProblems() throws -> [RowProblem] {
@@ -92,7 +100,7 @@ struct EntityRowCheck {
         }
         let highest = try reader.integer(KeyCommands.highest(in: table))
         let counted = try reader.integer(KeyCommands.last, [place.number.databaseValue])
-        let correction = SQLQuery(KeyCommands.update, [highest.databaseValue, place.number.databaseValue])
+        let correction = query(KeyCommands.update, [highest.databaseValue, place.number.databaseValue])
         if max(highest, counted) >= PrimaryKeys.bound {
             problems.append(
                 RowProblem(
@@ -133,13 +141,14 @@ struct EntityRowCheck {
         ]
         if let companion = column.companion {
             let entity = "SELECT d.Z_ENT FROM \(destination.table) d WHERE d.Z_PK = t.\(column.name)"
-            let wrong = "\(own) AND EXISTS (\(target)) AND t.\(companion) IS NOT (\(entity))"
+            let wrong =
+                "\(own) AND EXISTS (\(target)) AND t.\(companion) \(reader.dialect.differentOperator) (\(entity))"
             problems.append(
                 try problem(
                     .wrongEntity, name, where: wrong,
                     "References have another entity number than the objects to which they refer.",
                     repairs: [
-                        SQLQuery(
+                        query(
                             SQLUpdate(
                                 table, as: "t", set: [.expression("(\(entity))", of: companion)], where: .text(wrong)))
                     ]))
@@ -155,7 +164,7 @@ struct EntityRowCheck {
 
     private func clearing(_ column: SQLColumn, where condition: String) -> SQLQuery {
         let columns = [column.name, column.companion].compactMap { $0 }
-        return SQLQuery(
+        return query(
             SQLUpdate(
                 table, as: "t", set: columns.map { .null($0) } + [.versionIncrement()], where: .text(condition)))
     }
@@ -168,7 +177,7 @@ struct EntityRowCheck {
     ) throws -> RowProblem? {
         let own = isOfEntity(place, "t")
         let other = "SELECT 1 FROM \(destination.table) d WHERE d.Z_PK = t.\(column.name)"
-        let disagrees = "\(own) AND EXISTS (\(other) AND d.\(back.name) IS NOT t.Z_PK)"
+        let disagrees = "\(own) AND EXISTS (\(other) AND d.\(back.name) \(reader.dialect.differentOperator) t.Z_PK)"
         let claimant = "FROM \(table) t WHERE t.\(column.name) = d.Z_PK AND \(own)"
         var assignments = [SQLAssignment.expression("(SELECT min(t.Z_PK) \(claimant))", of: back.name)]
         if let companion = back.companion {
@@ -179,7 +188,7 @@ struct EntityRowCheck {
         return try problem(
             .disagreeingInverse, relationship.name, where: disagrees, message,
             repairs: [
-                SQLQuery(
+                query(
                     SQLUpdate(
                         destination.table, as: "d", set: assignments + [.versionIncrement()],
                         where: .text("d.\(back.name) IS NULL AND EXISTS (SELECT 1 \(claimant))"))),
@@ -189,30 +198,28 @@ struct EntityRowCheck {
 
     // MARK: - Values
 
-    /// The types that SQLite may report for a value of a kind; nil if any type is valid.
-    private static func types(of kind: EntityLayout.Slot.Kind) -> String? {
-        switch kind {
-        case .integer16, .integer32, .integer64, .boolean, .position: "'integer'"
-        case .date, .double, .float: "'integer', 'real'"
-        case .decimal: "'integer', 'real', 'text'"
-        case .string, .uri: "'text'"
-        case .uuid, .data, .transformable: "'blob'"
-        case .toOne, .undefined: nil
+    private func valueProblems(_ slot: EntityLayout.Slot, _ column: SQLColumn) throws -> [RowProblem] {
+        let name = slot.name ?? slot.property.name
+        let own = isOfEntity(place, "t")
+        var problems: [RowProblem?] = []
+        if let isWrong = reader.hasWrongType("t.\(column.name)", slot.kind) {
+            problems.append(
+                try problem(
+                    .wrongType, name, where: "\(own) AND \(isWrong)",
+                    "Values have a type that the attribute does not allow."))
         }
+        if slot.kind == .uuid {
+            let length = reader.dialect.byteCount(of: "t.\(column.name)")
+            problems.append(
+                try problem(
+                    .wrongType, name, where: "\(own) AND \(length) <> 16", "UUIDs do not consist of 16 bytes."))
+        }
+        return problems.compactMap { $0 }
     }
 
-    private func typeProblems(
-        _ slot: EntityLayout.Slot, _ column: SQLColumn, _ types: String
+    private mutating func fileProblems(
+        _ slot: EntityLayout.Slot, _ column: SQLColumn, _ files: ExternalData
     ) throws -> [RowProblem] {
-        let wrong = "\(isOfEntity(place, "t")) AND typeof(t.\(column.name)) NOT IN ('null', \(types))"
-        let found = try problem(
-            .wrongType, slot.name ?? slot.property.name, where: wrong,
-            "Values have a type that the attribute does not allow.")
-        return found.map { [$0] } ?? []
-    }
-
-    private mutating func fileProblems(_ slot: EntityLayout.Slot, _ column: SQLColumn) throws -> [RowProblem] {
-        let external = ExternalData(directory: file.externalDataDirectory)
         var missing: [(name: String, key: Int64)] = []
         var referenced: Set<String> = []
         try reader.forEachRow(
@@ -225,7 +232,7 @@ struct EntityRowCheck {
                 return
             }
             referenced.insert(file)
-            if !external.hasFile(named: file), let key = row.integer(0) {
+            if !files.hasFile(named: file), let key = row.integer(0) {
                 missing.append((rowName(row), key))
             }
         }
@@ -233,7 +240,7 @@ struct EntityRowCheck {
         guard !missing.isEmpty else { return [] }
         // The data cannot be restored, and a required value cannot be cleared.
         let clearing = SQLUpdate(table, set: [.null(column.name), .versionIncrement()], where: .key)
-        let repairs = missing.map { SQLQuery(clearing, [$0.key.databaseValue]) }
+        let repairs = missing.map { query(clearing, [$0.key.databaseValue]) }
         return [
             RowProblem(
                 kind: .missingFile, entity: name, property: slot.name, count: missing.count,
@@ -252,10 +259,13 @@ struct EntityRowCheck {
         let present = columns.map { "t.\($0) IS NOT NULL" }.joined(separator: " AND ")
         let groups =
             "FROM \(table) t WHERE \(isOfEntity(place, "t")) AND \(present) GROUP BY \(list) HAVING count(*) > 1"
-        let count = Int(try reader.integer("SELECT count(*) FROM (SELECT 1 \(groups))"))
+        let count = Int(try reader.integer("SELECT count(*) FROM (SELECT 1 \(groups)) AS g"))
         guard count > 0 else { return [] }
         let rows = try reader.rows(
-            "SELECT min(Z_PK), Z_ENT, count(*) \(groups) ORDER BY 1 LIMIT \(Self.exampleCount)")
+            """
+            SELECT f.Z_PK, f.Z_ENT, g.number FROM (SELECT min(Z_PK) AS first, count(*) AS number \(groups)) AS g
+            JOIN \(table) AS f ON f.Z_PK = g.first ORDER BY 1 LIMIT \(Self.exampleCount)
+            """)
         return [
             RowProblem(
                 kind: .notUnique, entity: name, property: names.joined(separator: ","), count: count,

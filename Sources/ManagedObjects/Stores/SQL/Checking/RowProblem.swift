@@ -5,7 +5,7 @@ package struct RowProblem: Sendable {
     /// The kinds of problems.
     package enum Kind: String, Sendable {
         case damagedFile, missingTable, wrongEntity, keyBeyondMaximum, danglingReference, disagreeingInverse, wrongType
-        case missingFile, unusedFile, notUnique
+        case missingFile, unusedFile, notUnique, ambiguousPosition, missingIndex
     }
 
     package var kind: Kind

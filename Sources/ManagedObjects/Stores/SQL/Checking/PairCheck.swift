@@ -3,9 +3,9 @@ struct PairCheck {
     private let table: SQLJoinTable
     private let schema: SQLSchema
     private let catalog: SQLCatalog
-    private let reader: StoreReader
+    private let reader: any RowCheckReader
 
-    init(_ table: SQLJoinTable, schema: SQLSchema, catalog: SQLCatalog, reader: StoreReader) {
+    init(_ table: SQLJoinTable, schema: SQLSchema, catalog: SQLCatalog, reader: any RowCheckReader) {
         self.table = table
         self.schema = schema
         self.catalog = catalog
@@ -33,7 +33,7 @@ struct PairCheck {
                 examples: examples.map {
                     "\(names.0)/\($0.key(0)) - \(names.1)/\($0.key(1))"
                 }, message: "Pairs refer to objects that do not exist.",
-                repairs: [SQLQuery(SQLDelete(from: table.name, as: "p", where: .text(condition)))])
+                repairs: [SQLQuery(SQLDelete(from: table.name, as: "p", where: .text(condition)), in: reader.dialect)])
         ]
     }
 

@@ -1,0 +1,29 @@
+import CoreData
+
+#if !canImport(Darwin) && !CORAL_PUBLIC_API && PostgreSQL
+    import struct ManagedObjects.PostgreSQLReplacement
+
+    /// The replacement of a store in PostgreSQL by another version of it, in one transaction.
+    enum ServerStoreReplacement {
+        /// Whether a store can be replaced.
+        static let isPossible = true
+
+        /// Replaces a store. Others can read it meanwhile, and writers wait.
+        ///
+        /// - Parameter fill: Creates and fills a store at a location.
+        static func run(at url: URL, _ fill: (URL) throws -> Void) throws {
+            let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+                ofType: url.storeType, at: url, options: nil)
+            try PostgreSQLReplacement(url: url, metadata: metadata).run(fill)
+        }
+    }
+#else
+    /// A store on a server cannot be locked by Core Data's public API: it is not replaced.
+    enum ServerStoreReplacement {
+        static let isPossible = false
+
+        static func run(at url: URL, _ fill: (URL) throws -> Void) throws {
+            throw CocoaError(.featureUnsupported, userInfo: [NSURLErrorKey: url.withoutPassword])
+        }
+    }
+#endif
