@@ -43,16 +43,6 @@
             }
             wanted = table.makeBatch()
         }
-
-        /// The digest of a key; nil if a part has no value.
-        ///
-        /// - Parameter add: Adds the value of a part: the key of the row to which a reference refers, or the value that a
-        ///   cell contains. False if there is none.
-        func digest(_ add: (Part, inout KeyDigest) throws -> Bool) rethrows -> KeyDigest? {
-            var digest = KeyDigest(kind: number)
-            for part in parts { guard try add(part, &digest) else { return nil } }
-            return digest
-        }
     }
 
     extension RowKey {

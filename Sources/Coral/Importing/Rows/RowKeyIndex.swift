@@ -11,26 +11,29 @@
 
         /// The digest of a stored row's key; nil if a part is NULL, or no record can have it.
         func digest(of found: FoundRows, _ key: RowKey) -> KeyDigest? {
-            key.digest { part, digest in
-                guard !found.isNull(part.slot) else { return false }
+            var digest = KeyDigest(kind: key.number)
+            for part in key.parts {
+                if found.isNull(part.slot) { return nil }
                 switch part {
-                case .attribute(let attribute): return attribute.codec.add(found, attribute.slot, to: &digest)
                 case .reference: digest.add(found.integer(part.slot))
+                case .attribute(let attribute):
+                    guard attribute.codec.add(found, attribute.slot, to: &digest) else { return nil }
                 }
-                return true
             }
+            return digest
         }
 
-        /// The digest of a record's key; nil if a part is absent or null.
+        /// The digest of the key in cells, of a record or of a reference; nil if a part is absent or null.
         func digest(of row: Int, in rows: RowBatch, _ key: RowKey) -> KeyDigest? {
-            key.digest { part, digest in
+            var digest = KeyDigest(kind: key.number)
+            for part in key.parts {
                 switch rows.kind(row, part.slot) {
-                case .absent, .null: return false
+                case .absent, .null: return nil
                 case .text, .bytes: digest.add(rows.bytes(row, part.slot))
                 default: digest.add(rows.integer(row, part.slot))
                 }
-                return true
             }
+            return digest
         }
 
         // MARK: - Stored rows
