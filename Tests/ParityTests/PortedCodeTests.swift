@@ -102,7 +102,7 @@ final class TagWithInitial: NSManagedObject {
                 let fetch = NSFetchRequest<any NSFetchRequestResult>()
                 fetch.entity = entity
                 fetch.predicate = NSPredicate(format: format, token)
-                let request = try #require(NSPersistentHistoryChangeRequest.fetchHistory(withFetch: fetch))
+                let request = NSPersistentHistoryChangeRequest.fetchHistory(withFetch: fetch)
                 request.resultType = .transactionsOnly
                 let result = try context.execute(request) as? NSPersistentHistoryResult
                 return (result?.result as? [NSPersistentHistoryTransaction])?.count

@@ -17,12 +17,13 @@ struct RecordComposer {
     ) throws -> GraphRecord {
         var record = GraphRecord(id: id, entity: entity.name)
         record.attributes.reserveCapacity(entity.attributes.count)
-        for (index, attribute) in entity.attributes.enumerated() {
+        for index in entity.attributes.indices {
             record.attributes.append(
-                GraphAttribute(name: attribute.name, value: try source.value(of: index) ?? .null))
+                GraphAttribute(name: entity.attributes[index].name, value: try source.value(of: index) ?? .null))
         }
         record.relationships.reserveCapacity(entity.relationships.count)
-        for (index, relationship) in entity.relationships.enumerated() {
+        for index in entity.relationships.indices {
+            let relationship = entity.relationships[index]
             var first: RecordID?
             var ids: [RecordID] = []
             try source.forEachDestination(of: index) { destination in

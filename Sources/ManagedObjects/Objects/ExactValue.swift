@@ -8,16 +8,3 @@ func exactValue<Type>(_ value: Any, as _: Type.Type = Type.self) -> Type? {
     // Safe because the type is known, and an existential container stores a value of at most three words itself.
     return withUnsafeBytes(of: value) { $0.load(as: Type.self) }
 }
-
-/// The same for an optional, which is not copied: a copy of an `Any` costs more than the rest.
-@inline(__always)
-func exactValue<Type: AnyObject>(ofOptional value: Any?, as _: Type.Type = Type.self) -> Type? {
-    guard value != nil else { return nil }
-    return withUnsafePointer(to: value) { optional in
-        // Safe because an optional `Any` that is not nil has the memory of its value.
-        optional.withMemoryRebound(to: Any.self, capacity: 1) { value in
-            guard type(of: value.pointee) == Type.self else { return nil }
-            return UnsafeRawPointer(value).load(as: Type.self)
-        }
-    }
-}

@@ -43,6 +43,7 @@ struct FieldKeys {
 
     @inline(__always)
     private static func hash(_ bits: Bits) -> Int {
-        Int(truncatingIfNeeded: (bits.0 ^ (bits.1 &* 0x9E37_79B9_7F4A_7C15)) &* 0x9E37_79B9_7F4A_7C15 >> 40)
+        let factor: UInt64 = 0x9E37_79B9_7F4A_7C15
+        return Int(truncatingIfNeeded: ((bits.0 ^ (bits.1 &* factor)) &* factor) >> 40)
     }
 }

@@ -99,7 +99,8 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
 
     /// `object as? NSManagedObjectID`, for many IDs: a set compares its elements as values of type `Any`.
     static func id(_ object: Any?) -> NSManagedObjectID? {
-        exactValue(ofOptional: object, as: NSManagedObjectID.self) ?? object as? NSManagedObjectID
+        guard let object else { return nil }
+        return exactValue(object, as: NSManagedObjectID.self) ?? object as? NSManagedObjectID
     }
 
     open override var hash: Int {

@@ -26,11 +26,12 @@
         /// The digest of the key in cells, of a record or of a reference; nil if a part is absent or null.
         func digest(of row: Int, in rows: RowBatch, _ key: RowKey) -> KeyDigest? {
             var digest = KeyDigest(kind: key.number)
-            for part in key.parts {
-                switch rows.kind(row, part.slot) {
+            for index in key.parts.indices {
+                let slot = key.parts[index].slot
+                switch rows.kind(row, slot) {
                 case .absent, .null: return nil
-                case .text, .bytes: digest.add(rows.bytes(row, part.slot))
-                default: digest.add(rows.integer(row, part.slot))
+                case .text, .bytes: digest.add(rows.bytes(row, slot))
+                default: digest.add(rows.integer(row, slot))
                 }
             }
             return digest

@@ -56,7 +56,7 @@ struct RowCopyPlan {
         positionByIndex = Dictionary(
             entities.enumerated().map { ($1.sql.entity.index, $0) }, uniquingKeysWith: { first, _ in first })
         try requireSets()
-        for object in objects where positionByIndex[Int(object.entity)] == nil {
+        for index in objects.indices where positionByIndex[Int(objects[index].entity)] == nil {
             throw RowCopyRefusal("An object to copy is of an entity without rules.")
         }
         for entity in entities {
