@@ -5,8 +5,11 @@ import PackageDescription
 let package = Package(
     name: "benchmarks",
     platforms: [.macOS(.v12)],
+    traits: [.trait(name: "PostgreSQL", description: "The benchmark of stores on a server, which needs libpq.")],
     dependencies: [
-        .package(name: "coral", path: ".."),
+        .package(
+            name: "coral", path: "..",
+            traits: [.trait(name: "PostgreSQL", condition: .when(traits: ["PostgreSQL"]))]),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.0.0"),
     ],
     targets: [
@@ -32,6 +35,14 @@ let package = Package(
             name: "history",
             dependencies: [
                 .product(name: "CoreData", package: "coral"), .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
+        // The cost of a store on a server, compared with one in a file.
+        .executableTarget(
+            name: "server-store",
+            dependencies: [
+                .product(name: "CoreData", package: "coral"),
+                .product(
+                    name: "CoralPostgreSQL", package: "coral", condition: .when(traits: ["PostgreSQL"])),
             ]),
         // The cost of a migration in place, compared with the same statements by hand.
         .executableTarget(

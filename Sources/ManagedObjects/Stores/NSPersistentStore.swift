@@ -197,4 +197,11 @@ extension CocoaError {
         userInfo[NSFilePathErrorKey] = url.flatMap { $0.isFileURL ? $0.path : nil }
         self.init(code, userInfo: userInfo)
     }
+
+    /// The error of a store whose content is needed before it was opened, or after it was closed.
+    static func storeIsNotOpen(_ url: URL?) -> CocoaError {
+        CocoaError(
+            .persistentStoreOperation, "The store is not open: it was removed from its coordinator, or never added.",
+            url: url)
+    }
 }

@@ -73,6 +73,7 @@ import Testing
             Use("mutableOrderedSetValue(forKey:)") { _, note in
                 note.mutableOrderedSetValue(forKey: "items").removeAllObjects()
             },
+            Use("mutableSetValue(forKey:)") { _, note in note.mutableSetValue(forKey: "items").removeAllObjects() },
             Use("hasFault(forRelationshipNamed:)") { _, note in _ = note.hasFault(forRelationshipNamed: "items") },
             Use("objectIDs(forRelationshipNamed:)") { _, note in _ = note.objectIDs(forRelationshipNamed: "items") },
             Use("changedValues()") { _, note in _ = note.changedValues() },

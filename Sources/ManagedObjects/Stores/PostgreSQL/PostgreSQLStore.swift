@@ -39,12 +39,7 @@
         private let opened = Mutex<Content?>(nil)
 
         func content() throws -> Content {
-            guard let content = opened.withLock({ $0 }) else {
-                throw CocoaError(
-                    .persistentStoreOperation,
-                    "The store is not open: it was removed from its coordinator, or never added.",
-                    url: place)
-            }
+            guard let content = opened.withLock({ $0 }) else { throw CocoaError.storeIsNotOpen(place) }
             return content
         }
 

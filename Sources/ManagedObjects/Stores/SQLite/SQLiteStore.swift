@@ -32,12 +32,7 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
     ///
     /// - Throws: Code 134070 if the store has not been opened or has been closed.
     func content() throws -> Content {
-        guard let content = opened.withLock({ $0 }) else {
-            throw CocoaError(
-                .persistentStoreOperation,
-                "The store is not open: it was removed from its coordinator, or never added.",
-                url: url)
-        }
+        guard let content = opened.withLock({ $0 }) else { throw CocoaError.storeIsNotOpen(place) }
         return content
     }
 
