@@ -4,6 +4,6 @@
 /// in extensions. So the topmost class of a model conforms to this protocol, and registers the key paths of its
 /// subclasses too.
 public protocol GeneratedManagedObject: NSManagedObject {
-    /// Calls ``KeyPathRegistry/register(_:as:)`` for every generated property of the class and of its subclasses.
+    /// Registers every generated property of the class and of its subclasses in ``KeyPathRegistry``.
     static func registerGeneratedKeyPaths()
 }

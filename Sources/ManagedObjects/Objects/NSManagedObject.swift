@@ -128,7 +128,7 @@ open class NSManagedObject: NSObject {
     /// overrides it. If false, announcing the change of any key marks the object as updated.
     open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
 
-    /// Registers the names of the class's key paths with ``KeyPathRegistry/register(_:as:)``. The engine calls it
+    /// Registers the names of the class's key paths in ``KeyPathRegistry``. The engine calls it
     /// before it looks up the first key path of the class. The macro `@Managed` overrides it; other overrides call
     /// super.
     open class func registerKeyPaths() {
