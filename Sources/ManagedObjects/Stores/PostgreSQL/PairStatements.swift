@@ -67,8 +67,11 @@
         }
 
         private func delete(_ old: ArraySlice<SavePlan.Pair>, _ execute: Execution) throws {
-            let isListed = "(t.\(pairs.source) = w.s AND t.\(pairs.destination) = w.d)"
-            let isReversed = "(t.\(pairs.source) = w.d AND t.\(pairs.destination) = w.s)"
+            // With the lists of keys the planner uses the index, as for rows.
+            let isListed =
+                "(t.\(pairs.source) = w.s AND t.\(pairs.destination) = w.d AND t.\(pairs.source) = ANY($1))"
+            let isReversed =
+                "(t.\(pairs.source) = w.d AND t.\(pairs.destination) = w.s AND t.\(pairs.source) = ANY($2))"
             try execute(
                 "DELETE FROM \(pairs.table) AS t USING unnest($1, $2) AS w(s, d) "
                     + "WHERE \(isListed)\(pairs.isReflexive ? " OR \(isReversed)" : "")",
@@ -83,7 +86,8 @@
                 guard let column, !placed.isEmpty else { continue }
                 try execute(
                     "UPDATE \(pairs.table) AS t SET \(column) = w.p FROM unnest($1, $2, $3) AS w(s, d, p) "
-                        + "WHERE t.\(pairs.source) = w.s AND t.\(pairs.destination) = w.d",
+                        + "WHERE t.\(pairs.source) = w.s AND t.\(pairs.destination) = w.d "
+                        + "AND t.\(pairs.source) = ANY($1)",
                     [
                         .array(PostgreSQLArray(placed.map(\.source))),
                         .array(PostgreSQLArray(placed.map(\.destination))),

@@ -15,6 +15,9 @@
             "WITH locked AS MATERIALIZED (SELECT Z_PK FROM \(entity.table) WHERE Z_PK = ANY($1) ORDER BY Z_PK FOR UPDATE) "
         }
         private static let isLocked = "(SELECT count(*) FROM locked) IS NOT NULL"
+        /// The list of keys is stated again, because the planner reads the whole table to join it with a few hundred rows of
+        /// arrays, but finds the rows of a list by the index.
+        private static let isListed = "t.Z_PK = w.k AND t.Z_PK = ANY($1)"
         private static let hasVersion = "COALESCE(t.Z_OPT, 0) = w.v"
 
         /// Parameters: keys, and the columns.
@@ -38,14 +41,14 @@
             let version = checksVersion ? "COALESCE(t.Z_OPT, 0) + 1" : "GREATEST(COALESCE(t.Z_OPT, 0), w.v) + 1"
             let assignments = zip(columns, names).map { "\($0) = w.\($1)" } + ["Z_OPT = \(version)"]
             return lock + "UPDATE \(entity.table) AS t SET \(assignments.joined(separator: ", ")) "
-                + "FROM \(Self.rows(["k", "v"] + names, first: 1)) WHERE t.Z_PK = w.k AND \(Self.isLocked)"
+                + "FROM \(Self.rows(["k", "v"] + names, first: 1)) WHERE \(Self.isListed) AND \(Self.isLocked)"
                 + (checksVersion ? " AND \(Self.hasVersion)" : "") + " RETURNING t.Z_PK"
         }
 
         /// Returns the keys of the deleted rows, and the values of columns. Parameters: keys, versions.
         func deletion(checksVersion: Bool, returning columns: [String]) -> String {
             lock + "DELETE FROM \(entity.table) AS t USING \(Self.rows(["k", "v"], first: 1)) "
-                + "WHERE t.Z_PK = w.k AND \(Self.isLocked)" + (checksVersion ? " AND \(Self.hasVersion)" : "")
+                + "WHERE \(Self.isListed) AND \(Self.isLocked)" + (checksVersion ? " AND \(Self.hasVersion)" : "")
                 + " RETURNING \((["t.Z_PK"] + columns.map { "t.\($0)" }).joined(separator: ", "))"
         }
 
