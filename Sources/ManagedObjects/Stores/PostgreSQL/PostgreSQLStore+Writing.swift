@@ -95,9 +95,11 @@
                 var isCommitting = false
                 do {
                     try pool.withConnection { connection in
-                        // Ended if an error is thrown, because the pool closes connections in a transaction.
+                        // Ended if an error is thrown, because the pool closes connections in a transaction. Writers find rows
+                        // by keys: without statistics, the planner would read a table of up to some hundred thousand rows
+                        // instead.
                         try connection.execute(
-                            script: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; "
+                            script: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL enable_seqscan = off; "
                                 + "INSERT INTO Z_SAVEMARK (Z_MARK) VALUES ('\(mark)')\(marks.cleanUp)")
                         do {
                             made = try body(connection)
