@@ -282,10 +282,16 @@ open class NSManagedObject: NSObject {
     }
 
     /// A to-many relationship as a set. Adding to the set and removing from it changes the relationship.
-    open func mutableSetValue(forKey key: String) -> NSMutableSet { relationshipSet(forKey: key) }
+    open func mutableSetValue(forKey key: String) -> NSMutableSet {
+        context?.checkQueue()
+        return relationshipSet(forKey: key)
+    }
 
     /// An ordered to-many relationship as an ordered set. Changing the set changes the relationship.
-    open func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet { relationshipOrderedSet(forKey: key) }
+    open func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet {
+        context?.checkQueue()
+        return relationshipOrderedSet(forKey: key)
+    }
 
     /// Called for a key that is not a property of the entity. Stops the program unless a subclass overrides it.
     open func value(forUndefinedKey key: String) -> Any? {
