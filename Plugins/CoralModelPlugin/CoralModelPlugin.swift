@@ -40,8 +40,8 @@ struct CoralModelPlugin: BuildToolPlugin {
         return commands
     }
 
-    /// Writes the accessors of the target's `@NSManaged` properties, and the names of the key paths of properties with `@objc`, if it
-    /// has any. They can refer to generated classes.
+    /// Writes the accessors of the target's `@NSManaged` properties, and the names of the key paths of properties with
+    /// `@objc`, if it has any. They can refer to generated classes.
     private func accessors(
         in target: any SourceModuleTarget, _ classes: [URL], _ compiler: URL, _ context: PluginContext
     ) -> [Command] {

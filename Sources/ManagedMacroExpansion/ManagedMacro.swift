@@ -90,7 +90,8 @@
     }
 
     extension MacroExpansionContext {
-        /// Whether the code is compiled for a platform with Objective-C. False where the compiler does not report it: before Swift 6.3.
+        /// Whether the code is compiled for a platform with Objective-C. False where the compiler does not report it: before
+        /// Swift 6.3.
         fileprivate var hasObjectiveC: Bool {
             #if canImport(SwiftSyntax603)
                 (try? buildConfiguration?.isActiveTargetRuntime(name: "_ObjC")) ?? false

@@ -67,8 +67,8 @@
             return pipeline.outcome()
         }
 
-        /// Executes a statement whose rows are received while they are read. Other statements of the connection wait until then: they
-        /// first receive all rows.
+        /// Executes a statement whose rows are received while they are read. Other statements of the connection wait until
+        /// then: they first receive all rows.
         package func rows(_ sql: String, _ parameters: [PostgreSQLValue] = []) throws -> PostgreSQLRows {
             try beginStatement(sql)
             let parameters = PostgreSQLParameters(parameters)

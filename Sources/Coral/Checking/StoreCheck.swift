@@ -1,8 +1,8 @@
 import CoreData
 import GraphDocuments
 
-/// Checks a store in SQLite or PostgreSQL for dangling references, inconsistent inverses, missing files, primary keys greater than the
-/// recorded maximum, ambiguous positions, values that are invalid by the model, and violated uniqueness constraints.
+/// Checks a store in SQLite or PostgreSQL for dangling references, inconsistent inverses, missing files, primary keys greater
+/// than the recorded maximum, ambiguous positions, values that are invalid by the model, and violated uniqueness constraints.
 ///
 ///     let check = StoreCheck(url: url, model: model)
 ///     for problem in try check.problems() { print(problem.entity, problem.message) }
@@ -89,7 +89,8 @@ public struct StoreCheck {
 
         /// Repairs the repairable problems, and returns the remaining ones: missing tables and columns are added, with the
         /// default values of attributes, dangling references are cleared, inverses made consistent, recorded maximum keys
-        /// raised, optional values of missing files cleared, and unused files removed. Works in up to three rounds, each in one transaction, because a repair may reveal further problems.
+        /// raised, optional values of missing files cleared, and unused files removed. Works in up to three rounds, each in
+        /// one transaction, because a repair may reveal further problems.
         ///
         /// The store is changed: work on a copy. The store's history does not record the repair. Throws Core Data's
         /// errors; the round that fails is rolled back.

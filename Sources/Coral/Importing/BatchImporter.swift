@@ -7,11 +7,11 @@ import GraphDocuments
 /// other options allow it: in one pass and one transaction, so that an error or cancellation leaves the store
 /// unchanged. Memory holds some hundred records and some 25 bytes for each object of the document.
 ///
-/// Any other document is imported in batches of objects, each of which is saved on its own. Relationships to records
-/// that were not read yet are deferred: if there are any, the document is read a second time for these. Memory holds one
-/// batch and the ids of all records. After an error or cancellation the batches saved before it stay in the store. For all-or-nothing imports use
-/// `importDocument(_:intoStoreAt:model:…)`, which works on a copy of the store, or `GraphImporter`, which works in
-/// memory.
+/// Any other document is imported in batches of objects, each of which is saved on its own. Relationships to records that
+/// were not read yet are deferred: if there are any, the document is read a second time for these. Memory holds one batch and
+/// the ids of all records. After an error or cancellation the batches saved before it stay in the store. For all-or-nothing
+/// imports use `importDocument(_:intoStoreAt:model:…)`, which works on a copy of the store, or `GraphImporter`, which works
+/// in memory.
 ///
 /// No plan is kept: the result has counts and the first entries of each kind. Deletion scopes need the whole document
 /// at once and are refused. A key that includes a relationship is resolved only if the related record is in the same

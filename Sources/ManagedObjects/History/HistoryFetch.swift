@@ -108,8 +108,9 @@ struct HistoryFetch {
         return arranged(transactions).flatMap { $0.changes ?? [] }
     }
 
-    /// Reads one store after the other until the body returns false. The body also receives the predicate for that store. In tokens, a store that was read before has the
-    /// number of its last transaction, and a store that is read later has the number at which its reading begins.
+    /// Reads one store after the other until the body returns false. The body also receives the predicate for that store. In
+    /// tokens, a store that was read before has the number of its last transaction, and a store that is read later has the
+    /// number at which its reading begins.
     private func read(
         from stores: [(store: NSPersistentStore, history: any HistoryStore)],
         _ body: (HistoryTransactionRow, ContiguousArray<HistoryChangeRow>, HistoryOrigin, NSPredicate?) throws -> Bool

@@ -87,9 +87,9 @@ open class NSMigrationManager: NSObject {
     /// Values that policies share.
     open var userInfo: [AnyHashable: Any]?
 
-    /// Whether the class of the destination store may name another manager, by
-    /// ``NSPersistentStore/migrationManagerClass()``. SQLite stores name this class: they are migrated by SQL when they are added to a
-    /// coordinator, and a manager always works through objects.
+    /// Whether the class of the destination store may name another manager, by ``NSPersistentStore/migrationManagerClass()``.
+    /// SQLite stores name this class: they are migrated by SQL when they are added to a coordinator, and a manager always
+    /// works through objects.
     open var usesStoreSpecificMigrationManager: Bool = true
 
     /// Makes the current call of `migrateStore` throw the error, before the next instance. Without effect while no migration

@@ -2,9 +2,9 @@ import Foundation
 
 /// The names by which the compiler calls the accessors of `@NSManaged` declarations, in the object files of a module.
 ///
-/// They are read from the compiler's output: it compiles a model of the module, which contains the declarations with empty bodies, and of
-/// its types only the names. Each body contains the number of its declaration as a string, next to the name of the function
-/// in the output. A private member's name depends on the name of its file, so the model has the same files.
+/// They are read from the compiler's output: it compiles a model of the module, which contains the declarations with empty
+/// bodies, and of its types only the names. Each body contains the number of its declaration as a string, next to the name of
+/// the function in the output. A private member's name depends on the name of its file, so the model has the same files.
 struct AccessorSymbols {
     /// The accessors of a declaration.
     enum Role: String {

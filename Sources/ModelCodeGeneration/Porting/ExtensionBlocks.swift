@@ -1,4 +1,5 @@
-/// The blocks that are open at a position of a file, as far as needed to determine whether a declaration is a member of an extension.
+/// The blocks that are open at a position of a file, as far as needed to determine whether a declaration is a member of an
+/// extension.
 struct ExtensionBlocks {
     /// For each open brace, whether it begins the body of an extension.
     private var isExtension: [Bool] = []

@@ -60,8 +60,8 @@ public struct PortingFinding: Sendable, Hashable {
             classes: ManagedClasses(texts: [text]))
     }
 
-    /// The findings in a text of a package, with the names of types that are ambiguous in it, each with the module that declares the
-    /// type that is meant, with the package's properties that are sets, and with its classes of managed objects.
+    /// The findings in a text of a package, with the names of types that are ambiguous in it, each with the module that
+    /// declares the type that is meant, with the package's properties that are sets, and with its classes of managed objects.
     private static func findings(
         in text: String, file: String, ambiguous: [String: String], sets: SetProperties, classes: ManagedClasses
     ) -> [PortingFinding] {

@@ -1,5 +1,5 @@
-// What Foundation and its companions have on Apple's platforms only, of what the data layers of apps use. Each name was compiled with
-// Swift 6.3 on Linux.
+// What Foundation and its companions have on Apple's platforms only, of what the data layers of apps use. Each name was
+// compiled with Swift 6.3 on Linux.
 
 extension PortingRule {
     /// A file that uses the loading of URLs, which is in a module of its own elsewhere.

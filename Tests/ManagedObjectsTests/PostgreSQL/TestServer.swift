@@ -90,7 +90,8 @@
             try run(program: (Self.programs ?? "") + "/" + program, arguments)
         }
 
-        /// The user account under which the server runs; nil for the account of the test process. PostgreSQL refuses to run as root.
+        /// The user account under which the server runs; nil for the account of the test process. PostgreSQL refuses to run
+        /// as root.
         private static let account: String? = getuid() != 0 ? nil : getpwnam("postgres") != nil ? "postgres" : "nobody"
 
         /// Foundation's `Process` is not used: it waits for the server too, which inherits its descriptors.

@@ -6,8 +6,8 @@
         /// Rewrites the history of a store in PostgreSQL; does nothing if there is none. Call it in the transaction that migrates
         /// the rows.
         ///
-        /// Cost: some statements, and two for each entity whose properties have changed. With `newKey`, three for each entity, and one
-        /// lookup for each changed object.
+        /// Cost: some statements, and two for each entity whose properties have changed. With `newKey`, three for each
+        /// entity, and one lookup for each changed object.
         ///
         /// - Parameter newKey: See ``rewrite(in:newKey:)``.
         func rewrite(

@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 
-/// The values of one row of a store whose content is not trusted. A value is returned only in the type that it has; for any other type the result
-/// is nil.
+/// The values of one row of a store whose content is not trusted. A value is returned only in the type that it has; for any
+/// other type the result is nil.
 struct StoredRow {
     private let values: [DatabaseValue]
 

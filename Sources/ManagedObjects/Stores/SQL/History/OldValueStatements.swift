@@ -3,10 +3,11 @@ import GRDB
 /// The SQL of the old values that a store keeps beside its history, in tables of this package's own that Apple's framework does
 /// not read.
 ///
-/// Here those of SQLite, and what they share with PostgreSQL's. Temporary triggers of the writing connection record each updated and deleted row, and each inserted and deleted pair of a
-/// many-to-many relationship, whatever statement changes it: a save, a batch request, an import or a copy by rows. At the end
-/// of the transaction the records are stored under its number, the first old and the last new value of each column. Values that
-/// may be in external files are not recorded, because the files are deleted with the values.
+/// Here those of SQLite, and what they share with PostgreSQL's. Temporary triggers of the writing connection record each
+/// updated and deleted row, and each inserted and deleted pair of a many-to-many relationship, whatever statement changes it:
+/// a save, a batch request, an import or a copy by rows. At the end of the transaction the records are stored under its
+/// number, the first old and the last new value of each column. Values that may be in external files are not recorded,
+/// because the files are deleted with the values.
 enum OldValueStatements {
     static let values = "CORALOLDVALUE"
     static let pairs = "CORALOLDPAIR"
