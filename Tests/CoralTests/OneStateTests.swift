@@ -70,6 +70,8 @@
                     commits.withLock { $0 += 1 }
                 } catch {}
             }
+
+            func close() throws { try database.close() }
         }
 
         /// The journal mode of the store, and how it is opened.
@@ -95,6 +97,13 @@
             // Before a reader exists, so that the write-ahead log is shared.
             writer.write()
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            // A connection that is closed after its file was removed removes the log of the next file of that name.
+            defer {
+                #expect(throws: Never.self) {
+                    for store in coordinator.persistentStores { try coordinator.remove(store) }
+                    try writer.close()
+                }
+            }
             return try SQLiteConnection.$statementObserver.withValue({ _ in writer.write() }) {
                 try coordinator.addPersistentStore(
                     ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: setting.options)
