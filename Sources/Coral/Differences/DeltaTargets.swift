@@ -121,7 +121,7 @@ struct DeltaTargets {
     ) throws -> IdentityKey? {
         // The depth is limited: a deeper key refers to itself in a cycle.
         guard generation < 16 else { return nil }
-        var key = IdentityKey(rule: rule, parts: [])
+        var parts: [IdentityKey.Part] = []
         for part in rule.parts {
             switch part {
             case .attribute(let name):
@@ -129,16 +129,16 @@ struct DeltaTargets {
                     let value = GraphValue(documentText: text, as: type.type)
                         ?? conversion.convert(.string(text), to: type)
                 else { return nil }
-                key.parts.append(.value(value))
+                parts.append(.value(value))
             case .relationship(let name):
                 guard let destination = entity.relationships[name].flatMap({ model.entity($0.destination) }),
                     let inner = destination.rules.first,
                     let innerKey = try identityKey(&values, inner, destination, generation: generation + 1),
                     let target = try lookup.objects(with: [innerKey], of: inner).first?.1.first
                 else { return nil }
-                key.parts.append(.object(target.objectID))
+                parts.append(.object(target.objectID))
             }
         }
-        return key
+        return IdentityKey(rule: rule, parts: parts)
     }
 }

@@ -3,8 +3,10 @@ import GraphDocuments
 
 /// The value of a key, which identifies one object.
 struct IdentityKey: Hashable {
-    var rule: IdentityRule
-    var parts: [Part]
+    let rule: IdentityRule
+    let parts: [Part]
+    /// The hash, computed once, because every key is looked up several times.
+    private let digest: Int
 
     enum Part: Hashable {
         case value(GraphValue)
@@ -13,4 +15,19 @@ struct IdentityKey: Hashable {
         /// An object that is only in the payload: the index of its node.
         case node(Int)
     }
+
+    init(rule: IdentityRule, parts: [Part]) {
+        self.rule = rule
+        self.parts = parts
+        var hasher = Hasher()
+        hasher.combine(rule.digest)
+        hasher.combine(parts)
+        digest = hasher.finalize()
+    }
+
+    static func == (left: IdentityKey, right: IdentityKey) -> Bool {
+        left.digest == right.digest && left.rule == right.rule && left.parts == right.parts
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 }

@@ -17,9 +17,8 @@ struct IdentityMatcher {
     private var index: [IdentityKey: ImportNode] = [:]
     /// The nodes that were matched by the ids of the same store, if these take precedence over keys.
     private var nodesByURI: [NSManagedObjectID: ImportNode] = [:]
-    /// The keys of the round that are looked up, by rule, and the rules in their order.
-    private var wanted: [IdentityRule: [IdentityKey]] = [:]
-    private var wantedRules: [IdentityRule] = []
+    /// The keys of the round that are looked up, by rule. There are few rules.
+    private var wanted: [(rule: IdentityRule, keys: [IdentityKey])] = []
     /// The nodes of the round that are matched by their contents.
     private var nodesByContent: [ImportNode] = []
     private(set) var conflicts: [ImportConflict] = []
@@ -45,7 +44,8 @@ struct IdentityMatcher {
 
     // MARK: - Parents and keys
 
-    /// Sets the parent of each node in a relationship with a to-one inverse, even if the document does not repeat it.
+    /// Sets the parent of each node in a relationship with a to-one inverse that is part of a key, even if the document
+    /// does not repeat it.
     /// Creates nodes for references outside of the payload.
     private func linkParents() {
         // The nodes created in this loop have no records, so the current list is sufficient.
@@ -55,12 +55,16 @@ struct IdentityMatcher {
                     guard let known = node.entity.relationships[relationship.name],
                         let destination = payload.model.entity(known.destination)
                     else { return [] }
-                    let back = known.inverse.flatMap { $0.isToMany ? nil : $0.name }
-                    return relationship.target.ids.map { id in
+                    func target(_ id: RecordID) -> ImportNode {
                         let target = payload.node(
                             for: id, destination: destination, at: record.place(of: relationship.name))
-                        if let back { target.parents[back] = node }
+                        if let back = known.parentInKeys { target.parents[back] = node }
                         return target
+                    }
+                    return switch relationship.target {
+                    case .toOne(let id): id.map { [target($0)] } ?? []
+                    case .toMany(let ids): ids.map(target)
+                    case .nullToMany: []
                     }
                 }
             }
@@ -109,7 +113,7 @@ struct IdentityMatcher {
 
     /// The object in a store of the context that a node's id identifies.
     private func objectID(of node: ImportNode) -> NSManagedObjectID? {
-        guard options.identity.usesObjectURIs, let id = node.id, let coordinator else { return nil }
+        guard options.identity.usesObjectURIs, let id = node.id, !id.isNaturalKey, let coordinator else { return nil }
         // The entity may have another name than in the document.
         let entity = id.entity.flatMap { payload.model.entity($0)?.name }
         return id.uri(inStore: payload.header?.storeUUID, entity: entity)
@@ -265,8 +269,11 @@ extension IdentityMatcher: RecordMatching {
     mutating func hold(_ key: IdentityKey, by node: ImportNode) {
         index[key] = node
         if node.isBound { return }
-        if wanted[key.rule] == nil { wantedRules.append(key.rule) }
-        wanted[key.rule, default: []].append(key)
+        if let place = wanted.firstIndex(where: { $0.rule == key.rule }) {
+            wanted[place].keys.append(key)
+        } else {
+            wanted.append((key.rule, [key]))
+        }
     }
 
     func merge(_ node: ImportNode, into holder: ImportNode) { holder.absorb(node.resolved) }
@@ -274,14 +281,13 @@ extension IdentityMatcher: RecordMatching {
     // MARK: - Stored objects
 
     mutating func lookUp() throws {
-        for rule in wantedRules {
-            for (key, objects) in try lookup.objects(with: wanted[rule] ?? [], of: rule) {
+        for (rule, keys) in wanted {
+            for (key, objects) in try lookup.objects(with: keys, of: rule) {
                 guard let node = index[key]?.resolved, let object = objects.first else { continue }
                 try adopt(object, count: objects.count, for: node, key)
             }
         }
-        wanted = [:]
-        wantedRules = []
+        wanted = []
     }
 
     /// The node's object, whether it was found by a key, by an id or before.

@@ -1,10 +1,14 @@
 import CoreData
 
 /// One key that identifies the objects of an entity and of entities that inherit from it.
-struct IdentityRule: Hashable {
+final class IdentityRule: Hashable, Sendable {
     /// The entity that declares the key: among its objects the key is unique.
     let entity: String
     let parts: [Part]
+    /// The relationships among the parts.
+    let relationships: [String]
+    /// The hash, computed once.
+    let digest: Int
 
     enum Part: Hashable {
         case attribute(String)
@@ -17,11 +21,24 @@ struct IdentityRule: Hashable {
         }
     }
 
-    var relationships: [String] {
-        parts.compactMap { part in
+    init(entity: String, parts: [Part]) {
+        self.entity = entity
+        self.parts = parts
+        relationships = parts.compactMap { part in
             if case .relationship(let name) = part { name } else { nil }
         }
+        var hasher = Hasher()
+        hasher.combine(entity)
+        hasher.combine(parts)
+        digest = hasher.finalize()
     }
+
+    // The rules of a model are few, and each is one object, so that most comparisons end with the first condition.
+    static func == (left: IdentityRule, right: IdentityRule) -> Bool {
+        left === right || left.entity == right.entity && left.parts == right.parts
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 
     /// The key with the values of its parts; nil if one is unknown or null, because nulls are never equal.
     func key(_ value: (Part) throws -> IdentityKey.Part?) rethrows -> IdentityKey? {

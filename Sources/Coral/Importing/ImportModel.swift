@@ -17,10 +17,12 @@ final class ImportModel {
         let identity = options.mapping?.completing(options.identity, in: model) ?? options.identity
         mapping = try options.mapping.map { try MappingPlan($0, model: model, identity: identity) }
         let identities = try IdentityRules(model, identity: identity)
+        let rules = byName.mapValues(identities.rules)
+        let keyRelationships = Set(rules.values.joined().flatMap(\.relationships))
         for (name, entity) in byName {
             entities[name] = EntityImport(
-                entity, rules: identities.rules(of: entity), newer: try Self.newerAttribute(of: entity, options),
-                policies: try Self.policies(of: entity, options))
+                entity, rules: rules[name] ?? [], newer: try Self.newerAttribute(of: entity, options),
+                policies: try Self.policies(of: entity, options), keyRelationships: keyRelationships)
         }
         // A renamed entity is also found by its earlier name, unless another entity has that name.
         for entity in byName.values.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
@@ -131,7 +133,7 @@ final class EntityImport {
 
     init(
         _ entity: NSEntityDescription, rules: [IdentityRule], newer: String?,
-        policies: [String: RelationshipImportPolicy]
+        policies: [String: RelationshipImportPolicy], keyRelationships: Set<String>
     ) {
         self.entity = entity
         name = entity.name ?? ""
@@ -147,7 +149,8 @@ final class EntityImport {
         self.attributes = attributes
         var relationships: [String: RelationshipImport] = [:]
         for (name, relationship) in entity.relationshipsByName {
-            let known = RelationshipImport(relationship, policy: policies[name])
+            let known = RelationshipImport(
+                relationship, policy: policies[name], keyRelationships: keyRelationships)
             relationships[name] = known
             if let earlier = relationship.renamingIdentifier, properties[earlier] == nil {
                 relationships[earlier] = known
@@ -173,7 +176,7 @@ final class EntityImport {
 }
 
 /// A relationship in the form that an import needs.
-struct RelationshipImport {
+final class RelationshipImport {
     let name: String
     let destination: String
     let destinationEntity: NSEntityDescription?
@@ -184,8 +187,13 @@ struct RelationshipImport {
     /// Whether the destinations belong to the object, so that an object that is populated replaces them: the
     /// relationship cascades and has an inverse, and no policy is declared for it.
     let isOwned: Bool
+    /// The name of the inverse if that is to-one and part of a key, so that a destination is found by its owner.
+    let parentInKeys: String?
 
-    init(_ relationship: NSRelationshipDescription, policy: RelationshipImportPolicy?) {
+    /// - Parameter keyRelationships: The names of the relationships that are parts of keys, of any entity.
+    init(
+        _ relationship: NSRelationshipDescription, policy: RelationshipImportPolicy?, keyRelationships: Set<String>
+    ) {
         name = relationship.name
         destinationEntity = relationship.destinationEntity
         destination = relationship.destinationEntity?.name ?? ""
@@ -193,6 +201,9 @@ struct RelationshipImport {
         isToMany = relationship.isToMany
         isOrdered = relationship.isOrdered
         self.policy = policy ?? .set
+        parentInKeys = relationship.inverseRelationship.flatMap { inverse in
+            inverse.isToMany || !keyRelationships.contains(inverse.name) ? nil : inverse.name
+        }
         isOwned = policy == nil && relationship.deleteRule == .cascadeDeleteRule && inverse != nil
     }
 }

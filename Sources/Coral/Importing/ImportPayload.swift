@@ -15,8 +15,8 @@ final class ImportPayload {
     private var lastArray: (pointer: String, isTop: Bool)?
     /// Finds the object of a record of an earlier batch; nil if the document is not read in batches.
     var objectOutside: ((RecordID) -> NSManagedObject?)?
-    /// Whether an earlier batch had a record with that id, in the pass that reads values.
-    var isKnownOutside: ((RecordID) -> Bool)?
+    /// Whether a record whose id an earlier batch had is repeated: in the pass that reads values.
+    var findsRepetitions = false
 
     private struct Reference: Hashable {
         var destination: String
@@ -61,8 +61,7 @@ final class ImportPayload {
             node = makeNode(entity)
             node.id = record.hasOwnID ? record.record.id : nil
             nodesByID[record.record.id] = node
-            bindOutside(node, record.record.id)
-            isRepeated = isKnownOutside?(record.record.id) ?? false
+            isRepeated = bindOutside(node, record.record.id) && findsRepetitions
         }
         if isRepeated, record.hasStatedID { node.repeatedRecords.append(record) }
         node.records.append(record)
@@ -88,12 +87,15 @@ final class ImportPayload {
         }
     }
 
-    private func bindOutside(_ node: ImportNode, _ id: RecordID) {
-        guard let object = objectOutside?(id) else { return }
+    /// Binds a node to the object of a record of an earlier batch. Returns whether there is one.
+    @discardableResult
+    private func bindOutside(_ node: ImportNode, _ id: RecordID) -> Bool {
+        guard let object = objectOutside?(id) else { return false }
         node.object = object
         node.matchedID = object.objectID
         node.isBound = true
         node.isSettled = true
+        return true
     }
 
     private func makeNode(_ entity: EntityImport) -> ImportNode {

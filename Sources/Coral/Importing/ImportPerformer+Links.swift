@@ -9,7 +9,7 @@ extension ImportPerformer {
         for (record, targets) in zip(node.records, node.targets) where !record.record.isDeleted {
             for (position, (given, targets)) in zip(record.record.relationships, targets).enumerated() {
                 guard let relationship = node.entity.relationships[given.name] else { continue }
-                if session.part == .batch, targets.contains(where: isUnread) {
+                if session.part == .batch, targets.contains(where: Self.isUnread) {
                     deferred.insert(node.number)
                     deferredLinks[record.record.id, default: DeferredLinks()].insert(position)
                     continue
@@ -42,7 +42,7 @@ extension ImportPerformer {
 
     /// Whether a target is neither a record of this batch nor of an earlier one. A later record may have its id; what the
     /// id refers to in the store is decided after all records are read.
-    private func isUnread(_ target: ImportNode) -> Bool {
+    private static func isUnread(_ target: ImportNode) -> Bool {
         let target = target.resolved
         return target.isReference && !target.isBound
     }
@@ -191,8 +191,11 @@ extension ImportPerformer {
     }
 
     private func set(_ relationship: RelationshipImport, of object: NSManagedObject, to members: [NSManagedObject]) {
-        let value: Any = relationship.isOrdered ? NSOrderedSet(array: members) : NSSet(array: members)
-        object.setValue(value, forKey: relationship.name)
+        if relationship.isOrdered {
+            object.setValue(NSOrderedSet(array: members), forKey: relationship.name)
+        } else {
+            object.setValue(Set(members), forKey: relationship.name)
+        }
     }
 
     // MARK: - Targets
@@ -258,13 +261,15 @@ extension ImportPerformer {
     /// Records which object the document states for the other side of a to-one relationship. Two different objects are
     /// a conflict; the last one is used.
     private mutating func claim(_ relationship: String, of node: ImportNode, for target: ImportNode) {
-        let claim = Claim(node: node.number, relationship: relationship)
-        if let known = claims.updateValue(target.number, forKey: claim), known != target.number {
-            changes.conflicts.add(
-                ImportConflict(
-                    subject: node.subject, property: relationship,
-                    message: "Two objects are stated for \(node.entity.name).\(relationship); the last is used."))
+        guard let place = claims[node.number].firstIndex(where: { $0.relationship == relationship }) else {
+            return claims[node.number].append(Claim(relationship: relationship, target: target.number))
         }
+        guard claims[node.number][place].target != target.number else { return }
+        claims[node.number][place].target = target.number
+        changes.conflicts.add(
+            ImportConflict(
+                subject: node.subject, property: relationship,
+                message: "Two objects are stated for \(node.entity.name).\(relationship); the last is used."))
     }
 
     private mutating func note(

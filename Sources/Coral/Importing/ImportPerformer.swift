@@ -25,17 +25,18 @@ struct ImportPerformer {
     var requirements: [ImportSession.OpenRequirement] = []
     /// Matched nodes whose records change nothing: excluded by the options, or not newer.
     var untouched: Set<Int> = []
-    /// The stated destination of each to-one relationship whose inverse was set, by the node that has it.
-    var claims: [Claim: Int] = [:]
+    /// The stated destinations of to-one relationships, for each node.
+    var claims: [[Claim]]
     /// Objects removed from a relationship with the policy `replace`.
     var orphans: [(object: NSManagedObject, relationship: RelationshipImport)] = []
     var explicitDeletions: Set<NSManagedObjectID> = []
     let unknownKeys: UnknownKeyPolicy
     let keepsLeftovers: Bool
 
-    struct Claim: Hashable {
-        var node: Int
+    struct Claim {
         var relationship: String
+        /// The number of the destination's node.
+        var target: Int
     }
 
     init(_ session: ImportSession, excluded: Set<Int>) {
@@ -44,6 +45,7 @@ struct ImportPerformer {
         nodes = session.payload.nodes.filter { node in
             node.resolved === node && !node.isReference && !excluded.contains(node.number)
         }
+        claims = Array(repeating: [], count: session.payload.nodes.count)
         context = session.context
         options = session.options
         conversion = ValueConversion(session.options)
@@ -132,7 +134,7 @@ struct ImportPerformer {
 
     private mutating func checkUnknownKeys(of node: ImportNode) {
         let policy = unknownKeys
-        guard policy != .ignore else { return }
+        guard policy != .ignore, node.records.contains(where: { !$0.unknownMembers.isEmpty }) else { return }
         let properties = node.entity.entity.propertiesByName.keys
         for record in node.records {
             for member in record.unknownMembers {

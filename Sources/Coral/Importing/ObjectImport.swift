@@ -92,7 +92,7 @@ final class ObjectImport: BatchedImport {
                 context, options: importer.options, progress: nil, part: part, model: model,
                 defersRequirements: defersRequirements)
             session.payload.objectOutside = { [unowned self] id in ids[id].map { context.object(with: $0) } }
-            if part == .batch { session.payload.isKnownOutside = { [unowned self] id in ids[id] != nil } }
+            session.payload.findsRepetitions = part == .batch
             if part == .deferredLinks { session.deferred = deferred }
             session.payload.begin(header)
             for record in batch { session.payload.add(record) }
@@ -133,6 +133,7 @@ final class ObjectImport: BatchedImport {
 
     /// Fetches the objects of earlier batches to which the records of a batch refer together instead of one by one.
     private func loadTogether(_ batch: [PlacedRecord]) throws {
+        if ids.isEmpty { return }
         var wanted: Set<NSManagedObjectID> = []
         for record in batch {
             if let id = ids[record.record.id] { wanted.insert(id) }

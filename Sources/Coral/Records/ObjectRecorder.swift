@@ -15,13 +15,22 @@ final class ObjectRecorder {
     }
 
     /// The values and destinations of an object; the destinations may not exist.
-    struct Draft {
-        var id: NSManagedObjectID
-        var entity: EntityPlan
+    final class Draft {
+        let id: NSManagedObjectID
+        let entity: EntityPlan
         /// For each attribute of the entity's plan its value.
         var values: [GraphValue]
         /// For each relationship of the entity's plan the IDs of its destinations, in order.
-        var targets: [[NSManagedObjectID]]
+        let targets: [[NSManagedObjectID]]
+
+        fileprivate init(
+            id: NSManagedObjectID, entity: EntityPlan, values: [GraphValue], targets: [[NSManagedObjectID]]
+        ) {
+            self.id = id
+            self.entity = entity
+            self.values = values
+            self.targets = targets
+        }
     }
 
     /// Reads an object: its row, and its to-many relationships, from the store if they are not loaded yet.

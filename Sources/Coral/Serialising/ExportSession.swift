@@ -228,8 +228,7 @@ final class ExportSession {
 
     /// The records of drafts; dangling references are reported and omitted.
     func records(of drafts: [ObjectRecorder.Draft], with loader: ObjectLoader) throws -> [GraphRecord] {
-        var drafts = drafts
-        for index in drafts.indices { try applyMissingFilePolicy(to: &drafts[index]) }
+        for draft in drafts { try applyMissingFilePolicy(to: draft) }
         let missing = try loader.missing(among: drafts.count == 1 ? drafts[0].targets : drafts.flatMap(\.targets))
         if let keys = recorder.names.keys {
             let named = drafts.lazy.filter(\.entity.isReferred).map(\.id)
@@ -245,7 +244,7 @@ final class ExportSession {
     }
 
     /// Reports the values of an object whose files do not exist, and applies the exporter's policy to them.
-    private func applyMissingFilePolicy(to draft: inout ObjectRecorder.Draft) throws {
+    private func applyMissingFilePolicy(to draft: ObjectRecorder.Draft) throws {
         for index in draft.values.indices {
             guard case .file(let file) = draft.values[index], file.isMissing else { continue }
             let missing = MissingFile(

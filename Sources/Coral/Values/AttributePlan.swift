@@ -2,7 +2,7 @@ import CoreData
 import GraphDocuments
 
 /// An attribute of a model as imports, exports and comparisons access it.
-struct AttributePlan {
+final class AttributePlan {
     let name: String
     let type: GraphSchema.Attribute
     let codec: any AttributeCodec

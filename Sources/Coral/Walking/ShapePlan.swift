@@ -40,7 +40,7 @@ final class ShapePlan {
     func plan(for entity: NSEntityDescription) throws -> EntityPlan {
         let name = entity.name ?? ""
         if let plan = entities[name] { return plan }
-        let plan = try makePlan(for: entity, named: name)
+        let plan = try makePlan(for: entity)
         entities[name] = plan
         return plan
     }
@@ -52,10 +52,9 @@ final class ShapePlan {
         for laidOut in layout.entities {
             guard let entity = model.entitiesByName[laidOut.name], let members = laidOut.members, !entity.isAbstract
             else { continue }
-            var plan = try plan(for: entity)
+            let plan = try plan(for: entity)
             plan.relationships.removeAll { !members.contains($0.name) }
             destinations += plan.relationships.compactMap(\.description.destinationEntity)
-            entities[laidOut.name] = plan
         }
         for name in entities.keys {
             guard let entity = entities[name]?.entity else { continue }
@@ -63,23 +62,20 @@ final class ShapePlan {
         }
     }
 
-    private func makePlan(for entity: NSEntityDescription, named name: String) throws -> EntityPlan {
+    private func makePlan(for entity: NSEntityDescription) throws -> EntityPlan {
         var attributes: [AttributePlan] = []
         for (_, attribute) in entity.attributesByName.sorted(by: { $0.key < $1.key }) {
             guard isIncluded(attribute, of: entity) else { continue }
             attributes.append(AttributePlan(attribute))
         }
         var relationships: [EntityPlan.Relationship] = []
-        for (key, relationship) in entity.relationshipsByName.sorted(by: { $0.key < $1.key }) {
+        for (_, relationship) in entity.relationshipsByName.sorted(by: { $0.key < $1.key }) {
             guard isIncluded(relationship, of: entity) else { continue }
             let rule = try rule(for: relationship, of: entity)
             if rule == .omit { continue }
-            relationships.append(
-                EntityPlan.Relationship(
-                    name: key, description: relationship, isToMany: relationship.isToMany,
-                    isOrdered: relationship.isOrdered, isEmbedded: rule == .embed))
+            relationships.append(EntityPlan.Relationship(relationship, isEmbedded: rule == .embed))
         }
-        return EntityPlan(entity: entity, name: name, attributes: attributes, relationships: relationships)
+        return EntityPlan(entity, attributes: attributes, relationships: relationships)
     }
 
     private func isIncluded(_ property: NSPropertyDescription, of entity: NSEntityDescription) -> Bool {
@@ -125,21 +121,37 @@ final class ShapePlan {
 }
 
 /// The properties to read of the objects of one entity.
-struct EntityPlan {
-    struct Relationship {
-        var name: String
-        var description: NSRelationshipDescription
-        var isToMany: Bool
-        var isOrdered: Bool
-        var isEmbedded: Bool
+final class EntityPlan {
+    final class Relationship {
+        let name: String
+        let description: NSRelationshipDescription
+        let isToMany: Bool
+        let isOrdered: Bool
+        let isEmbedded: Bool
+
+        init(_ relationship: NSRelationshipDescription, isEmbedded: Bool) {
+            name = relationship.name
+            description = relationship
+            isToMany = relationship.isToMany
+            isOrdered = relationship.isOrdered
+            self.isEmbedded = isEmbedded
+        }
     }
 
-    var entity: NSEntityDescription
-    var name: String
-    var attributes: [AttributePlan]
-    var relationships: [Relationship]
+    let entity: NSEntityDescription
+    let name: String
+    let attributes: [AttributePlan]
+    fileprivate(set) var relationships: [Relationship]
     /// Whether relationships of the document may refer to objects of the entity, by the ids of their records.
-    var isReferred = true
+    fileprivate(set) var isReferred = true
+
+    fileprivate init(_ entity: NSEntityDescription, attributes: [AttributePlan], relationships: [Relationship]) {
+        self.entity = entity
+        name = entity.name ?? ""
+        self.attributes = attributes
+        self.relationships = relationships
+    }
+
     /// The id of records that are never referred to, in documents without ids.
     var unusedID: RecordID { RecordID(name) }
 

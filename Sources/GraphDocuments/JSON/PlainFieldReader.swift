@@ -50,7 +50,7 @@ package struct PlainFieldReader {
         json = JSONReader(
             source, options: .init(allowsTrailingCommas: options.allowsTrailingCommas, allowsManyValues: true),
             limits: options.limits)
-        members = schema.entities.map { EntityMembers($0) }
+        members = schema.entities.map { EntityMembers($0, keys: nil) }
         numbers = Dictionary(
             schema.entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
         self.options = options

@@ -105,7 +105,7 @@ public struct PlainJSONWriter: RecordWriter, GraphWriter {
                 content = .attribute(attribute)
             } else if let relationship = declared.relationship(name) {
                 content = .relationship(
-                    destination: relationship.destination, leaves: keys.leaves[relationship.destination])
+                    destination: relationship.destination, leaves: keys[relationship.destination]?.leaves)
             } else {
                 return nil
             }

@@ -6,15 +6,21 @@ final class EntityMembers {
     let entity: String
     let attributes: [GraphSchema.Attribute]
     let relationships: [GraphSchema.Relationship]
+    /// The entity's own key in the plain layout.
+    let key: PlainKey?
+    /// For each relationship the key of its destination in the plain layout.
+    let destinationKeys: [PlainKey?]
     private let names: [[UInt8]]
     private let positions: [String: Int]
     /// For each member, plus one for the beginning, the member that followed last time.
     private var successors: [Int]
 
-    init(_ entity: GraphSchema.Entity) {
+    init(_ entity: GraphSchema.Entity, keys: PlainKeys?) {
         self.entity = entity.name
         attributes = entity.attributes
         relationships = entity.relationships
+        key = keys?[entity.name]
+        destinationKeys = entity.relationships.map { keys?[$0.destination] }
         let all = entity.attributes.map(\.name) + entity.relationships.map(\.name)
         names = all.map { Array($0.utf8) }
         positions = Dictionary(all.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })

@@ -35,7 +35,7 @@ extension TokenRecordReader {
             if options.unknownEntities == .skip { return nil }
             throw DocumentError(.unknownEntity, "The model has no entity \"\(name)\".", at: place)
         }
-        let new = EntityMembers(entity)
+        let new = EntityMembers(entity, keys: keys)
         members[name] = new
         return new
     }
@@ -154,7 +154,7 @@ extension TokenRecordReader {
         let id: RecordID
         if let text = frame.id {
             id = RecordID(text)
-        } else if let key = keyID(entity: members.entity) {
+        } else if let key = keyID(members.key) {
             id = key
         } else {
             id = RecordID("$\(frame.number)")
@@ -217,7 +217,7 @@ extension TokenRecordReader {
             guard !relationship.isToMany else {
                 throw DocumentError(.wrongType, "\(relationship.name) is to-many and needs an array.", at: source.place)
             }
-            let id = try readReference(token, to: relationship.destination)
+            let id = try readReference(token, by: relationship, members.destinationKeys[position])
             frame.relationships.append(GraphRelationship(name: relationship.name, target: .toOne(id)))
         default:
             throw DocumentError(.wrongType, "\(relationship.name) needs an array of objects or ids.", at: source.place)
@@ -226,7 +226,8 @@ extension TokenRecordReader {
 
     /// Reads one element of the open to-many relationship, or its end.
     private mutating func readElement() throws {
-        guard let relationship = frame.members?.relationships[frame.relationship] else { return }
+        guard let members = frame.members else { return }
+        let relationship = members.relationships[frame.relationship]
         let token = try source.next()
         frame.elementIndex += 1
         switch token {
@@ -238,7 +239,7 @@ extension TokenRecordReader {
             let place = place(in: pointer, index: frame.elementIndex)
             try openRecord(entity: relationship.destination, at: place)
         case .string, .number, .beginArray:
-            frame.ids.append(try readReference(token, to: relationship.destination))
+            frame.ids.append(try readReference(token, by: relationship, members.destinationKeys[frame.relationship]))
         default:
             throw DocumentError(
                 .wrongType, "An element of \(relationship.name) is neither an object nor an id.", at: source.place)
@@ -258,37 +259,33 @@ extension TokenRecordReader {
 
     /// Reads a reference that is not an object: an id, or in the plain layout a natural key (an array if it has
     /// parts).
-    private mutating func readReference(_ token: DocumentToken, to destination: String) throws -> RecordID {
-        if let keys, let leaves = keys.leaves[destination], !leaves.isEmpty {
-            return try readKey(token, of: destination, leaves, keys)
-        }
+    private mutating func readReference(
+        _ token: DocumentToken, by relationship: GraphSchema.Relationship, _ key: PlainKey?
+    ) throws -> RecordID {
+        if let key { return try readKey(token, key, by: relationship) }
         guard token == .string || token == .number else {
-            throw DocumentError(.wrongType, "A reference to \(destination) is not an id.", at: source.place)
+            throw DocumentError(
+                .wrongType, "A reference to \(relationship.destination) is not an id.", at: source.place)
         }
         return RecordID(try checkedID())
     }
 
     private mutating func readKey(
-        _ token: DocumentToken, of destination: String, _ leaves: [GraphSchema.Attribute], _ keys: PlainKeys
+        _ token: DocumentToken, _ key: PlainKey, by relationship: GraphSchema.Relationship
     ) throws -> RecordID {
+        if token != .beginArray, key.leaves.count == 1 { return key.id(try readKeyPart(token, key.leaves[0])) }
         var values: [String] = []
-        if token == .beginArray {
-            var next = try source.next()
-            while next != .endArray, values.count < leaves.count {
-                values.append(try readKeyPart(next, leaves[values.count]))
-                next = try source.next()
-            }
-            guard next == .endArray else { throw wrongKey(destination, leaves) }
-        } else {
-            values = [try readKeyPart(token, leaves[0])]
+        var next = token == .beginArray ? try source.next() : .endArray
+        while next != .endArray, values.count < key.leaves.count {
+            values.append(try readKeyPart(next, key.leaves[values.count]))
+            next = try source.next()
         }
-        guard values.count == leaves.count else { throw wrongKey(destination, leaves) }
-        return keys.id(of: destination, values: values)
-    }
-
-    private func wrongKey(_ destination: String, _ leaves: [GraphSchema.Attribute]) -> DocumentError {
-        DocumentError(
-            .wrongType, "A reference to \(destination) needs \(leaves.count) key values.", at: source.place)
+        guard next == .endArray, values.count == key.leaves.count else {
+            throw DocumentError(
+                .wrongType, "A reference to \(relationship.destination) needs \(key.leaves.count) key values.",
+                at: source.place)
+        }
+        return key.id(values)
     }
 
     private mutating func readKeyPart(_ token: DocumentToken, _ leaf: GraphSchema.Attribute) throws -> String {
@@ -301,13 +298,14 @@ extension TokenRecordReader {
     }
 
     /// The id from the open record's own key, in the plain layout. Nil if a part of the key is missing or null.
-    private func keyID(entity: String) -> RecordID? {
-        guard let keys, let layout = options.plainLayout?.entities.first(where: { $0.name == entity }) else {
-            return nil
+    private func keyID(_ key: PlainKey?) -> RecordID? {
+        guard let key else { return nil }
+        if key.members.count == 1, let value = frame.attribute(key.members[0]) {
+            return TextValue.text(of: value).map(key.id)
         }
         var values: [String] = []
-        for member in layout.key {
-            if let value = frame.attributes.first(where: { $0.name == member })?.value {
+        for member in key.members {
+            if let value = frame.attribute(member) {
                 guard let text = TextValue.text(of: value) else { return nil }
                 values.append(text)
             } else if let target = frame.relationships.first(where: { $0.name == member })?.target {
@@ -317,6 +315,14 @@ extension TokenRecordReader {
                 return nil
             }
         }
-        return values.isEmpty ? nil : keys.id(of: entity, values: values)
+        return values.isEmpty ? nil : key.id(values)
+    }
+}
+
+extension RecordFrame {
+    /// The value that was read of an attribute.
+    fileprivate func attribute(_ name: String) -> GraphValue? {
+        for index in attributes.indices where attributes[index].name == name { return attributes[index].value }
+        return nil
     }
 }

@@ -23,10 +23,9 @@ public struct RecordID: Sendable, Hashable {
 
     /// The id of an object by its natural key: `Tag/=home`. In a part, `,` and `\` are escaped by a `\`.
     public static func key(entity: String, values: [String]) -> RecordID {
-        if values.count == 1, let value = values.first, !value.utf8.contains(where: isSpecial) {
-            return RecordID("\(entity)/=\(value)")
-        }
-        var text = "\(entity)/="
+        let prefix = keyPrefix(entity)
+        if values.count == 1, let id = key(prefix: prefix, value: values[0]) { return id }
+        var text = prefix
         for (index, value) in values.enumerated() {
             if index > 0 { text.append(",") }
             guard value.utf8.contains(where: isSpecial) else {
@@ -41,6 +40,25 @@ public struct RecordID: Sendable, Hashable {
         return RecordID(text)
     }
 
+    /// The beginning of the ids of an entity's objects by their natural keys.
+    static func keyPrefix(_ entity: String) -> String { entity + "/=" }
+
+    /// The id of an object by a natural key of one part; nil if that part contains a character that must be escaped.
+    static func key(prefix: String, value: String) -> RecordID? {
+        var (prefix, value) = (prefix, value)
+        return value.withUTF8 { value in
+            if value.contains(where: isSpecial) { return nil }
+            return prefix.withUTF8 { prefix in
+                RecordID(
+                    String(unsafeUninitializedCapacity: prefix.count + value.count) { text in
+                        _ = text[..<prefix.count].initialize(fromContentsOf: prefix)
+                        _ = text[prefix.count...].initialize(fromContentsOf: value)
+                        return prefix.count + value.count
+                    })
+            }
+        }
+    }
+
     /// The id of a stored object with a natural key added: `Tag/p3=home` from `Tag/p3` and `Tag/=home`.
     package func adding(key: RecordID) -> RecordID {
         guard let mark = key.text.utf8.firstIndex(of: UInt8(ascii: "=")) else { return self }
@@ -50,8 +68,17 @@ public struct RecordID: Sendable, Hashable {
     /// The id without the natural key that was added to a primary key: `Tag/p3` of `Tag/p3=home`. All other ids are
     /// unchanged.
     package var withoutAddedKey: RecordID {
-        guard let mark = addedKeyMark else { return self }
+        guard !isNaturalKey, let mark = addedKeyMark else { return self }
         return RecordID(String(text[..<mark]))
+    }
+
+    /// Whether the id has the form `Tag/=home`.
+    package var isNaturalKey: Bool {
+        var text = text
+        return text.withUTF8 { bytes in
+            guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")), slash > 0 else { return false }
+            return slash + 1 < bytes.count && bytes[slash + 1] == UInt8(ascii: "=")
+        }
     }
 
     private static let uriPrefix = "x-coredata://".utf8

@@ -78,10 +78,10 @@ extension NSManagedObject {
     final func setPublicValue(_ value: Any?, at field: EntityLayout.Field, primitive: Bool) throws {
         switch field {
         case .slot(let slot) where layout.slots[slot].kind == .toOne:
-            guard value == nil || value is NSNull || value is NSManagedObject else {
+            let object = value as? NSManagedObject
+            guard object != nil || value == nil || value is NSNull else {
                 throw UnacceptableValue(expected: "NSManagedObject", actual: String(describing: type(of: value)))
             }
-            let object = value as? NSManagedObject
             try checkDestination(object, slot: slot)
             primitive ? setPrimitiveReference(slot: slot, to: object) : setReference(slot: slot, to: object)
         case .slot(let slot):
@@ -118,6 +118,10 @@ extension NSManagedObject {
 
     /// The objects of any kind of collection that can be set for a to-many relationship.
     private static func objects(in value: Any?) throws -> [NSManagedObject] {
+        // Compared first, because a cast of another set to this type would convert its elements.
+        if let value, type(of: value) == Set<NSManagedObject>.self, let set = value as? Set<NSManagedObject> {
+            return Array(set)
+        }
         switch value {
         case nil, is NSNull: return []
         case let set as NSOrderedSet: return try objects(set.array)
