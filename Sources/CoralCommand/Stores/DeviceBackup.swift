@@ -48,7 +48,7 @@ struct DeviceBackup {
                 while let row = try rows.next() {
                     // Any column may have any type and content.
                     guard let id = String.fromDatabaseValue(row[0]), let domain = String.fromDatabaseValue(row[1]),
-                        let path = String.fromDatabaseValue(row[2]), id.wholeMatch(of: /[0-9a-f]{2,}/) != nil,
+                        let path = String.fromDatabaseValue(row[2]), Self.isFileID(id),
                         !domain.utf8.contains(0), !path.utf8.contains(0)
                     else { continue }
                     files.append(File(id: id, domain: domain, path: path))
@@ -56,6 +56,11 @@ struct DeviceBackup {
                 return files
             }
         }
+    }
+
+    /// Whether a text is the ID of a file: hexadecimal digits, at least two.
+    private static func isFileID(_ text: String) -> Bool {
+        text.utf8.count >= 2 && text.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
     }
 
     /// The stores of the backup. Each is copied with its log to a temporary folder, where SQLite finds the log.

@@ -81,8 +81,7 @@
             index.resolveReferences(of: batch)
             blocked.removeAll()
             for waiting in batch.waiting {
-                guard let slot = batch.entity.toOne[waiting.link].link.slot, key.slots.contains(slot) else { continue }
-                blocked.insert(waiting.row)
+                if key.slots.contains(batch.entity.toOne[waiting.link].reference.slot) { blocked.insert(waiting.row) }
             }
         }
 
@@ -173,7 +172,8 @@
             batch.changes[row] = differences(found, row)
             if validates { entity.table.addValidatedValues(of: found, to: row, of: batch.rows) }
             for (place, link) in entity.toOne.enumerated() {
-                guard let slot = link.link.slot, !found.isNull(slot) else { continue }
+                let slot = link.reference.slot
+                if found.isNull(slot) { continue }
                 batch.references[row * entity.toOne.count + place] = found.integer(slot)
             }
         }
