@@ -5,7 +5,7 @@ import Foundation
 
 extension ImportCommand {
     func restoreStore(from document: ImportSource) throws {
-        let (store, isNew) = try place()
+        let (store, isNew) = try destination()
         let model = try storeModel(store, isNew: isNew)
         var restorer = StoreRestorer(model: model)
         restorer.folder = file.folder
@@ -23,7 +23,7 @@ extension ImportCommand {
 
     /// Copies the rows of a store to a new one, with its UUID, metadata and primary keys. Between files, the files are copied.
     func copyStore() throws {
-        let (target, isNew) = try place()
+        let (target, isNew) = try destination()
         guard likeness.like == nil else { throw CommandError("--like cannot be combined with a store to copy.") }
         guard isNew else {
             throw CommandError("A store is copied to a new one: there is a store at \(target.storeName) already.")

@@ -89,7 +89,7 @@ struct ImportCommand: ParsableCommand {
     }
 
     /// The location of the store without symbolic links, and whether the store is new.
-    func place() throws -> (store: URL, isNew: Bool) {
+    func destination() throws -> (store: URL, isNew: Bool) {
         let store = URL(storeAt: into).withoutLinks
         try likeness.requireFile(store)
         guard store.isFileURL else { return (store, try !store.storeExists()) }
@@ -118,7 +118,7 @@ struct ImportCommand: ParsableCommand {
     }
 
     private func importDocument(_ document: ImportSource) throws {
-        let (store, isNew) = try place()
+        let (store, isNew) = try destination()
         let model = try storeModel(store, isNew: isNew)
         let importer = try options(model)
         if isNew, dryRun {

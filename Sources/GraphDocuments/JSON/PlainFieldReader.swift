@@ -68,8 +68,8 @@ package struct PlainFieldReader {
                 }
                 state = .record(entity: entity, members: members, previous: member)
                 let value = try next()
-                let place = member - members.attributes.count
-                if place >= 0 { return .relationship(place) }
+                let relationship = member - members.attributes.count
+                if relationship >= 0 { return .relationship(relationship) }
                 if value == .beginObject || value == .beginArray {
                     return .irregular("A record contains an object, or an array where it has an attribute.")
                 }

@@ -59,7 +59,7 @@ extension NSManagedObjectContext {
     }
 
     final func rename(_ object: NSManagedObject, _ permanent: ObjectKey) {
-        registry.forget(object.key)
+        registry.remove(object.key)
         // Children and recorded undo steps may still refer to it by its temporary key.
         let hasChildren = childCount.load(ordering: .relaxed) > 0
         if hasChildren { givenKeys.append((object.key.number, permanent)) }

@@ -30,7 +30,7 @@ extension NSManagedObjectContext {
         defer {
             isSaving = false
             eventInSave = nil
-            tellOfRefreshedBySave()
+            postRefreshedBySave()
         }
         post(.NSManagedObjectContextWillSave, [:])
         endEvent()
@@ -180,10 +180,10 @@ extension NSManagedObjectContext {
     final func commit(_ object: NSManagedObject) {
         object.eventStart = nil
         if object.state.contains(.deleted) {
-            if object.state.contains(.watched) { inPlaceValues.forget(object) }
+            if object.state.contains(.watched) { inPlaceValues.remove(object) }
             // The ID is created while the context is known: notifications and observers need it.
             _ = object.objectID
-            registry.forget(object.key)
+            registry.remove(object.key)
             object.state = [.gone, .realised]
             object.context = nil
             return

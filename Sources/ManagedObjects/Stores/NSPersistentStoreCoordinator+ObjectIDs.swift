@@ -7,7 +7,7 @@ extension NSPersistentStoreCoordinator {
     final func key(forURIRepresentation url: URL) -> ObjectKey? {
         guard let uri = ObjectURI(url), let entity = model.entitiesByName[uri.entityName] else { return nil }
         let index = UInt16(truncatingIfNeeded: entity.index)
-        switch uri.place {
+        switch uri.form {
         case .row(let identifier, let number):
             guard let entry = entry(identifier: identifier) else { return nil }
             let own = entry.store.references.map { $0.number(of: String(number), entity: entity) }

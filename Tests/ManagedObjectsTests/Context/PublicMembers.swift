@@ -20,7 +20,7 @@ enum PublicMembers {
     /// and its members are indented by four spaces.
     private static func names(of name: String, in text: String) throws -> Set<String> {
         let beginning = try Regex("^(open |public |final )*(class|extension) \\Q\(name)\\E\\b(?!\\.)")
-        let member = /^ {4}(open|public) ([a-z]+ )*(func|var|init)\b ?`?(\w*)/
+        let member = /^ {4}(?:@(?!_spi)\S+ )*(?:open|public) (?:[a-z]+ )*(func|var|init)\b ?`?(\w*)/
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         var names: Set<String> = []
         var isInside = false
@@ -30,11 +30,11 @@ enum PublicMembers {
             } else if line.firstMatch(of: beginning) != nil {
                 isInside = number == 0 || !lines[number - 1].hasPrefix("@_spi")
             } else if isInside, let match = line.firstMatch(of: member) {
-                if match.3 == "var" {
-                    names.insert(String(match.4))
+                if match.1 == "var" {
+                    names.insert(String(match.2))
                 } else {
                     let rest = lines[number..<min(number + 8, lines.count)].joined(separator: " ")
-                    names.insert((match.3 == "init" ? "init" : String(match.4)) + labels(of: rest))
+                    names.insert((match.1 == "init" ? "init" : String(match.2)) + labels(of: rest))
                 }
             }
         }
@@ -46,8 +46,11 @@ enum PublicMembers {
         var labels = ""
         var depth = 0
         var parameter = ""
+        var previous: Character = " "
         for character in declaration.drop(while: { $0 != "(" }) {
-            if ")]}".contains(character) { depth -= 1 }
+            defer { previous = character }
+            let isArrow = character == ">" && previous == "-"
+            if ")]}>".contains(character), !isArrow { depth -= 1 }
             if depth == 0 ? character == ")" : depth == 1 && character == "," {
                 let label = parameter.prefix { $0 != ":" }.split(separator: " ").first
                 if let label { labels += "\(label):" }
@@ -56,7 +59,7 @@ enum PublicMembers {
             } else if depth > 0 {
                 parameter.append(character)
             }
-            if "([{".contains(character) { depth += 1 }
+            if "([{<".contains(character) { depth += 1 }
         }
         return "(\(labels))"
     }

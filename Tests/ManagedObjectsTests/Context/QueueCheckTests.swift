@@ -116,7 +116,7 @@ import Testing
         (
             "A setting, which is set before the context is used, or a constant.",
             [
-                "isObservable", "validatesChanges", "name", "transactionAuthor", "mergePolicy",
+                "isObservable", "name", "transactionAuthor", "mergePolicy",
                 "propagatesDeletesAtEndOfEvent", "retainsRegisteredObjects", "shouldDeleteInaccessibleFaults",
                 "stalenessInterval", "undoManager", "automaticallyMergesChangesFromParent", "concurrencyType",
                 "persistentStoreCoordinator", "parent", "queryGenerationToken", "entity", "entity()", "fetchRequest()",

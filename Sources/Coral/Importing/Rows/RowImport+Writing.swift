@@ -82,12 +82,12 @@
             var changes = batch.changes[row]
             if changes != 0 { result.updateCount += 1 }
             var changedLinks: [(reference: RowReference, old: Int64?, new: (key: Int64, entity: Int)?)] = []
-            for (place, link) in entity.toOne.enumerated() {
+            for (number, link) in entity.toOne.enumerated() {
                 let slot = link.reference.slot
                 guard rows.kind(row, slot) != .absent else { continue }
                 // Forward references are resolved at the end.
-                if batch.waiting.contains(where: { $0.row == row && $0.link == place }) { continue }
-                let old = link.reference.current(batch.references[row * entity.toOne.count + place], of: key)
+                if batch.waiting.contains(where: { $0.row == row && $0.link == number }) { continue }
+                let old = link.reference.current(batch.references[row * entity.toOne.count + number], of: key)
                 let isSet = rows.kind(row, slot) == .reference
                 let new = isSet ? rows.integer(row, slot) : 0
                 if isSet, !link.reference.admits(rows.entity(row, slot)) {
@@ -136,8 +136,8 @@
                 }
             }
             var wanted: [Int64] = []
-            for (place, list) in batch.lists.enumerated() {
-                let members = batch.members(of: place)
+            for (number, list) in batch.lists.enumerated() {
+                let members = batch.members(of: number)
                 let link = batch.entity.toMany[list.link]
                 let key = batch.keys[list.row]
                 wanted.removeAll(keepingCapacity: true)

@@ -63,8 +63,8 @@
                         current = entity
                     }
                     row = batch?.addRow() ?? 0
-                case .attribute(let place): try readAttribute(place, row)
-                case .relationship(let place): try readRelationship(place, row)
+                case .attribute(let property): try readAttribute(property, row)
+                case .relationship(let property): try readRelationship(property, row)
                 case .endRecord: break
                 case .irregular(let reason): throw ObjectsReason(.document, reason)
                 case .end: return try flush()
@@ -99,10 +99,10 @@
 
         // MARK: - Values
 
-        private mutating func readAttribute(_ place: Int, _ row: Int) throws {
+        private mutating func readAttribute(_ property: Int, _ row: Int) throws {
             guard let batch else { return }
-            guard let attribute = batch.entity.attributes[place] else {
-                throw batch.entity.unsupported(batch.entity.schema.attributes[place].name)
+            guard let attribute = batch.entity.attributes[property] else {
+                throw batch.entity.unsupported(batch.entity.schema.attributes[property].name)
             }
             if !(try readValue(attribute, into: batch.rows, row)) {
                 mistakes.append(.init(record: batch.firstRecord + row, property: attribute.plan.name))
@@ -127,9 +127,9 @@
 
         // MARK: - References
 
-        private mutating func readRelationship(_ place: Int, _ row: Int) throws {
+        private mutating func readRelationship(_ property: Int, _ row: Int) throws {
             guard let batch else { return }
-            switch batch.entity.relationships[place] {
+            switch batch.entity.relationships[property] {
             case .toOne(let number)?:
                 let link = batch.entity.toOne[number]
                 // Discards an earlier value of the relationship, given under its earlier name.
@@ -154,7 +154,7 @@
                     let (digest, owner) = try readKey(link.key)
                     batch.members.append(.init(digest: digest, owner: owner))
                 }
-            case nil: throw batch.entity.unsupported(batch.entity.schema.relationships[place].name)
+            case nil: throw batch.entity.unsupported(batch.entity.schema.relationships[property].name)
             }
         }
 

@@ -9,8 +9,8 @@ extension SQLSchemaBuilder {
             // If columns of two tables have the same name, the table whose inverse's entity comes first gets the name
             // without a number.
             let relationships = entity.layout.toMany.map(\.relationship)
-                .map { (place: $0.inverseRelationship?.entityIfAny?.name ?? "", relationship: $0) }
-                .sorted { ($0.place, $0.relationship.name) < ($1.place, $1.relationship.name) }
+                .map { (destination: $0.inverseRelationship?.entityIfAny?.name ?? "", relationship: $0) }
+                .sorted { ($0.destination, $0.relationship.name) < ($1.destination, $1.relationship.name) }
                 .map(\.relationship)
             for relationship in relationships where !relationship.isTransient {
                 guard let inverse = relationship.inverseRelationship, inverse.isToMany,

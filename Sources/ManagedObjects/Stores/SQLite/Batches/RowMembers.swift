@@ -7,23 +7,23 @@ public final class RowMembers {
     public let relationship: NSRelationshipDescription
     private let pairs: SQLPairs
     /// The index among the entity's to-many relationships.
-    private let place: Int
+    private let index: Int
     private unowned let table: EntityRows
     /// The rows of the destination.
     private unowned let other: EntityRows
     /// The index of the inverse among the destination's to-many relationships, if the store uses a join table.
-    private let inversePlace: Int?
+    private let inverseIndex: Int?
 
     fileprivate init(
-        _ relationship: NSRelationshipDescription, pairs: SQLPairs, place: Int, table: EntityRows, other: EntityRows,
-        inversePlace: Int?
+        _ relationship: NSRelationshipDescription, pairs: SQLPairs, index: Int, table: EntityRows, other: EntityRows,
+        inverseIndex: Int?
     ) {
         self.relationship = relationship
         self.pairs = pairs
-        self.place = place
+        self.index = index
         self.table = table
         self.other = other
-        self.inversePlace = inversePlace
+        self.inverseIndex = inverseIndex
     }
 
     private var writer: RowWriter { table.writer }
@@ -65,9 +65,9 @@ public final class RowMembers {
         for member in members {
             statement.bind(member, at: 2)
             try statement.run()
-            writer.touch(member, other.counter, place: inversePlace)
+            writer.touch(member, other.counter, toMany: inverseIndex)
         }
-        writer.touch(key, table.counter, place: place)
+        writer.touch(key, table.counter, toMany: index)
     }
 }
 
@@ -79,14 +79,14 @@ extension EntityRows {
         guard let relationship = entity.relationshipsByName[name], relationship.isToMany,
             let destination = relationship.destinationEntity, let other = try? writer.table(of: destination),
             relationship.inverseRelationship !== relationship,
-            let place = layout.toMany.firstIndex(where: { $0.relationship === relationship }),
-            layout.toMany[place].isPersistent, let pairs = writer.batch.schema.pairs(of: relationship),
+            let index = layout.toMany.firstIndex(where: { $0.relationship === relationship }),
+            layout.toMany[index].isPersistent, let pairs = writer.batch.schema.pairs(of: relationship),
             pairs.position == nil, pairs.inversePosition == nil, !pairs.isReflexive
         else { return nil }
-        let inversePlace = relationship.inverseRelationship.flatMap { inverse in
+        let inverseIndex = relationship.inverseRelationship.flatMap { inverse in
             other.layout.toMany.firstIndex { $0.relationship === inverse }
         }
         return RowMembers(
-            relationship, pairs: pairs, place: place, table: self, other: other, inversePlace: inversePlace)
+            relationship, pairs: pairs, index: index, table: self, other: other, inverseIndex: inverseIndex)
     }
 }

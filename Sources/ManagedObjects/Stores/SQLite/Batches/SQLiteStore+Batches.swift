@@ -5,9 +5,9 @@ import GRDB
 
 extension SQLiteStore: SQLBatchStore {
     func insert(
-        _ rows: BatchRows, into place: SQLEntity, policy: NSMergePolicyType, in batch: BatchTransaction
+        _ rows: BatchRows, into sqlEntity: SQLEntity, policy: NSMergePolicyType, in batch: BatchTransaction
     ) throws -> [ObjectKey] {
-        var inserter = try BatchInserter(place, batch: batch, policy: policy)
+        var inserter = try BatchInserter(sqlEntity, batch: batch, policy: policy)
         defer { batch.take(files: inserter.values.filesMade) }
         return try inserter.insert(rows)
     }
