@@ -31,7 +31,7 @@ context.reset()
 
 let open = try defaults.objects(forReferencesKey: "open", in: context, as: NSManagedObject.self)
 for note in open.objects { print(note.value(forKey: "title") ?? "") }
-for (place, reason) in open.missing { print("Number \(place + 1) is missing: \(reason.code.rawValue)") }
+for (index, reason) in open.missing { print("Number \(index + 1) is missing: \(reason.code.rawValue)") }
 
 let decoder = JSONDecoder()
 decoder.userInfo[.managedObjectContext] = context

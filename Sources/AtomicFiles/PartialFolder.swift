@@ -15,7 +15,7 @@ import Foundation
 public final class PartialFolder {
     /// The destination, without symbolic links: a link at the destination is kept, and the file to which it refers is
     /// replaced.
-    public let place: URL
+    public let destination: URL
     /// The folder.
     public let url: URL
     /// The location at which the file is created.
@@ -29,11 +29,11 @@ public final class PartialFolder {
     /// Cost: lists the folder of the destination. Throws ``FileError`` if that folder is not writable.
     ///
     /// - Parameter willRemove: Called with each folder of a killed process before it is removed.
-    public init(for place: URL, willRemove: (URL) -> Void = { _ in }) throws {
-        self.place = place.withoutLinks
-        Self.removeLeftovers(of: self.place, willRemove)
-        (url, descriptor) = try Self.make(for: self.place)
-        item = url.appendingPathComponent(self.place.lastPathComponent)
+    public init(for destination: URL, willRemove: (URL) -> Void = { _ in }) throws {
+        self.destination = destination.withoutLinks
+        Self.removeLeftovers(of: self.destination, willRemove)
+        (url, descriptor) = try Self.make(for: self.destination)
+        item = url.appendingPathComponent(self.destination.lastPathComponent)
     }
 
     deinit {
@@ -48,11 +48,11 @@ public final class PartialFolder {
         try? FileManager.default.removeItem(at: url)
     }
 
-    private static func make(for place: URL) throws -> (url: URL, descriptor: Int32) {
-        let parent = place.deletingLastPathComponent()
+    private static func make(for destination: URL) throws -> (url: URL, descriptor: Int32) {
+        let parent = destination.deletingLastPathComponent()
         while true {
-            let url = parent.appendingPathComponent(".\(place.lastPathComponent).\(UUID().uuidString).partial")
-            guard mkdir(url.path, 0o700) == 0 else { throw FileError.system(path: place.path) }
+            let url = parent.appendingPathComponent(".\(destination.lastPathComponent).\(UUID().uuidString).partial")
+            guard mkdir(url.path, 0o700) == 0 else { throw FileError.system(path: destination.path) }
             let descriptor = open(url.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             if descriptor >= 0 {
                 // Another process may remove the folder as abandoned before it is locked.
@@ -64,7 +64,7 @@ public final class PartialFolder {
                 }
                 close(descriptor)
             } else if errno != ENOENT {
-                let error = FileError.system(path: place.path)
+                let error = FileError.system(path: destination.path)
                 rmdir(url.path)
                 throw error
             }
@@ -74,8 +74,8 @@ public final class PartialFolder {
     // MARK: - Abandoned folders
 
     /// The existing folders for a destination, of running and of killed processes.
-    package static func folders(for place: URL) -> [URL] {
-        let (parent, name) = (place.deletingLastPathComponent(), place.lastPathComponent)
+    package static func folders(for destination: URL) -> [URL] {
+        let (parent, name) = (destination.deletingLastPathComponent(), destination.lastPathComponent)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
         return names.sorted().filter { candidate in
             guard candidate.hasPrefix(".\(name)."), candidate.hasSuffix(".partial") else { return false }
@@ -83,13 +83,13 @@ public final class PartialFolder {
         }.map(parent.appendingPathComponent)
     }
 
-    private static func removeLeftovers(of place: URL, _ willRemove: (URL) -> Void) {
-        for folder in folders(for: place) {
+    private static func removeLeftovers(of destination: URL, _ willRemove: (URL) -> Void) {
+        for folder in folders(for: destination) {
             let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
             guard descriptor >= 0 else { continue }
             defer { close(descriptor) }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { continue }
-            restorePrevious(to: place, from: folder)
+            restorePrevious(to: destination, from: folder)
             willRemove(folder)
             try? FileManager.default.removeItem(at: folder)
         }
@@ -105,7 +105,7 @@ public final class PartialFolder {
     /// there is a file and `replacing` is false; the destination is then unchanged.
     public func commit(replacing: Bool = true) throws {
         guard let status = FileStatus(item.path, followingLinks: false) else {
-            throw FileError.system(path: place.path)
+            throw FileError.system(path: destination.path)
         }
         if status.isFolder {
             try FileSystem.synchronizeTree(item.path)
@@ -113,14 +113,14 @@ public final class PartialFolder {
         } else {
             try FileSystem.synchronize(item.path)
             if replacing {
-                try FileSystem.copyPermissions(of: place.path, to: item.path)
-                try FileSystem.rename(item.path, to: place.path)
+                try FileSystem.copyPermissions(of: destination.path, to: item.path)
+                try FileSystem.rename(item.path, to: destination.path)
             } else {
-                try FileSystem.renameWithoutReplacing(item.path, to: place.path)
+                try FileSystem.renameWithoutReplacing(item.path, to: destination.path)
             }
         }
         // An error here could no longer undo the replacement.
-        try? FileSystem.synchronize(place.deletingLastPathComponent().path)
+        try? FileSystem.synchronize(destination.deletingLastPathComponent().path)
         remove()
     }
 
@@ -129,23 +129,23 @@ public final class PartialFolder {
 
     private func exchangeFolder(replacing: Bool) throws {
         let previous = Self.previous(in: url)
-        if FileStatus(place.path, followingLinks: false) != nil {
-            guard replacing else { throw FileError(.exists, path: place.path) }
-            try FileSystem.rename(place.path, to: previous.path)
+        if FileStatus(destination.path, followingLinks: false) != nil {
+            guard replacing else { throw FileError(.exists, path: destination.path) }
+            try FileSystem.rename(destination.path, to: previous.path)
         }
         do {
-            try FileSystem.rename(item.path, to: place.path)
+            try FileSystem.rename(item.path, to: destination.path)
         } catch {
-            Self.restorePrevious(to: place, from: url)
+            Self.restorePrevious(to: destination, from: url)
             throw error
         }
     }
 
-    private static func restorePrevious(to place: URL, from folder: URL) {
+    private static func restorePrevious(to destination: URL, from folder: URL) {
         let previous = previous(in: folder)
         guard FileStatus(previous.path, followingLinks: false) != nil,
-            FileStatus(place.path, followingLinks: false) == nil
+            FileStatus(destination.path, followingLinks: false) == nil
         else { return }
-        try? FileSystem.rename(previous.path, to: place.path)
+        try? FileSystem.rename(previous.path, to: destination.path)
     }
 }

@@ -24,7 +24,7 @@ public struct CodedError<Domain: ErrorDomain>: Error, Sendable, Hashable {
     public var code: Code
     /// A description of the error, and of its remedy if there is one, in sentences.
     public var message: String
-    /// Where the error is; nil if it concerns the whole, or if the message alone says it.
+    /// Where the error is; nil if it concerns the whole, or if the message alone states it.
     public var place: Domain.Place?
 
     /// Creates an error of a kind, with a sentence and its place.

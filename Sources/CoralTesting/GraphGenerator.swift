@@ -114,11 +114,11 @@ public struct GraphGenerator: Sendable {
     /// one may remove it from another object, so this is repeated until all are assigned.
     private mutating func satisfy(_ objects: inout [NSManagedObject], in context: NSManagedObjectContext) throws {
         let limit = objects.count * 8 + 64
-        var place = 0
+        var position = 0
         var idle = 0
         while idle < objects.count {
-            let object = objects[place % objects.count]
-            place += 1
+            let object = objects[position % objects.count]
+            position += 1
             guard let (name, relationship) = GraphGenerator.lack(of: object) else {
                 idle += 1
                 continue

@@ -39,13 +39,13 @@ struct GraphColours: Sendable {
     private var colours: [Int]
     private let descriptions: [String]
     /// For each object its relationships in order, each with the indexes of its destinations.
-    private let neighbours: [[(name: String, isOrdered: Bool, places: [Int])]]
+    private let neighbours: [[(name: String, isOrdered: Bool, positions: [Int])]]
 
     init(_ objects: [NSManagedObject]) {
-        let places = Dictionary(
+        let positions = Dictionary(
             objects.enumerated().map { (ObjectIdentifier($1), $0) }, uniquingKeysWith: { first, _ in first })
         let contents = objects.map { object in
-            ObjectContents(object) { places[ObjectIdentifier($0)] == nil ? "outside" : "inside" }
+            ObjectContents(object) { positions[ObjectIdentifier($0)] == nil ? "outside" : "inside" }
         }
         descriptions = contents.map(\.description)
         colours = contents.map(\.hashValue)
@@ -54,7 +54,7 @@ struct GraphColours: Sendable {
                 let value = object.value(forKey: name)
                 let members: [Any] =
                     (value as? NSOrderedSet)?.array ?? (value as? NSSet)?.allObjects ?? [value].compactMap { $0 }
-                let known = members.compactMap { ($0 as? NSManagedObject).flatMap { places[ObjectIdentifier($0)] } }
+                let known = members.compactMap { ($0 as? NSManagedObject).flatMap { positions[ObjectIdentifier($0)] } }
                 return (name, relationship.isOrdered, known)
             }
         }
@@ -65,24 +65,24 @@ struct GraphColours: Sendable {
 
     mutating func refine() {
         let before = colours
-        for (place, relationships) in neighbours.enumerated() {
+        for (position, relationships) in neighbours.enumerated() {
             var hasher = Hasher()
-            hasher.combine(before[place])
-            for (name, isOrdered, places) in relationships {
+            hasher.combine(before[position])
+            for (name, isOrdered, positions) in relationships {
                 hasher.combine(name)
-                let colours = places.map { before[$0] }
+                let colours = positions.map { before[$0] }
                 hasher.combine(isOrdered ? colours : colours.sorted())
             }
-            colours[place] = hasher.finalize()
+            colours[position] = hasher.finalize()
         }
     }
 
     /// The objects that have no counterpart in another graph, as text.
     func lacking(in other: GraphColours) -> [String] {
         var counts = Dictionary(other.colours.map { ($0, 1) }, uniquingKeysWith: +)
-        return colours.indices.compactMap { place in
-            guard let count = counts[colours[place]], count > 0 else { return descriptions[place] }
-            counts[colours[place]] = count - 1
+        return colours.indices.compactMap { position in
+            guard let count = counts[colours[position]], count > 0 else { return descriptions[position] }
+            counts[colours[position]] = count - 1
             return nil
         }
     }

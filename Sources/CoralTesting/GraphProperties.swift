@@ -71,13 +71,13 @@ public enum GraphProperties {
         let sent = try JSONDecoder().decode(
             [ManagedObjectReference].self, from: JSONEncoder().encode(references))
         let archived = try context.objects(fromReferences: objects.archivedReferences())
-        for (place, object) in objects.enumerated() {
+        for (index, object) in objects.enumerated() {
             let name = object.objectID.uriRepresentation().absoluteString
-            if references[place].resolve(in: context).object !== object {
+            if references[index].resolve(in: context).object !== object {
                 failures.append("The reference to \(name) resolves to another object.")
             }
-            if sent[place] != references[place] { failures.append("The reference to \(name) differs after JSON.") }
-            if archived.resolutions[place].object !== object {
+            if sent[index] != references[index] { failures.append("The reference to \(name) differs after JSON.") }
+            if archived.resolutions[index].object !== object {
                 failures.append("The archived reference to \(name) resolves to another object.")
             }
         }

@@ -79,6 +79,21 @@
             #expect(classes.reason?.entity == "Remark")
         }
 
+        @Test func `unique values that move between stored objects need objects`() throws {
+            let shop = try makeShop { model in
+                model.entitiesByName["Label"]?.userInfo = ["coral.identity": "word"]
+                model.entitiesByName["Label"]?.uniquenessConstraints = [["colour"]]
+            }
+            let first = #"{"Label": [{"word": "a", "colour": "red"}, {"word": "b", "colour": "blue"}]}"#
+            #expect(try explain(first, shop) == .rows)
+            let exchanged =
+                #"{"Label": [{"word": "a", "colour": "blue"}, {"word": "b", "colour": "red"}, {"word": "c"}]}"#
+            let reason = try explain(exchanged, shop).reason
+            #expect(reason?.code == .contents)
+            #expect(reason?.entity == "Label")
+            #expect(reason?.message == "Values of Label that must be unique move between objects.")
+        }
+
         @Test func `a store in memory needs objects`() throws {
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: ShopModel.make())
             try coordinator.addPersistentStore(
@@ -116,13 +131,38 @@
 
         // MARK: - Copies
 
-        @Test func `copying states its path and copies nothing`() async throws {
+        private func makeContainer(_ model: NSManagedObjectModel) throws -> NSPersistentContainer {
             let url = URL(fileURLWithPath: NSTemporaryDirectory() + "path-\(UUID().uuidString).sqlite")
-            let container = NSPersistentContainer(name: "path", managedObjectModel: WebModel.make())
+            let container = NSPersistentContainer(name: "path", managedObjectModel: model)
             container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: url)]
             var failure: (any Error)?
             container.loadPersistentStores { failure = $1 }
             #expect(failure == nil)
+            return container
+        }
+
+        @Test func `a relationship that rows cannot copy is a reason of the model`() async throws {
+            let node = WebModel.entity("Node", [("name", .stringAttributeType)])
+            let twin = NSRelationshipDescription()
+            (twin.name, twin.destinationEntity, twin.maxCount, twin.isOptional) = ("twin", node, 1, true)
+            twin.inverseRelationship = twin
+            node.properties.append(twin)
+            let model = NSManagedObjectModel()
+            model.entities = [node]
+            let container = try makeContainer(model)
+            let context = container.newBackgroundContext()
+            let id = try context.performAndWait {
+                let object = NSEntityDescription.insertNewObject(forEntityName: "Node", into: context)
+                try context.save()
+                return object.objectID
+            }
+            let reason = try await GraphCopier().explain([id], in: container).reason
+            #expect(reason?.code == .model)
+            #expect(reason?.message == "twin is its own inverse.")
+        }
+
+        @Test func `copying states its path and copies nothing`() async throws {
+            let container = try makeContainer(WebModel.make())
             let context = container.newBackgroundContext()
             let ids = try context.performAndWait {
                 let objects = (0..<3).map { number in

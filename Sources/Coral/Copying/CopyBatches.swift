@@ -49,12 +49,12 @@ struct CopyBatches {
     }
 
     private mutating func search(from start: Int) {
-        var path: [(number: Int, needs: [Int], place: Int)] = []
+        var path: [(number: Int, needs: [Int], offset: Int)] = []
         enter(start, &path)
-        while let (number, needs, place) = path.last {
-            if place < needs.count {
-                path[path.count - 1].place += 1
-                let need = needs[place]
+        while let (number, needs, offset) = path.last {
+            if offset < needs.count {
+                path[path.count - 1].offset += 1
+                let need = needs[offset]
                 if found[need] < 0 {
                     enter(need, &path)
                 } else if isOpen[need] {
@@ -68,7 +68,7 @@ struct CopyBatches {
         }
     }
 
-    private mutating func enter(_ number: Int, _ path: inout [(number: Int, needs: [Int], place: Int)]) {
+    private mutating func enter(_ number: Int, _ path: inout [(number: Int, needs: [Int], offset: Int)]) {
         found[number] = next
         lowest[number] = next
         next += 1

@@ -21,7 +21,7 @@ import CoreData
                 case .copied(let result):
                     progress?.complete(result.copies.count)
                     return result.objectIDs
-                case .needsObjects(let reason): throw ObjectsReason(.contents, reason)
+                case .needsObjects(let obstacle): throw ObjectsReason(obstacle)
                 }
             }
         }
@@ -102,6 +102,18 @@ import CoreData
                 let followed = owner.attributes.first(where: { $0.name == parent.attribute }), !followed.followsParent
             else { return nil }
             return back.name
+        }
+    }
+
+    extension ObjectsReason {
+        fileprivate init(_ obstacle: RowCopyObstacle) {
+            let code: Code =
+                switch obstacle.kind {
+                case .store: .store
+                case .schema: .model
+                case .rows: .contents
+                }
+            self.init(code, obstacle.reason)
         }
     }
 

@@ -7,7 +7,7 @@ final class CopyBlueprint {
     let targetModel: NSManagedObjectModel
     private let excludedEntities: Set<String>
     private let excludedProperties: Set<String>
-    private let places: [String: CopyRule]
+    private let relationshipRules: [String: CopyRule]
     private let choices: [String: CopyRules.RuleClosure]
     private let values: [String: CopyRules.ValueClosure]
     private var entities: [String: EntityCopy] = [:]
@@ -21,10 +21,12 @@ final class CopyBlueprint {
         self.targetModel = targetModel
         let paths = KeyPathResolver(model)
         excludedEntities = try paths.descendants(of: rules.excludedEntities)
-        excludedProperties = Set(try rules.excludedProperties.sorted().map { try paths.place(of: $0) })
-        places = try CopyBlueprint.resolve(rules.rules) { try paths.place(of: $0, requiresRelationship: true) }
-        choices = try CopyBlueprint.resolve(rules.choices) { try paths.place(of: $0, requiresRelationship: true) }
-        values = try CopyBlueprint.resolve(rules.values) { try paths.place(of: $0) }
+        excludedProperties = Set(try rules.excludedProperties.sorted().map { try paths.property(at: $0) })
+        relationshipRules = try CopyBlueprint.resolve(rules.rules) {
+            try paths.property(at: $0, requiresRelationship: true)
+        }
+        choices = try CopyBlueprint.resolve(rules.choices) { try paths.property(at: $0, requiresRelationship: true) }
+        values = try CopyBlueprint.resolve(rules.values) { try paths.property(at: $0) }
         for name in rules.conditions.keys.sorted() { _ = try paths.entity(name, in: name) }
         let names = Set(model.entities.flatMap(\.relationshipsByName.keys))
         for name in rules.excludedNames.union(rules.excludedRootNames).sorted() where !names.contains(name) {
@@ -35,10 +37,10 @@ final class CopyBlueprint {
 
     /// Sorted by name, so that the result is deterministic if two names refer to the same property.
     private static func resolve<Rule>(
-        _ rules: [String: Rule], place: (String) throws -> String
+        _ rules: [String: Rule], property: (String) throws -> String
     ) throws -> [String: Rule] {
         var resolved: [String: Rule] = [:]
-        for (keyPath, rule) in rules.sorted(by: { $0.key < $1.key }) { resolved[try place(keyPath)] = rule }
+        for (keyPath, rule) in rules.sorted(by: { $0.key < $1.key }) { resolved[try property(keyPath)] = rule }
         return resolved
     }
 
@@ -157,7 +159,7 @@ final class CopyBlueprint {
         let names = lineage(entity).map { "\($0.name ?? "").\(relationship.name)" }
         let choice = names.lazy.compactMap { self.choices[$0] }.first
         let rule =
-            try names.lazy.compactMap { self.places[$0] }.first
+            try names.lazy.compactMap { self.relationshipRules[$0] }.first
             ?? (rules.honoursUserInfo ? directives.rule(for: relationship, at: place) : nil)
             ?? defaultRule(for: relationship)
         if rule == .leaveOut, choice == nil { return nil }

@@ -47,15 +47,15 @@ final class CopyDraft {
 
     /// The value of the copy's attribute with that name; nil if it has none, or is unset.
     func value(_ name: String) -> Any? {
-        guard let place = entity.attributes.firstIndex(where: { $0.target.name == name }),
-            case .set(let value) = values[place]
+        guard let index = entity.attributes.firstIndex(where: { $0.target.name == name }),
+            case .set(let value) = values[index]
         else { return nil }
         return value
     }
 
     func set(_ value: Any?, for name: String) {
-        guard let place = entity.attributes.firstIndex(where: { $0.target.name == name }) else { return }
-        values[place] = .set(value)
+        guard let index = entity.attributes.firstIndex(where: { $0.target.name == name }) else { return }
+        values[index] = .set(value)
     }
 
     /// A value that the copy does not share with the original: one that can be changed in place is copied.

@@ -94,8 +94,8 @@ final class CopyGraph {
     func isOneSided(_ relationship: RelationshipCopy, from node: Node) -> Bool {
         guard !relationship.relationship.isToMany, let inverse = relationship.relationship.inverseRelationship,
             !inverse.isToMany,
-            let place = node.entity.relationships.firstIndex(where: { $0.name == relationship.name }),
-            let target = node.targets[place].first.flatMap({ index[$0] }).map({ nodes[$0] }),
+            let number = node.entity.relationships.firstIndex(where: { $0.name == relationship.name }),
+            let target = node.targets[number].first.flatMap({ index[$0] }).map({ nodes[$0] }),
             let back = target.entity.relationships.firstIndex(where: { $0.name == inverse.name }),
             // The rules for single objects may have omitted the inverse.
             target.entity.relationships[back].choice == nil, !target.entity.relationships[back].isLeftOutAtRoots

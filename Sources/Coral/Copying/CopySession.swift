@@ -105,12 +105,12 @@ final class CopySession {
         for portion in portions {
             try make(portion)
             connectMandatory(portion, cleaner: cleaner)
-            try saveAndForget(portion)
+            try saveAndRelease(portion)
         }
         for isOrdered in [false, true] {
             for portion in portions {
                 try connect(portion, isOrdered: isOrdered, cleaner: cleaner)
-                try saveAndForget(portion)
+                try saveAndRelease(portion)
             }
         }
         try callConnectHooks()
@@ -289,7 +289,7 @@ final class CopySession {
     // MARK: - Batches
 
     /// Saves the copies that a batch has created or connected, and releases all objects. Their IDs are kept.
-    private func saveAndForget(_ portion: [Int]) throws {
+    private func saveAndRelease(_ portion: [Int]) throws {
         try target.save()
         for number in portion {
             if let copy = made[number] { madeIDs[number] = copy.objectID }

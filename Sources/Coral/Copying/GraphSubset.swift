@@ -89,7 +89,7 @@ public struct GraphSubset: Sendable {
         chosen.uniqueness = redaction == nil ? .unchecked : .error
         let paths = KeyPathResolver(model)
         for (name, substitute) in redaction?.substitutes.sorted(by: { $0.key < $1.key }) ?? [] {
-            let parts = try paths.place(of: name).split(separator: ".").map(String.init)
+            let parts = try paths.property(at: name).split(separator: ".").map(String.init)
             guard let redaction, parts.count == 2,
                 let attribute = model.entitiesByName[parts[0]]?.attributesByName[parts[1]]
             else { throw ShapeError(.unknownProperty, "\(name) is not an attribute.", at: name) }

@@ -16,12 +16,12 @@ struct ParentValues {
     /// Sets the attributes of a copy that follow an ancestor. The walk visits ancestors first, so that their values are
     /// set already.
     func follow(_ draft: CopyDraft) {
-        for (place, attribute) in draft.entity.attributes.enumerated() {
+        for (index, attribute) in draft.entity.attributes.enumerated() {
             guard case .parent(let parent) = attribute.source else { continue }
             if let value = value(of: parent, above: draft.node, type: attribute.target.attributeType) {
-                draft.values[place] = .set(value.value)
+                draft.values[index] = .set(value.value)
             } else if !parent.isBlankWithoutParent {
-                draft.values[place] = .set(draft.original.value(forKey: attribute.name))
+                draft.values[index] = .set(draft.original.value(forKey: attribute.name))
             }
         }
     }

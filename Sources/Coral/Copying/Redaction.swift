@@ -102,7 +102,7 @@ public struct Redaction: Sendable {
 private struct SubstituteNumbers: RandomNumberGenerator {
     private let key: Data
     private var block: [UInt8]
-    private var place = 0
+    private var offset = 0
 
     init(_ key: Data, for value: Any) {
         self.key = key
@@ -120,12 +120,12 @@ private struct SubstituteNumbers: RandomNumberGenerator {
     }
 
     mutating func next() -> UInt64 {
-        if place + 8 > block.count {
+        if offset + 8 > block.count {
             block = Array(SecureHash.authenticationCode(for: Data(block), key: key))
-            place = 0
+            offset = 0
         }
-        defer { place += 8 }
-        return block[place..<place + 8].reduce(0) { $0 << 8 | UInt64($1) }
+        defer { offset += 8 }
+        return block[offset..<offset + 8].reduce(0) { $0 << 8 | UInt64($1) }
     }
 
     // MARK: - Text

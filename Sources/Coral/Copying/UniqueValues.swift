@@ -213,10 +213,10 @@ final class UniqueValues {
 
     /// The destination of an original's to-one relationship; nil for an attribute, and for an empty relationship.
     private func neighbour(of draft: CopyDraft, _ name: String) -> (RelationshipCopy, NSManagedObjectID)? {
-        guard let place = draft.entity.relationships.firstIndex(where: { $0.target.name == name }),
-            let target = graph.nodes[draft.node].targets[place].first
+        guard let index = draft.entity.relationships.firstIndex(where: { $0.target.name == name }),
+            let target = graph.nodes[draft.node].targets[index].first
         else { return nil }
-        return (draft.entity.relationships[place], target)
+        return (draft.entity.relationships[index], target)
     }
 
     /// The keys of the context's objects, among those that could equal the drafts' keys.
@@ -226,7 +226,7 @@ final class UniqueValues {
             var met: Set<GraphValue> = []
             let values = drafts.compactMap { draft -> Any? in
                 guard let value = fetchable(name, of: draft), let key = key(of: draft, constraint),
-                    let place = constraint.properties.firstIndex(of: name), met.insert(key[place]).inserted
+                    let index = constraint.properties.firstIndex(of: name), met.insert(key[index]).inserted
                 else { return nil }
                 return value
             }

@@ -66,7 +66,7 @@ struct GraphLayering {
             }
         }
         var position = [Int](repeating: 0, count: graph.nodes.count)
-        for (place, node) in (head + tail.reversed()).enumerated() { position[node] = place }
+        for (index, node) in (head + tail.reversed()).enumerated() { position[node] = index }
         for index in realEdges {
             isReversed[index] = position[graph.edges[index].from] > position[graph.edges[index].to]
         }

@@ -10,9 +10,9 @@ struct GraphLayout {
 
     /// The drawing of a graph: its components side by side, the largest first.
     static func drawing(of graph: LayeredGraph) -> GraphDrawing {
-        let parts = graph.components.map { places -> (places: [Int], edges: [Int], drawing: GraphDrawing) in
-            let part = graph.part(places)
-            return (places, part.edges, GraphLayout(graph: part.graph).drawing())
+        let parts = graph.components.map { members -> (members: [Int], edges: [Int], drawing: GraphDrawing) in
+            let part = graph.part(members)
+            return (members, part.edges, GraphLayout(graph: part.graph).drawing())
         }
         return pack(parts.sorted { $0.drawing.width * $0.drawing.height > $1.drawing.width * $1.drawing.height }, graph)
     }
@@ -20,7 +20,7 @@ struct GraphLayout {
     /// Arranges the components in shelves: side by side as long as there is room, lower ones stacked beside a higher
     /// one.
     private static func pack(
-        _ parts: [(places: [Int], edges: [Int], drawing: GraphDrawing)], _ graph: LayeredGraph
+        _ parts: [(members: [Int], edges: [Int], drawing: GraphDrawing)], _ graph: LayeredGraph
     ) -> GraphDrawing {
         let gap = 48.0
         let area = parts.reduce(0) { $0 + ($1.drawing.width + gap) * ($1.drawing.height + gap) }
@@ -46,8 +46,8 @@ struct GraphLayout {
             }
             let column = below ?? columns.count - 1
             let (x, y) = (columns[column].left, columns[column].bottom)
-            for (place, frame) in zip(part.places, drawing.frames) {
-                whole.frames[place] = .init(
+            for (member, frame) in zip(part.members, drawing.frames) {
+                whole.frames[member] = .init(
                     x: frame.x + x, y: frame.y + y, width: frame.width, height: frame.height)
             }
             for (edge, path) in zip(part.edges, drawing.paths) {

@@ -47,22 +47,22 @@ struct GraphOrdering {
     }
 
     private mutating func number(_ column: [Int]) {
-        for (place, item) in column.enumerated() { position[item] = place }
+        for (index, item) in column.enumerated() { position[item] = index }
     }
 
     /// The position of a line's end, as a number that increases downwards.
-    private func place(_ link: LayeredItem.Link) -> Double {
+    private func endPosition(_ link: LayeredItem.Link) -> Double {
         Double(position[link.item]) + link.offset / max(1, items[link.item].height + 1)
     }
 
     private mutating func sort(_ layer: Int, by side: KeyPath<LayeredItem, [LayeredItem.Link]>) {
         let column = columns[layer]
         var keys: [Int: Double] = [:]
-        for (place, item) in column.enumerated() {
+        for (index, item) in column.enumerated() {
             let links = items[item][keyPath: side]
             keys[item] =
                 links.isEmpty
-                ? Double(place) : links.reduce(0) { $0 + self.place($1) } / Double(links.count)
+                ? Double(index) : links.reduce(0) { $0 + endPosition($1) } / Double(links.count)
         }
         // Items without neighbours there approximately keep their position: equal keys keep their order.
         columns[layer] = column.enumerated().sorted { left, right in
@@ -92,9 +92,9 @@ struct GraphOrdering {
     private func crossings(_ upper: Int, above lower: Int) -> Int {
         var count = 0
         for side in [\LayeredItem.left, \LayeredItem.right] {
-            let others = items[lower][keyPath: side].map(place)
+            let others = items[lower][keyPath: side].map(endPosition)
             for link in items[upper][keyPath: side] {
-                let end = place(link)
+                let end = endPosition(link)
                 for other in others where other < end { count += 1 }
             }
         }
@@ -109,7 +109,7 @@ struct GraphOrdering {
             for item in column {
                 for link in items[item].right {
                     let from = Double(position[item]) + link.ownOffset / max(1, items[item].height + 1)
-                    lines.append((from, place(link)))
+                    lines.append((from, endPosition(link)))
                 }
             }
             for first in lines.indices {

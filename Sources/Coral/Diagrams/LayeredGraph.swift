@@ -44,10 +44,10 @@ struct LayeredGraph {
     }
 
     /// The subgraph with the given nodes, and the indexes of its edges in this graph.
-    func part(_ places: [Int]) -> (graph: LayeredGraph, edges: [Int]) {
+    func part(_ members: [Int]) -> (graph: LayeredGraph, edges: [Int]) {
         var position: [Int: Int] = [:]
-        for (index, place) in places.enumerated() { position[place] = index }
-        var part = LayeredGraph(nodes: places.map { nodes[$0] }, edges: [])
+        for (index, member) in members.enumerated() { position[member] = index }
+        var part = LayeredGraph(nodes: members.map { nodes[$0] }, edges: [])
         var kept: [Int] = []
         for (index, edge) in edges.enumerated() {
             guard let from = position[edge.from], let to = position[edge.to] else { continue }

@@ -14,13 +14,13 @@ extension ModelDiagram {
     ///   - link: The address that the box of an entity leads to, by the entity's name; nil for no links.
     public func svg(title: String? = nil, link: ((String) -> String)? = nil) -> String {
         let boxes = self.boxes.map(DiagramBox.init)
-        let place = Dictionary(
+        let indexes = Dictionary(
             self.boxes.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
         var graph = LayeredGraph(
             nodes: boxes.map { .init(width: $0.width, height: $0.height) }, edges: [])
         var drawn: [Line] = []
         for line in lines {
-            guard let from = place[line.from], let to = place[line.to] else { continue }
+            guard let from = indexes[line.from], let to = indexes[line.to] else { continue }
             drawn.append(line)
             let middle = DiagramBox.headerHeight / 2
             var edge = LayeredGraph.Edge(from: from, fromOffset: middle, to: to, toOffset: middle)
@@ -132,14 +132,14 @@ private struct DiagramPicture {
         let header = DiagramBox.headerHeight
         let corner = box.height > header ? "V\(number(y + header))H\(number(x))V" : nil
         var svg = "<g>\n"
-        let place = "x=\"\(number(x))\" y=\"\(number(y))\" width=\"\(number(width))\""
-        svg += "<rect \(place) height=\"\(number(frame.height))\" rx=\"6\" fill=\"#fff\"/>\n"
+        let frameAttributes = "x=\"\(number(x))\" y=\"\(number(y))\" width=\"\(number(width))\""
+        svg += "<rect \(frameAttributes) height=\"\(number(frame.height))\" rx=\"6\" fill=\"#fff\"/>\n"
         if corner != nil {
             svg +=
                 "<path d=\"M\(number(x)) \(number(y + header))V\(number(y + 6))a6 6 0 0 1 6 -6"
                 + "h\(number(width - 12))a6 6 0 0 1 6 6V\(number(y + header))z\" fill=\"\(colour)\"/>\n"
         } else {
-            svg += "<rect \(place) height=\"\(number(frame.height))\" rx=\"6\" fill=\"\(colour)\"/>\n"
+            svg += "<rect \(frameAttributes) height=\"\(number(frame.height))\" rx=\"6\" fill=\"\(colour)\"/>\n"
         }
         let name = HTMLText.escaped(box.box.name)
         let abstract = box.box.isAbstract ? " abstract" : ""
@@ -164,7 +164,8 @@ private struct DiagramPicture {
                 relationship.name, DiagramBox.type(of: relationship), [], left, right,
                 y + box.relationshipOffset(row))
         }
-        svg += "<rect \(place) height=\"\(number(frame.height))\" rx=\"6\" fill=\"none\" stroke=\"\(colour)\"/>\n"
+        svg +=
+            "<rect \(frameAttributes) height=\"\(number(frame.height))\" rx=\"6\" fill=\"none\" stroke=\"\(colour)\"/>\n"
         return svg + "</g>\n"
     }
 
@@ -249,13 +250,13 @@ private struct DiagramPicture {
 
     private func bar(_ x: Double, _ y: Double) -> String { "M\(number(x)) \(number(y - 6))v12" }
 
-    private func dot(_ place: GraphDrawing.Point, _ colour: String) -> String {
-        "<circle cx=\"\(number(place.x))\" cy=\"\(number(place.y))\" r=\"3\" fill=\"\(colour)\" stroke=\"none\"/>"
+    private func dot(_ center: GraphDrawing.Point, _ colour: String) -> String {
+        "<circle cx=\"\(number(center.x))\" cy=\"\(number(center.y))\" r=\"3\" fill=\"\(colour)\" stroke=\"none\"/>"
     }
 
-    private func triangle(_ place: GraphDrawing.Point, _ out: Double) -> String {
-        let base = number(place.x + out * 13)
-        return "<path d=\"M\(point(place))L\(base) \(number(place.y - 7))V\(number(place.y + 7))z\" fill=\"#fff\"/>"
+    private func triangle(_ center: GraphDrawing.Point, _ out: Double) -> String {
+        let base = number(center.x + out * 13)
+        return "<path d=\"M\(point(center))L\(base) \(number(center.y - 7))V\(number(center.y + 7))z\" fill=\"#fff\"/>"
     }
 
     private func point(_ point: GraphDrawing.Point) -> String { "\(number(point.x)) \(number(point.y))" }

@@ -47,7 +47,7 @@ struct HistoryFold {
         if fates[id] == nil { fates[id] = .updated([]) }
     }
 
-    /// Forgets what the objects were before, where their present state is not known to be that of the last transaction.
+    /// Discards the earlier states of the objects, where their present state is not known to be that of the last transaction.
     mutating func invalidateReversal() { reversal.invalidate() }
 
     private static func names(of change: NSPersistentHistoryChange) -> Set<String>? {

@@ -39,34 +39,34 @@ struct OwnedChildMatcher {
         let taken = Set(children.compactMap(\.matchedID))
         let members = owner.sortedMembers(of: relationship).filter { !taken.contains($0.objectID) }
         var isMatched = Array(repeating: false, count: members.count)
-        // The places of the members by their values, for each combination of attributes that records state.
-        var places: [[String]: [[GraphValue]: [Int]]] = [:]
+        // The positions of the members by their values, for each combination of attributes that records state.
+        var positions: [[String]: [[GraphValue]: [Int]]] = [:]
         for child in unmatched {
             let content = content(of: child)
             guard !content.isEmpty else { continue }
             let combination = [child.entity.name] + content.map(\.0.name)
-            if places[combination] == nil {
-                places[combination] = try self.places(of: members, content.map(\.0), child.entity.entity)
+            if positions[combination] == nil {
+                positions[combination] = try self.positions(of: members, content.map(\.0), child.entity.entity)
             }
-            while let place = places[combination]?[content.map(\.1)]?.popLast() {
-                guard !isMatched[place] else { continue }
-                isMatched[place] = true
-                child.matchedID = members[place].objectID
-                child.object = members[place]
+            while let position = positions[combination]?[content.map(\.1)]?.popLast() {
+                guard !isMatched[position] else { continue }
+                isMatched[position] = true
+                child.matchedID = members[position].objectID
+                child.object = members[position]
                 break
             }
         }
     }
 
-    /// The places of the objects of an entity by their values of some attributes, from the last to the first.
-    private func places(
+    /// The positions of the objects of an entity by their values of some attributes, from the last to the first.
+    private func positions(
         of members: [NSManagedObject], _ attributes: [AttributePlan], _ entity: NSEntityDescription
     ) throws -> [[GraphValue]: [Int]] {
-        var places: [[GraphValue]: [Int]] = [:]
-        for (place, member) in members.enumerated().reversed() where member.entity.isKindOf(entity: entity) {
-            places[try attributes.map { try $0.value(of: member) }, default: []].append(place)
+        var positions: [[GraphValue]: [Int]] = [:]
+        for (position, member) in members.enumerated().reversed() where member.entity.isKindOf(entity: entity) {
+            positions[try attributes.map { try $0.value(of: member) }, default: []].append(position)
         }
-        return places
+        return positions
     }
 
     /// The values that a record states for its attributes.

@@ -2,7 +2,7 @@ import CoreData
 import GraphDocuments
 
 /// Imports documents into a context: finds the objects of records by their identity and updates them, inserts new
-/// objects, sets relationships, and deletes objects if the document or the options ask for it.
+/// objects, sets relationships, and deletes objects if the document or the options request it.
 ///
 ///     let plan = try GraphImporter(into: context).plan(json, as: Note.self)
 ///     print(plan.summary)                                     // 1 insert, 12 updates, 3 links, 0 errors

@@ -9,7 +9,7 @@ import CoreData
         /// The draft location.
         var url: URL { draft.url }
 
-        init(at place: URL) throws { draft = try PostgreSQLDraft(for: place) }
+        init(at destination: URL) throws { draft = try PostgreSQLDraft(for: destination) }
 
         func commit() throws { try draft.commit() }
 
@@ -21,7 +21,7 @@ import CoreData
     struct ServerStoreDraft {
         let url: URL
 
-        init(at place: URL) throws { url = place }
+        init(at destination: URL) throws { url = destination }
 
         func commit() throws {}
 

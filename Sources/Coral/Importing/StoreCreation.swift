@@ -34,37 +34,37 @@ public enum StoreCreation {
     /// unchanged.
     ///
     /// - Parameters:
-    ///   - place: The final location of the store. A symbolic link is kept, and its target is replaced.
+    ///   - destination: The final location of the store. A symbolic link is kept, and its target is replaced.
     ///   - model: The model of the store.
     ///   - occupant: What may be replaced.
     ///   - fill: Creates a store at the given location and closes it.
     /// - Returns: What `fill` returns.
     @discardableResult
     public static func makeStore<Result>(
-        at place: URL, model: NSManagedObjectModel, replacing occupant: Occupant = .nothing,
+        at destination: URL, model: NSManagedObjectModel, replacing occupant: Occupant = .nothing,
         _ fill: (URL) throws -> Result
     ) throws -> Result {
-        if place.isOfServer { return try makeStore(onServer: place, fill) }
-        let draft = try StoreDraft(at: place, model: model)
-        if occupant == .nothing, FileStatus(draft.place.path) != nil {
-            throw CocoaError(.fileWriteFileExists, userInfo: [NSFilePathErrorKey: place.path])
+        if destination.isOfServer { return try makeStore(onServer: destination, fill) }
+        let draft = try StoreDraft(at: destination, model: model)
+        if occupant == .nothing, FileStatus(draft.destination.path) != nil {
+            throw CocoaError(.fileWriteFileExists, userInfo: [NSFilePathErrorKey: destination.path])
         }
         do {
             let result = try fill(draft.url)
             try draft.commit(replacing: occupant)
             return result
         } catch let error as CocoaError {
-            throw error.naming(place, insteadOf: draft.url)
+            throw error.naming(destination, insteadOf: draft.url)
         }
     }
 
-    private static func makeStore<Result>(onServer place: URL, _ fill: (URL) throws -> Result) throws -> Result {
-        guard try !place.storeExists() else {
+    private static func makeStore<Result>(onServer destination: URL, _ fill: (URL) throws -> Result) throws -> Result {
+        guard try !destination.storeExists() else {
             throw CocoaError(
                 .fileWriteFileExists,
-                userInfo: [NSLocalizedDescriptionKey: "There is a store at \(place.storeName) already."])
+                userInfo: [NSLocalizedDescriptionKey: "There is a store at \(destination.storeName) already."])
         }
-        let draft = try ServerStoreDraft(at: place)
+        let draft = try ServerStoreDraft(at: destination)
         do {
             let result = try fill(draft.url)
             try draft.commit()
@@ -125,13 +125,13 @@ public enum StoreCreation {
 
 extension CocoaError {
     /// The error with the final location in place of the draft's, which the caller has not chosen and which is removed.
-    fileprivate func naming(_ place: URL, insteadOf draft: URL) -> CocoaError {
+    fileprivate func naming(_ destination: URL, insteadOf draft: URL) -> CocoaError {
         var information = userInfo
         for (key, value) in information {
             if let text = value as? String {
-                information[key] = text.replacingOccurrences(of: draft.path, with: place.path)
+                information[key] = text.replacingOccurrences(of: draft.path, with: destination.path)
             } else if let url = value as? URL, url.path == draft.path {
-                information[key] = place
+                information[key] = destination
             }
         }
         return CocoaError(code, userInfo: information)

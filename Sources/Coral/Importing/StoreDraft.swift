@@ -11,13 +11,15 @@ import CoreData
         /// The draft location.
         var url: URL { replacement.url }
         /// The final location, without symbolic links.
-        var place: URL { replacement.place }
+        var destination: URL { replacement.destination }
 
-        init(at place: URL, model: NSManagedObjectModel) throws { replacement = try StoreReplacement(at: place) }
+        init(at destination: URL, model: NSManagedObjectModel) throws {
+            replacement = try StoreReplacement(at: destination)
+        }
 
         /// A copy of a store in ``workFolder``, without changes that others make.
         ///
-        /// - Parameter isLocked: Whether the store is the one at ``place``, which is then locked until it is replaced.
+        /// - Parameter isLocked: Whether the store is the one at ``destination``, which is then locked until it is replaced.
         func copy(of url: URL, isLocked: Bool) throws -> URL {
             if isLocked { return try replacement.copyLocked() }
             let copy = workFolder.appendingPathComponent(url.lastPathComponent)
@@ -45,16 +47,16 @@ import CoreData
         /// The draft location.
         var url: URL { folder.item }
         /// The final location, without symbolic links.
-        var place: URL { folder.place }
+        var destination: URL { folder.destination }
 
-        init(at place: URL, model: NSManagedObjectModel) throws {
+        init(at destination: URL, model: NSManagedObjectModel) throws {
             self.model = model
             do {
-                folder = try PartialFolder(for: place)
+                folder = try PartialFolder(for: destination)
             } catch let error as FileError {
                 throw CocoaError(
                     .fileWriteUnknown,
-                    userInfo: [NSLocalizedDescriptionKey: error.description, NSFilePathErrorKey: place.path])
+                    userInfo: [NSLocalizedDescriptionKey: error.description, NSFilePathErrorKey: destination.path])
             }
         }
 
@@ -66,14 +68,14 @@ import CoreData
         }
 
         func commit(replacing occupant: StoreCreation.Occupant) throws {
-            if occupant == .nothing, FileStatus(place.path) != nil {
-                throw CocoaError(.fileWriteFileExists, userInfo: [NSFilePathErrorKey: place.path])
+            if occupant == .nothing, FileStatus(destination.path) != nil {
+                throw CocoaError(.fileWriteFileExists, userInfo: [NSFilePathErrorKey: destination.path])
             }
-            if occupant == .file, FileStatus(place.path)?.isRegular == true, !isStore(place) {
-                try FileManager.default.removeItem(at: place)
+            if occupant == .file, FileStatus(destination.path)?.isRegular == true, !isStore(destination) {
+                try FileManager.default.removeItem(at: destination)
             }
             try NSPersistentStoreCoordinator(managedObjectModel: model).replacePersistentStore(
-                at: place, destinationOptions: nil, withPersistentStoreFrom: url, sourceOptions: nil,
+                at: destination, destinationOptions: nil, withPersistentStoreFrom: url, sourceOptions: nil,
                 ofType: NSSQLiteStoreType)
             folder.remove()
         }

@@ -53,11 +53,11 @@ public struct MigrationRehearsal: Sendable {
             result.failure = refusal.message
             return result
         }
-        let places = ScratchStores(forCopiesOf: url)
-        defer { places.remove() }
-        var current = try places.next()
+        let scratch = ScratchStores(forCopiesOf: url)
+        defer { scratch.remove() }
+        var current = try scratch.next()
         try StepExecution.copy(url, to: current, model: result.steps[0].source.model)
-        let execution = StepExecution(migration: migration, places: places, progress: progress)
+        let execution = StepExecution(migration: migration, scratch: scratch, progress: progress)
         progress?.begin(result.steps.count * 1000)
         for (index, step) in result.steps.enumerated() {
             let merged = try execution.deduplicate(current, before: step, limit: exampleLimit)
@@ -67,7 +67,7 @@ public struct MigrationRehearsal: Sendable {
             if result.failure != nil { return result }
             let start = Date()
             do {
-                current = try execution.run(step, at: current, to: places.next())
+                current = try execution.run(step, at: current, to: scratch.next())
             } catch let error as CocoaError where error.code == .userCancelled {
                 throw error
             } catch {

@@ -6,7 +6,7 @@ public struct MigrationStep: Sendable {
     public enum Kind: Sendable {
         /// Core Data infers what to do: lightweight migration.
         case inferred
-        /// A mapping model of the two versions says what to do.
+        /// A mapping model of the two versions determines the changes.
         case mapping(MigrationMapping)
         /// As inferred, but for the properties of the repairs.
         case repaired

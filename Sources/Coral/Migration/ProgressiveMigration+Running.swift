@@ -43,7 +43,7 @@ extension ProgressiveMigration {
         let draft = try StoreDraft(at: output ?? url, model: destination.model)
         let copy = try draft.copy(of: url, isLocked: output == nil)
         let execution = StepExecution(
-            migration: self, places: ScratchStores(in: draft.workFolder, named: copy.lastPathComponent),
+            migration: self, scratch: ScratchStores(in: draft.workFolder, named: copy.lastPathComponent),
             progress: progress)
         try execution.run(steps, from: copy, to: draft.url)
         try draft.commit(replacing: output == nil ? .store : occupant)
@@ -61,12 +61,12 @@ extension ProgressiveMigration {
         _ steps: [MigrationStep], _ url: URL, to output: URL?, replacing occupant: StoreCreation.Occupant,
         _ progress: Progress?
     ) throws {
-        let places = ScratchStores(forCopiesOf: output ?? url)
-        defer { places.remove() }
+        let scratch = ScratchStores(forCopiesOf: output ?? url)
+        defer { scratch.remove() }
         func fill(_ result: URL) throws {
-            let copy = try places.next()
+            let copy = try scratch.next()
             try StepExecution.copy(url, to: copy, model: steps.first?.source.model ?? destination.model)
-            try StepExecution(migration: self, places: places, progress: progress).run(steps, from: copy, to: result)
+            try StepExecution(migration: self, scratch: scratch, progress: progress).run(steps, from: copy, to: result)
         }
         guard let output else { return try ServerStoreReplacement.run(at: url, fill) }
         try StoreCreation.makeStore(at: output, model: destination.model, replacing: occupant, fill)

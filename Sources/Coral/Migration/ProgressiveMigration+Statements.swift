@@ -17,9 +17,9 @@
             let steps = try possibleSteps(forStoreAt: url)
             guard !steps.isEmpty else { return [] }
             guard isLightweight(steps) else { throw notLightweight(steps) }
-            let places = ScratchStores(forCopiesOf: url)
-            defer { places.remove() }
-            let copy = try places.next()
+            let scratch = ScratchStores(forCopiesOf: url)
+            defer { scratch.remove() }
+            let copy = try scratch.next()
             try StepExecution.copy(url, to: copy, model: steps[0].source.model)
             let count = steps.count * 1000
             progress?.begin(count)

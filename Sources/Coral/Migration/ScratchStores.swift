@@ -2,28 +2,28 @@ import CoreData
 
 /// The locations of the stores between the steps of a migration: files in a folder, or schemas beside that of a store in PostgreSQL.
 final class ScratchStores {
-    private enum Place {
+    private enum Parent {
         case folder(URL, name: String)
         case server(URL)
     }
 
-    private let place: Place
+    private let parent: Parent
     private var count = 0
     private var schemas: [URL] = []
 
     /// Locations for files with a name in folders of a folder.
-    init(in folder: URL, named name: String) { place = .folder(folder, name: name) }
+    init(in folder: URL, named name: String) { parent = .folder(folder, name: name) }
 
     /// Locations for copies of a store, in a new temporary folder if it is in a file.
     init(forCopiesOf url: URL) {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coral-copies-\(UUID().uuidString)")
-        place = url.isOfServer ? .server(url) : .folder(folder, name: url.lastPathComponent)
+        parent = url.isOfServer ? .server(url) : .folder(folder, name: url.lastPathComponent)
     }
 
     /// The next location, at which there is no store.
     func next() throws -> URL {
         count += 1
-        switch place {
+        switch parent {
         case .folder(let folder, let name):
             let folder = folder.appendingPathComponent("step\(count)", isDirectory: true)
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -37,7 +37,7 @@ final class ScratchStores {
 
     /// Removes all stores.
     func remove() {
-        if case .folder(let folder, _) = place { try? FileManager.default.removeItem(at: folder) }
+        if case .folder(let folder, _) = parent { try? FileManager.default.removeItem(at: folder) }
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
         for url in schemas { try? coordinator.destroyPersistentStore(at: url, ofType: url.storeType, options: nil) }
     }

@@ -4,7 +4,7 @@ import CoreData
 struct StepExecution {
     let migration: ProgressiveMigration
     /// The locations of the stores between the steps.
-    let places: ScratchStores
+    let scratch: ScratchStores
     let progress: Progress?
 
     /// Migrates a copy; the result is a store at another location.
@@ -12,7 +12,7 @@ struct StepExecution {
         progress?.begin(steps.count * 1000)
         var current = copy
         for (index, step) in steps.enumerated() {
-            let next = index == steps.count - 1 ? destination : try places.next()
+            let next = index == steps.count - 1 ? destination : try scratch.next()
             current = try run(step, at: current, to: next)
             progress?.completedUnitCount = Int64(index + 1) * 1000
         }

@@ -9,8 +9,8 @@ public struct ReferencedObjects<Object: NSManagedObject> {
     public var objects: [Object] { resolutions.compactMap { $0.object as? Object } }
 
     /// The reasons of the others, by their indexes.
-    public var missing: [(place: Int, reason: MissingReason)] {
-        resolutions.enumerated().compactMap { place, resolution in resolution.reason.map { (place, $0) } }
+    public var missing: [(index: Int, reason: MissingReason)] {
+        resolutions.enumerated().compactMap { index, resolution in resolution.reason.map { (index, $0) } }
     }
 }
 

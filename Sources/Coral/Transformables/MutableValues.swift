@@ -122,8 +122,8 @@ public final class MutableValues {
         if context.hasChanges { try context.save() }
     }
 
-    /// Forgets all values that were returned: further changes to them are not detected.
-    public func forgetAll() {
+    /// Discards all values that were returned: further changes to them are not detected.
+    public func discardAll() {
         entries = [:]
     }
 

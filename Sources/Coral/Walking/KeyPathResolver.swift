@@ -32,7 +32,7 @@ struct KeyPathResolver {
 
     /// The property of a key path, as `Entity.property` with the entity at the end of the path. It also applies to
     /// entities that inherit the property.
-    func place(of keyPath: String, requiresRelationship: Bool = false) throws -> String {
+    func property(at keyPath: String, requiresRelationship: Bool = false) throws -> String {
         let parts = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard parts.count > 1, let first = parts.first, let last = parts.last else {
             throw ShapeError(.unknownProperty, "\"\(keyPath)\" is not a property: write Entity.property.", at: keyPath)

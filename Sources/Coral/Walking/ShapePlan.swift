@@ -18,11 +18,11 @@ final class ShapePlan {
         schema = GraphSchema(model)
         let paths = KeyPathResolver(model)
         excludedEntities = try paths.descendants(of: shape.excludedEntities)
-        excludedProperties = Set(try shape.excludedProperties.map { try paths.place(of: $0.keyPath) })
+        excludedProperties = Set(try shape.excludedProperties.map { try paths.property(at: $0.keyPath) })
         var rules: [String: RelationshipRule] = [:]
         // Sorted by name, so that the result is deterministic if two rules refer to the same relationship.
         for (target, rule) in shape.rules.sorted(by: { $0.key.keyPath < $1.key.keyPath }) {
-            rules[try paths.place(of: target.keyPath, requiresRelationship: true)] = rule
+            rules[try paths.property(at: target.keyPath, requiresRelationship: true)] = rule
         }
         self.rules = rules
         for (entity, names) in shape.onlyProperties { try paths.require(names, of: entity) }

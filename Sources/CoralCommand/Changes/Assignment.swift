@@ -18,12 +18,14 @@ struct Assignment: ExpressibleByArgument {
     let value: String
 
     init?(argument: String) {
-        guard let match = argument.prefixMatch(of: /([^=]+?)([+-]?=)/),
-            let operation = Operation(rawValue: String(match.2))
-        else { return nil }
+        guard let sign = argument.firstIndex(of: "="), sign > argument.startIndex else { return nil }
+        // A plus or minus before the sign is part of the operation, unless it is the whole key.
+        let last = argument.index(before: sign)
+        let end = last > argument.startIndex && "+-".contains(argument[last]) ? last : sign
+        guard let operation = Operation(rawValue: String(argument[end...sign])) else { return nil }
         text = argument
-        key = String(match.1)
+        key = String(argument[..<end])
         self.operation = operation
-        value = String(argument[match.range.upperBound...])
+        value = String(argument[sign...].dropFirst())
     }
 }

@@ -73,12 +73,12 @@ struct ConvertCommand: ParsableCommand {
         let partial = try PartialFolder(for: URL(fileURLWithPath: output))
         defer { partial.remove() }
         // SQLite would apply the log of the earlier database to the new one.
-        for suffix in ["-wal", "-journal"] where FileStatus(partial.place.path + suffix) != nil {
+        for suffix in ["-wal", "-journal"] where FileStatus(partial.destination.path + suffix) != nil {
             throw CommandError(
-                "The database at \(output) has the file \(partial.place.lastPathComponent + suffix): it is open, or was "
+                "The database at \(output) has the file \(partial.destination.lastPathComponent + suffix): it is open, or was "
                     + "not closed. Nothing was changed.")
         }
-        let folder = files == .folder ? ExternalFileFolder(for: partial.place) : nil
+        let folder = files == .folder ? ExternalFileFolder(for: partial.destination) : nil
         let plain = PlainDatabase(schema: schema, storeUUID: open.store.identifier ?? "", folder: folder)
         let snapshot = try open.snapshot()
         let exporter = GraphExporter(layout: .flat, shape: .everything)
@@ -95,7 +95,7 @@ struct ConvertCommand: ParsableCommand {
         }
         result.lost.add(dangling?.danglingReferences.map { "\($0)" } ?? [], of: dangling?.danglingCount ?? 0)
         // Replacing an existing file has been confirmed before; a file that has been created since is not replaced.
-        let isReplaced = force || FileStatus(partial.place.path) != nil
+        let isReplaced = force || FileStatus(partial.destination.path) != nil
         let text = code == nil ? nil : codeText(schema, result.exceptions)
         let source = try code.map { try CodeFile(path: $0, isReplaced: force || FileStatus($0) != nil) }
         try folder?.addFiles()
@@ -108,7 +108,7 @@ struct ConvertCommand: ParsableCommand {
             throw error
         }
         // The files of an earlier database.
-        if isReplaced { (folder ?? ExternalFileFolder(for: partial.place)).removeOtherFiles() }
+        if isReplaced { (folder ?? ExternalFileFolder(for: partial.destination)).removeOtherFiles() }
         return result
     }
 

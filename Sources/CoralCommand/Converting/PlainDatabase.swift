@@ -31,7 +31,7 @@ struct PlainDatabase {
     ///
     /// Throws `CommandError`, errors of the database and the file system, and `CocoaError.userCancelled`. The progress
     /// counts each object twice.
-    func write(_ records: Records, to place: URL, progress: Progress) throws -> Result {
+    func write(_ records: Records, to destination: URL, progress: Progress) throws -> Result {
         var result = Result()
         var count: Int64 = 0
         func pass(_ body: @escaping ([GraphRecord]) throws -> Void) throws {
@@ -55,7 +55,7 @@ struct PlainDatabase {
         configuration.foreignKeysEnabled = false
         // The database is moved to its location when it is complete and on disk.
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF") }
-        let queue = try DatabaseQueue(path: place.path, configuration: configuration)
+        let queue = try DatabaseQueue(path: destination.path, configuration: configuration)
         try queue.write { database in
             for statement in schema.tableStatements(result.exceptions) { try database.execute(sql: statement) }
         }

@@ -24,7 +24,7 @@ enum PlainValue {
         case .double(let value): value.databaseValue
         case .float(let value): Double(value).databaseValue
         case .date:
-            String((TextValue.text(of: value) ?? "").replacing("T", with: " ").dropLast()).databaseValue
+            String((TextValue.text(of: value) ?? "").replacingOccurrences(of: "T", with: " ").dropLast()).databaseValue
         case .data(let value): value.databaseValue
         case .transformable(let value): value.archive?.databaseValue ?? .null
         case .decimal, .string, .uuid, .uri: TextValue.text(of: value)?.databaseValue ?? .null
@@ -43,7 +43,7 @@ enum PlainValue {
         case (.int64(let number), .double): return .double(Double(number))
         case (.int64(let number), .float): return .float(Float(number))
         case (.string(let text), .date):
-            return TextValue.anyValue(text.replacing(" ", with: "T") + "Z", as: .date)
+            return TextValue.anyValue(text.replacingOccurrences(of: " ", with: "T") + "Z", as: .date)
         case (.string(let text), .string): return .string(text)
         case (.string(let text), .decimal), (.string(let text), .uuid), (.string(let text), .uri):
             return TextValue.anyValue(text, as: type)

@@ -22,10 +22,22 @@ struct TimeZoneOption: ParsableArguments {
 
     private static func zone(_ name: String) -> TimeZone? {
         if name == "local" { return .current }
-        guard let match = name.wholeMatch(of: /([+-])(\d\d):?(\d\d)/), let hours = Int(match.2),
-            let minutes = Int(match.3)
-        else { return TimeZone(identifier: name) }
-        return TimeZone(secondsFromGMT: (match.1 == "-" ? -1 : 1) * (hours * 3600 + minutes * 60))
+        guard let sign = name.first, sign == "+" || sign == "-", let minutes = minutes(ofOffset: name.dropFirst())
+        else {
+            return TimeZone(identifier: name)
+        }
+        return TimeZone(secondsFromGMT: (sign == "-" ? -1 : 1) * minutes * 60)
+    }
+
+    /// The minutes of an offset without its sign: `0200` or `02:00`.
+    private static func minutes(ofOffset text: Substring) -> Int? {
+        var digits = Array(text)
+        if digits.count == 5, digits[2] == ":" { digits.remove(at: 2) }
+        guard digits.count == 4, digits.allSatisfy({ $0.isASCII && $0.isNumber }),
+            let hours = Int(String(digits[..<2])),
+            let minutes = Int(String(digits[2...]))
+        else { return nil }
+        return hours * 60 + minutes
     }
 }
 

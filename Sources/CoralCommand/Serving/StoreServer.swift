@@ -127,7 +127,7 @@ struct Gate: HTTPHandler {
 
     private static func name(of host: String) -> Substring { host.prefix { $0 != ":" } }
 
-    /// Compares without stopping at the first difference, so that the time says nothing of the token.
+    /// Compares without stopping at the first difference, so that the duration does not depend on the token.
     private static func isEqual(_ text: String, _ token: String) -> Bool {
         let (text, token) = (Array(text.utf8), Array(token.utf8))
         guard text.count == token.count else { return false }

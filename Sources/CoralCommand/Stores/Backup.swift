@@ -39,7 +39,7 @@ struct BackupOption: ParsableArguments {
                 "Nothing was changed: the command makes no backup of a store in PostgreSQL. Make one with pg_dump, and use "
                     + "--no-backup.")
         }
-        let copy = Self.place(beside: url)
+        let copy = Self.location(beside: url)
         do {
             try Work.run("Backing up", noun: nil) { try Self.copy(url, model, to: copy, progress: $0) }
             let result = try body()
@@ -64,7 +64,7 @@ struct BackupOption: ParsableArguments {
     }
 
     /// `Notes-before-20240229-123000.sqlite` beside `Notes.sqlite`, with a number if that exists.
-    private static func place(beside store: URL) -> URL {
+    private static func location(beside store: URL) -> URL {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
         formatter.dateFormat = "yyyyMMdd-HHmmss"

@@ -47,7 +47,7 @@ struct CheckCommand: ParsableCommand {
     func run() throws { try proof.prove(store, check) }
 
     private func check() throws {
-        let url = try OpenStore.place(at: store)
+        let url = try OpenStore.location(at: store)
         let model = try source.givenModel()
         let open: OpenStore
         do {
@@ -85,16 +85,17 @@ struct CheckCommand: ParsableCommand {
             throw CommandError(
                 "On this system the rows of a store cannot be accessed: it can be checked, but not repaired.")
         #else
-            let place = URL(storeAt: path)
-            guard place.isOfServer == open.url.isOfServer else {
+            let destination = URL(storeAt: path)
+            guard destination.isOfServer == open.url.isOfServer else {
                 throw CommandError(
                     "--repair copies a file to a file, and a store in PostgreSQL to another schema of its database.")
             }
-            if place == open.url || FileStatus(path).map({ FileStatus(open.url.path)?.isSame(as: $0) == true }) == true
+            if destination == open.url
+                || FileStatus(path).map({ FileStatus(open.url.path)?.isSame(as: $0) == true }) == true
             {
                 throw CommandError("--repair requires the location of a copy, not the store itself.")
             }
-            if place.isFileURL {
+            if destination.isFileURL {
                 try Confirmation.requireFree(path, for: .store, reading: [open.url, source.url], isForced: force)
             }
             try StandardOutput.requireOpen()
@@ -102,7 +103,7 @@ struct CheckCommand: ParsableCommand {
             let occupant: StoreCreation.Occupant = force || FileStatus(path) != nil ? .file : .nothing
             return try Work.run("Repairing") { progress in
                 try StoreCreation.makeStore(
-                    at: place, model: open.model, replacing: occupant
+                    at: destination, model: open.model, replacing: occupant
                 ) { copy in
                     try open.coordinator.replacePersistentStore(
                         at: copy, destinationOptions: nil, withPersistentStoreFrom: open.url, sourceOptions: nil,
@@ -146,10 +147,10 @@ private struct CheckReport: Encodable {
         var text: String {
             let subject = [entity, property].compactMap { $0 }.joined(separator: ".")
             let more = count > examples.count ? ", …" : ""
-            let places = examples.isEmpty ? "" : "\n    \(examples.joined(separator: ", "))\(more)"
+            let exampleLines = examples.isEmpty ? "" : "\n    \(examples.joined(separator: ", "))\(more)"
             let number = TextStyle.red.text("\(Quantity.grouped(count))×")
             return "\(number) \(subject.isEmpty ? "" : subject + ": ")\(message)"
-                + (isRepairable ? TextStyle.faint.text(" (can be repaired)") : "") + places + "\n"
+                + (isRepairable ? TextStyle.faint.text(" (can be repaired)") : "") + exampleLines + "\n"
         }
     }
 

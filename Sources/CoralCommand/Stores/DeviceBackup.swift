@@ -48,7 +48,7 @@ struct DeviceBackup {
                 while let row = try rows.next() {
                     // Any column may have any type and content.
                     guard let id = String.fromDatabaseValue(row[0]), let domain = String.fromDatabaseValue(row[1]),
-                        let path = String.fromDatabaseValue(row[2]), id.wholeMatch(of: /[0-9a-f]{2,}/) != nil,
+                        let path = String.fromDatabaseValue(row[2]), Self.isFileID(id),
                         !domain.utf8.contains(0), !path.utf8.contains(0)
                     else { continue }
                     files.append(File(id: id, domain: domain, path: path))
@@ -56,6 +56,11 @@ struct DeviceBackup {
                 return files
             }
         }
+    }
+
+    /// Whether a text is the ID of a file: hexadecimal digits, at least two.
+    private static func isFileID(_ text: String) -> Bool {
+        text.utf8.count >= 2 && text.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
     }
 
     /// The stores of the backup. Each is copied with its log to a temporary folder, where SQLite finds the log.
@@ -75,7 +80,7 @@ struct DeviceBackup {
 
     /// The location of a store's copy. The domain keeps stores of the same name apart. Neither it nor the path may lead
     /// out of the folder.
-    private static func place(of file: File, in destination: URL) -> URL {
+    private static func location(of file: File, in destination: URL) -> URL {
         "\(file.domain)/\(file.path)".split(separator: "/").map(String.init).filter { $0 != ".." && $0 != "." }
             .reduce(destination) { $0.appendingPathComponent($1) }
     }
@@ -86,7 +91,7 @@ struct DeviceBackup {
     /// Throws `CommandError` if there is a file where the copy of a store would be.
     func requireFree(_ path: String, in destination: URL) throws {
         guard let file = store(at: path) else { return }
-        let copy = Self.place(of: file, in: destination)
+        let copy = Self.location(of: file, in: destination)
         guard FileStatus(copy.path, followingLinks: false) == nil else {
             throw CommandError("There is a file at \(copy.path).")
         }
@@ -100,18 +105,18 @@ struct DeviceBackup {
     func copyStore(at path: String, to destination: URL) throws -> [String] {
         guard let file = store(at: path) else { return [] }
         try requireFree(path, in: destination)
-        let copy = Self.place(of: file, in: destination)
+        let copy = Self.location(of: file, in: destination)
         try FileManager.default.createDirectory(at: copy.deletingLastPathComponent(), withIntermediateDirectories: true)
         let folder = (file.path as NSString).deletingLastPathComponent
         let name = ((file.path as NSString).lastPathComponent as NSString).deletingPathExtension
         let prefix = (folder.isEmpty ? "" : folder + "/") + ".\(name)_SUPPORT/_EXTERNAL_DATA/"
-        let place = copy.deletingLastPathComponent().appendingPathComponent(".\(name)_SUPPORT/_EXTERNAL_DATA")
+        let valueFolder = copy.deletingLastPathComponent().appendingPathComponent(".\(name)_SUPPORT/_EXTERNAL_DATA")
         let values = (filesByDomain[file.domain] ?? []).filter { $0.path.hasPrefix(prefix) }
         var made: [String] = []
         do {
             for value in values {
-                try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-                let target = place.appendingPathComponent((value.path as NSString).lastPathComponent).path
+                try FileManager.default.createDirectory(at: valueFolder, withIntermediateDirectories: true)
+                let target = valueFolder.appendingPathComponent((value.path as NSString).lastPathComponent).path
                 try FileManager.default.copyItem(atPath: location(of: value), toPath: target)
                 made.append(target)
             }

@@ -89,7 +89,7 @@ struct ImportCommand: ParsableCommand {
     }
 
     /// The location of the store without symbolic links, and whether the store is new.
-    private func place() throws -> (store: URL, isNew: Bool) {
+    func destination() throws -> (store: URL, isNew: Bool) {
         let store = URL(storeAt: into).withoutLinks
         try likeness.requireFile(store)
         guard store.isFileURL else { return (store, try !store.storeExists()) }
@@ -118,7 +118,7 @@ struct ImportCommand: ParsableCommand {
     }
 
     private func importDocument(_ document: ImportSource) throws {
-        let (store, isNew) = try place()
+        let (store, isNew) = try destination()
         let model = try storeModel(store, isNew: isNew)
         let importer = try options(model)
         if isNew, dryRun {
@@ -189,7 +189,7 @@ struct ImportCommand: ParsableCommand {
         }
     }
 
-    private func options(_ model: NSManagedObjectModel) throws -> ImportOptions {
+    func options(_ model: NSManagedObjectModel) throws -> ImportOptions {
         var options = ImportOptions()
         options.folder = file.folder
         options.isStrict = strict
@@ -208,7 +208,7 @@ struct ImportCommand: ParsableCommand {
         return options
     }
 
-    private func storeModel(_ store: URL, isNew: Bool) throws -> NSManagedObjectModel {
+    func storeModel(_ store: URL, isNew: Bool) throws -> NSManagedObjectModel {
         if !isNew, likeness.like != nil {
             throw CommandError("--like requires a new store: \(into) exists, and has the names of its own.")
         }
@@ -220,55 +220,9 @@ struct ImportCommand: ParsableCommand {
         return try source.model(for: store)
     }
 
-    // MARK: - Restoring
-
-    private func restoreStore(from document: ImportSource) throws {
-        let (store, isNew) = try place()
-        let model = try storeModel(store, isNew: isNew)
-        var restorer = StoreRestorer(model: model)
-        restorer.folder = file.folder
-        restorer.missingFiles = missing.missingFiles
-        restorer.joinTablesLike = try likeness.url()
-        let restore = {
-            try Work.run("Restoring", noun: nil) { try restorer.restore(document, to: store, progress: $0) }
-        }
-        if isNew {
-            try StandardOutput.requireOpen()
-            return try report(try restore())
-        }
-        try report(try backup.protecting(OpenStore(url: store, model: model, modelPath: source.model), restore))
-    }
-
-    /// Copies the rows of a store to a new one, with its UUID, metadata and primary keys. Between files, the files are copied.
-    private func copyStore() throws {
-        let (target, isNew) = try place()
-        guard likeness.like == nil else { throw CommandError("--like cannot be combined with a store to copy.") }
-        guard isNew else {
-            throw CommandError("A store is copied to a new one: there is a store at \(target.storeName) already.")
-        }
-        guard let url = file.url else { return }
-        let model = try source.model(for: url.withoutLinks)
-        try StandardOutput.requireOpen()
-        let count = try Work.run("Copying", noun: nil) { progress in
-            try StoreCreation.makeStore(at: target, model: model) { draft in
-                // The copy keeps this model as its own, and not the one that keeps archives as they are.
-                try StoreCreation.createStore(at: draft, model: model)
-                let open = try OpenStore(url: url, model: model, holdsState: false, modelPath: source.model)
-                let copy = try open.coordinator.migratePersistentStore(
-                    open.store, to: draft, options: nil, withType: draft.storeType)
-                let count = try EntityCounts(open).counts.reduce(0) { $0 + $1.count }
-                try open.coordinator.remove(copy)
-                if progress.isCancelled { throw CocoaError(.userCancelled) }
-                return count
-            }
-        }
-        if json { return try JSONOutput.report(["copied": count]) }
-        try StandardOutput.report("\(Quantity.count(count, "object")) copied\n")
-    }
-
     // MARK: - Output
 
-    private func report(_ plan: ImportPlan<NSManagedObject>) throws {
+    func report(_ plan: ImportPlan<NSManagedObject>) throws {
         StandardError.warn(plan.conflicts.kept.map(\.description), of: plan.conflicts.count)
         StandardError.warn(plan.errors.kept.map { "Omitted: \($0)" }, of: plan.errors.count)
         if json {
@@ -280,7 +234,7 @@ struct ImportCommand: ParsableCommand {
         try missing.report(plan.missingFiles.kept.map(\.description), of: plan.missingFiles.count)
     }
 
-    private func report(_ result: BatchImporter.Result) throws {
+    func report(_ result: BatchImporter.Result) throws {
         StandardError.warn(result.conflicts.map(\.description), of: result.conflictCount)
         if json {
             try JSONOutput.report(ImportSummary(result))
@@ -303,17 +257,5 @@ struct ImportCommand: ParsableCommand {
         if !plan.errors.isEmpty, !skipInvalid { throw CommandStatus.failure.exitCode }
         // The plan contains the names of the files.
         if !plan.missingFiles.isEmpty, missing.missingFiles == .keep { throw CommandStatus.findings.exitCode }
-    }
-}
-
-/// A store in memory, for plans that are not executed.
-private struct ImportTarget {
-    let context: NSManagedObjectContext
-
-    init(inMemoryWith model: NSManagedObjectModel) throws {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model.keepingStoredArchives())
-        try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
-        context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
     }
 }

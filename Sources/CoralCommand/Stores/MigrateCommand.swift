@@ -94,7 +94,7 @@ struct MigrateCommand: ParsableCommand {
     }
 
     func run() throws {
-        let url = try OpenStore.place(at: store).withoutLinks
+        let url = try OpenStore.location(at: store).withoutLinks
         if let output, !dryRun, !ServerURLs.isOne(output) {
             let models = ([to] + through + mapping).map { URL(storeAt: $0) }
             try Confirmation.requireFree(output, for: .store, reading: [url] + models, isForced: force)

@@ -72,7 +72,7 @@ struct OpenCommand: ParsableCommand {
 
     private func showServer(_ url: URL) throws {
         if copyTo != nil { throw CommandError("--copy-to requires a backup of a device, not a store in PostgreSQL.") }
-        let url = try OpenStore.place(at: place)
+        let url = try OpenStore.location(at: place)
         guard let store = FoundStore(inspecting: url, shownPath: url.storeName, origin: nil) else { return }
         try show([store], in: "")
     }

@@ -23,14 +23,14 @@ struct OpenStore {
     ///   - holdsState: Whether a store that is opened read-only is read in one state.
     /// Throws `CommandError` and errors of Core Data's.
     init(path: String, model source: ModelSource, isReadOnly: Bool = true, holdsState: Bool = true) throws {
-        let url = try Self.place(at: path)
+        let url = try Self.location(at: path)
         try self.init(
             url: url, model: source.model(for: url.withoutLinks), isReadOnly: isReadOnly, holdsState: holdsState,
             modelPath: source.model)
     }
 
     /// The location of a store. Throws `CommandError` if there is none, or if it is a device or a pipe.
-    static func place(at path: String) throws -> URL {
+    static func location(at path: String) throws -> URL {
         let url = URL(storeAt: path)
         guard try url.storeExists() else {
             throw CommandError("There is no store at \(ServerURLs.shown(path)).")
@@ -39,12 +39,12 @@ struct OpenStore {
         return url
     }
 
-    /// The location of a store that must be in a file. Throws as `place(at:)` does.
+    /// The location of a store that must be in a file. Throws as `location(at:)` does.
     ///
     /// - Parameter reason: The sentence of the error for a store in PostgreSQL.
     static func file(at path: String, because reason: String) throws -> URL {
         guard !ServerURLs.isOne(path) else { throw CommandError(reason) }
-        return try place(at: path)
+        return try location(at: path)
     }
 
     /// Rejects anything but a regular file, such as a pipe. Throws `CommandError`.

@@ -163,8 +163,8 @@ struct SalvageCommand: ParsableCommand {
             self.repaired = repaired.map(problem)
             self.remaining = remaining.map(problem)
             assumed =
-                (report.knowsSchema ? [] : ["the schema"])
-                + (report.knowsNumbers ? [] : ["the numbers of the entities"])
+                (report.isSchemaKnown ? [] : ["the schema"])
+                + (report.areNumbersKnown ? [] : ["the numbers of the entities"])
                 + (report.knowsMetadata ? [] : ["the metadata and the UUID"])
         }
 

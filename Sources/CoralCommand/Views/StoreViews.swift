@@ -10,7 +10,7 @@
     struct StoreViews {
         private let model: NSManagedObjectModel
         private let tables: StoreTables
-        private let places: [String: StoreTables.Entity]
+        private let storedEntities: [String: StoreTables.Entity]
         /// The folder of large values, relative to the folder of the store.
         private let externalFolder: String
         private let entityNames: [Int64: String]
@@ -19,7 +19,7 @@
         init(_ open: OpenStore) throws {
             model = open.model
             tables = try StoreTables(of: open.url, in: open.context)
-            places = Dictionary(tables.entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+            storedEntities = Dictionary(tables.entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
             externalFolder = ".\(open.url.deletingPathExtension().lastPathComponent)_SUPPORT/_EXTERNAL_DATA/"
             entityNames = Dictionary(
                 tables.entities.map { ($0.number, $0.name) }, uniquingKeysWith: { first, _ in first })
@@ -38,16 +38,16 @@
             var views: [View] = []
             let entities = model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
             for entity in entities {
-                guard let place = places[entity.name ?? ""] else { continue }
+                guard let stored = storedEntities[entity.name ?? ""] else { continue }
                 views.append(
-                    View(name: taken.choose(tables.fitting(entity.name ?? "")), query: query(of: entity, place)))
+                    View(name: taken.choose(tables.fitting(entity.name ?? "")), query: query(of: entity, stored)))
             }
             for entity in entities {
-                guard let place = places[entity.name ?? ""] else { continue }
+                guard let stored = storedEntities[entity.name ?? ""] else { continue }
                 for (name, relationship) in entity.relationshipsByName.sorted(by: { $0.key < $1.key })
                 where entity.superentity?.relationshipsByName[name] == nil {
-                    guard let members = place.members[name], let destination = relationship.destinationEntity,
-                        let query = query(of: members, owner: place, destination: destination)
+                    guard let members = stored.members[name], let destination = relationship.destinationEntity,
+                        let query = query(of: members, owner: stored, destination: destination)
                     else { continue }
                     views.append(View(name: taken.choose(tables.fitting("\(entity.name ?? "").\(name)")), query: query))
                 }
@@ -80,10 +80,10 @@
             tables.schema == nil ? SQLText.value(column, type) : SQLText.serverValue(column, type)
         }
 
-        private func query(of entity: NSEntityDescription, _ place: StoreTables.Entity) -> String {
+        private func query(of entity: NSEntityDescription, _ stored: StoreTables.Entity) -> String {
             var names = NameChoice(taken: [])
             var columns = ["t.Z_PK AS \(SQLText.name(names.choose("key")))"]
-            if let numbers = place.numbers {
+            if let numbers = stored.numbers {
                 let cases = numbers.map { number in
                     "WHEN \(number) THEN \(SQLText.literal(entityNames[number] ?? ""))"
                 }
@@ -93,26 +93,28 @@
             var joins = ""
             for (name, attribute) in entity.attributesByName.sorted(by: { $0.key < $1.key }) {
                 for (key, type) in Self.parts(of: GraphSchema.Attribute(attribute), name) {
-                    guard let column = place.columns[key] else { continue }
-                    let place = "t.\(SQLText.name(column.name))"
+                    guard let column = stored.columns[key] else { continue }
+                    let qualified = "t.\(SQLText.name(column.name))"
                     guard column.hasStorageByte else {
-                        columns.append("\(value(place, type)) AS \(SQLText.name(names.choose(tables.fitting(key))))")
+                        columns.append(
+                            "\(value(qualified, type)) AS \(SQLText.name(names.choose(tables.fitting(key))))")
                         continue
                     }
-                    let first = "substr(\(place), 1, 1)"
+                    let first = "substr(\(qualified), 1, 1)"
                     columns.append(
-                        "CASE \(first) WHEN x'01' THEN substr(\(place), 2) END AS \(SQLText.name(names.choose(tables.fitting(key))))"
+                        "CASE \(first) WHEN x'01' THEN substr(\(qualified), 2) END AS \(SQLText.name(names.choose(tables.fitting(key))))"
                     )
-                    let file = "\(SQLText.literal(externalFolder)) || CAST(substr(\(place), 2, 36) AS TEXT)"
+                    let file = "\(SQLText.literal(externalFolder)) || CAST(substr(\(qualified), 2, 36) AS TEXT)"
                     columns.append(
                         "CASE \(first) WHEN x'02' THEN \(file) END AS \(SQLText.name(names.choose(tables.fitting("\(key).file"))))"
                     )
                 }
             }
             for (name, relationship) in entity.relationshipsByName.sorted(by: { $0.key < $1.key }) {
-                guard let column = place.columns[name] else { continue }
+                guard let column = stored.columns[name] else { continue }
                 columns.append("t.\(SQLText.name(column.name)) AS \(SQLText.name(names.choose(tables.fitting(name))))")
-                guard let destination = relationship.destinationEntity, let other = places[destination.name ?? ""],
+                guard let destination = relationship.destinationEntity,
+                    let other = storedEntities[destination.name ?? ""],
                     let label = Self.label(of: destination), let text = other.columns[label]
                 else { continue }
                 let alias = "j\(columns.count)"
@@ -123,8 +125,8 @@
                 )
             }
             return
-                "    SELECT \(columns.joined(separator: ",\n        "))\n    FROM \(table(place.table)) t\(joins)"
-                + Self.condition(of: place, "t").map { "\n    WHERE \($0)" }.joined()
+                "    SELECT \(columns.joined(separator: ",\n        "))\n    FROM \(table(stored.table)) t\(joins)"
+                + Self.condition(of: stored, "t").map { "\n    WHERE \($0)" }.joined()
         }
 
         /// The keys of an attribute's columns: its own, or the paths of a composite's elements. Recursive; a composite
@@ -144,8 +146,8 @@
             }
         }
 
-        private static func condition(of place: StoreTables.Entity, _ alias: String) -> [String] {
-            guard let numbers = place.numbers else { return [] }
+        private static func condition(of stored: StoreTables.Entity, _ alias: String) -> [String] {
+            guard let numbers = stored.numbers else { return [] }
             return ["\(alias).Z_ENT IN (\(numbers.map(String.init).joined(separator: ", ")))"]
         }
 
@@ -154,9 +156,9 @@
         private func query(
             of members: StoreTables.Members, owner: StoreTables.Entity, destination: NSEntityDescription
         ) -> String? {
-            guard let place = places[destination.name ?? ""] else { return nil }
-            let (ownerTable, memberTable) = (table(owner.table), table(place.table))
-            let conditions = Self.condition(of: owner, "o") + Self.condition(of: place, "m")
+            guard let stored = storedEntities[destination.name ?? ""] else { return nil }
+            let (ownerTable, memberTable) = (table(owner.table), table(stored.table))
+            let conditions = Self.condition(of: owner, "o") + Self.condition(of: stored, "m")
             let end = conditions.isEmpty ? "" : "\n    WHERE \(conditions.joined(separator: " AND "))"
             switch members {
             case .rows(let column, let position):

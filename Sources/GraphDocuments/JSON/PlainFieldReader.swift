@@ -1,17 +1,9 @@
 /// Reads *plain* JSON member by member, without creating records or strings: the counterpart of `PlainJSONWriter`.
 ///
 /// Accepts only regular documents: an object of arrays by entity, whose records contain scalars, keys and arrays of
-/// keys. For anything else it throws `Irregular`, and the caller reads the document again with `JSONDocumentReader`,
-/// which implements all rules. Invalid JSON is an error in both, with the same position.
+/// keys. Anything else is a step of its own, `irregular`, after which the caller reads the document again with
+/// `JSONDocumentReader`, which implements all rules. Invalid JSON is an error in both, with the same position.
 package struct PlainFieldReader {
-    /// The document contains something irregular or invalid.
-    package struct Irregular: Error {
-        /// What is irregular, in one sentence.
-        package let reason: String
-
-        package init(_ reason: String) { self.reason = reason }
-    }
-
     /// The next part of the document.
     package enum Step {
         /// The beginning of a record of the entity with this index.
@@ -23,6 +15,8 @@ package struct PlainFieldReader {
         case relationship(Int)
         case endRecord
         case end
+        /// Something that this reader does not support, in one sentence. There is no next step.
+        case irregular(String)
     }
 
     private enum State {
@@ -59,7 +53,7 @@ package struct PlainFieldReader {
     package var bytesRead: Int { json.bytesRead }
     package var byteCount: Int? { json.byteCount }
 
-    /// Reads the next part. Throws `DocumentError` for invalid JSON, and `Irregular`.
+    /// Reads the next part. Throws `DocumentError` for invalid JSON.
     package mutating func step() throws -> Step {
         while true {
             switch state {
@@ -69,64 +63,67 @@ package struct PlainFieldReader {
                     return .endRecord
                 }
                 guard let member = members.member(after: previous, in: &json) else {
-                    try skipUnknownMember()
+                    if let irregular = try skipUnknownMember() { return irregular }
                     continue
                 }
                 state = .record(entity: entity, members: members, previous: member)
                 let value = try next()
-                let place = member - members.attributes.count
-                if place >= 0 { return .relationship(place) }
+                let relationship = member - members.attributes.count
+                if relationship >= 0 { return .relationship(relationship) }
                 if value == .beginObject || value == .beginArray {
-                    throw Irregular("A record contains an object, or an array where it has an attribute.")
+                    return .irregular("A record contains an object, or an array where it has an attribute.")
                 }
                 return .attribute(member)
             case .group(let entity):
                 switch try next() {
                 case .beginObject:
                     guard recordCount < options.limits.recordCount else {
-                        throw Irregular("The document has more records than its limit.")
+                        return .irregular("The document has more records than its limit.")
                     }
                     recordCount += 1
                     state = .record(entity: entity, members: members[entity], previous: -1)
                     return .record(entity: entity)
                 case .endArray: state = .document
-                default: throw Irregular("An array of records contains something else.")
+                default: return .irregular("An array of records contains something else.")
                 }
             case .start:
-                guard try next() == .beginObject else { throw Irregular("The document is not an object of arrays.") }
+                guard try next() == .beginObject else { return .irregular("The document is not an object of arrays.") }
                 state = .document
             case .document:
                 guard try next() == .key else {
                     guard token == .endObject, try next() == .end else {
-                        throw Irregular("Something follows the document.")
+                        return .irregular("Something follows the document.")
                     }
                     return .end
                 }
-                try openGroup()
+                if let irregular = try openGroup() { return irregular }
             }
         }
     }
 
-    private mutating func openGroup() throws {
+    /// Begins the records of an entity, or skips what is none.
+    private mutating func openGroup() throws -> Step? {
         let name = json.tokenText()
         if let entity = numbers[name] {
             guard try next() == .beginArray else {
-                throw Irregular("The member of an entity is not an array of records.")
+                return .irregular("The member of an entity is not an array of records.")
             }
             state = .group(entity: entity)
         } else {
             guard options.unknownEntities == .skip, !name.hasPrefix("$") else {
-                throw Irregular("The document has a member that is no entity.")
+                return .irregular("The document has a member that is no entity.")
             }
             try json.skipValue(after: next())
         }
+        return nil
     }
 
-    private mutating func skipUnknownMember() throws {
+    private mutating func skipUnknownMember() throws -> Step? {
         if !skipsUnknownMembers || json.text.first == UInt8(ascii: "$") {
-            throw Irregular("A record has a member that is no property.")
+            return .irregular("A record has a member that is no property.")
         }
         try json.skipValue(after: next())
+        return nil
     }
 
     // MARK: - Values

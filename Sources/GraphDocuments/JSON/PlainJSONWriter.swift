@@ -170,13 +170,13 @@ extension JSONWriter {
 
 extension Array {
     /// The index of a property; the search begins at a place, which moves behind the property that is found.
-    fileprivate func index(of name: String, from place: inout Int) -> Int? where Element: NamedProperty {
-        if place < count, self[place].name == name {
-            place += 1
-            return place - 1
+    fileprivate func index(of name: String, from position: inout Int) -> Int? where Element: NamedProperty {
+        if position < count, self[position].name == name {
+            position += 1
+            return position - 1
         }
         guard let found = firstIndex(where: { $0.name == name }) else { return nil }
-        place = found + 1
+        position = found + 1
         return found
     }
 }

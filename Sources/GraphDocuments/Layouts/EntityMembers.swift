@@ -31,15 +31,15 @@ final class EntityMembers {
     /// preceding member, or -1.
     @inline(__always)
     func member(after previous: Int, in source: inout some TokenSource) -> Int? {
-        let place = previous < 0 ? names.count : previous
-        let guess = successors[place]
+        let before = previous < 0 ? names.count : previous
+        let guess = successors[before]
         if guess < names.count, source.textIs(names[guess]) { return guess }
-        return lookUp(after: place, in: &source)
+        return lookUp(after: before, in: &source)
     }
 
-    private func lookUp(after place: Int, in source: inout some TokenSource) -> Int? {
+    private func lookUp(after before: Int, in source: inout some TokenSource) -> Int? {
         guard let position = positions[source.tokenText()] else { return nil }
-        successors[place] = position
+        successors[before] = position
         return position
     }
 }

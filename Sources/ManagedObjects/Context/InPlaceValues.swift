@@ -44,12 +44,12 @@ struct InPlaceValues {
             object.state.insert(.watched)
         } else {
             entries[id]?.values[slot] = nil
-            if entries[id]?.values.isEmpty == true { forget(object) }
+            if entries[id]?.values.isEmpty == true { remove(object) }
         }
     }
 
     /// Stops watching all values of an object.
-    mutating func forget(_ object: NSManagedObject) {
+    mutating func remove(_ object: NSManagedObject) {
         entries[ObjectIdentifier(object)] = nil
         object.state.remove(.watched)
     }
@@ -101,7 +101,7 @@ extension NSManagedObjectContext {
     final func noticeInPlaceChanges(of object: NSManagedObject) {
         guard !inPlaceValues.isNoticing else { return }
         guard object.context === self, !object.state.contains(.deleted), !object.isFaultInternally else {
-            return inPlaceValues.forget(object)
+            return inPlaceValues.remove(object)
         }
         inPlaceValues.isNoticing = true
         defer { inPlaceValues.isNoticing = false }

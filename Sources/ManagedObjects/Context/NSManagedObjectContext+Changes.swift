@@ -139,7 +139,7 @@ extension NSManagedObjectContext {
         changedInEvent = []
         pendingDeletions = []
         primitiveEdits.removeAll()
-        undoRecorder.forgetEvent()
+        undoRecorder.discardEvent()
         insertedCount = 0
         updatedCount = 0
         deletedCount = 0
@@ -164,13 +164,13 @@ extension NSManagedObjectContext {
         pendingDeletions = []
         var event = ObjectChanges()
         for object in objects {
-            if object.state.contains(.watched) { inPlaceValues.forget(object) }
+            if object.state.contains(.watched) { inPlaceValues.remove(object) }
             if object.state.contains(.inserted) {
                 event.deleted.append(object)
                 // The ID is created while the object still has a context: the notification contains the object, and
                 // observers read its ID.
                 _ = object.objectID
-                registry.forget(object.key)
+                registry.remove(object.key)
                 object.state = [.gone]
                 object.context = nil
             } else {

@@ -29,8 +29,8 @@ extension NSManagedObjectContext {
         object.state.formUnion([.realised, .inaccessible])
     }
 
-    final func forgetInaccessible(_ object: NSManagedObject) {
-        registry.forget(object.key)
+    final func removeInaccessible(_ object: NSManagedObject) {
+        registry.remove(object.key)
         object.context = nil
         object.state = [.gone]
     }

@@ -58,7 +58,7 @@ extension NSManagedObjectContext {
             return try parentContext.queue.sync { () throws in try parentContext.countOfResults(specification) }
         }
         let stores = try fetchedStores(specification, entity: entity)
-        if stores.count == 1, let store = stores.first, !asksObjects(specification, stores) {
+        if stores.count == 1, let store = stores.first, !fetchesObjects(specification, stores) {
             return try store.count(
                 matching: specification.rowQuery(entity: entity), generation: pinnedGenerations?.generation(of: store))
         }
@@ -138,15 +138,15 @@ extension NSManagedObjectContext {
         if let parentContext { return try objectsOfParent(parentContext, specification, entity: entity) }
         let seesChanges = needsPendingChanges(specification)
         let stores = try fetchedStores(specification, entity: entity)
-        let asksObjects = asksObjects(specification, stores)
-        if stores.count == 1, let store = stores.first, !asksObjects,
+        let fetchesObjects = fetchesObjects(specification, stores)
+        if stores.count == 1, let store = stores.first, !fetchesObjects,
             let found = try objectsInBatches(specification, entity: entity, store: store, seesChanges: seesChanges)
         {
             return found
         }
-        let finishesHere = seesChanges || asksObjects || stores.count > 1
+        let finishesHere = seesChanges || fetchesObjects || stores.count > 1
         var query = specification.rowQuery(entity: entity)
-        if asksObjects { query.predicate = nil }
+        if fetchesObjects { query.predicate = nil }
         if finishesHere {
             // Unsaved objects may sort before or after any row, so offset and limit are applied here.
             query.offset = 0
@@ -162,7 +162,7 @@ extension NSManagedObjectContext {
             found.reserveCapacity(found.count + result.order.count)
             materialize(result, specification: specification, into: &found)
         }
-        if asksObjects, let predicate = specification.predicate {
+        if fetchesObjects, let predicate = specification.predicate {
             found.removeAll { !predicate.evaluate(with: $0) }
         }
         if seesChanges { try applyPendingChanges(to: &found, specification: specification, entity: entity) }
@@ -180,7 +180,7 @@ extension NSManagedObjectContext {
     /// The IDs alone, if unsaved changes cannot affect the result: no object is created, and no value read.
     private func objectIDs(_ specification: FetchSpecification, entity: NSEntityDescription) throws -> [Any] {
         let stores = try fetchedStores(specification, entity: entity)
-        guard parentContext == nil, stores.count == 1, let store = stores.first, !asksObjects(specification, stores),
+        guard parentContext == nil, stores.count == 1, let store = stores.first, !fetchesObjects(specification, stores),
             !needsPendingChanges(specification) || !changesMayMatter(to: specification, entity: entity)
         else { return try objects(specification, entity: entity).map(\.objectID) }
         let keys = try store.keys(
@@ -190,7 +190,7 @@ extension NSManagedObjectContext {
 
     /// Whether the predicate contains a block or other code that takes objects, and all stores evaluate it in memory,
     /// as in Core Data. SQLite stores reject it.
-    private func asksObjects(_ specification: FetchSpecification, _ stores: [any RowStore]) -> Bool {
+    private func fetchesObjects(_ specification: FetchSpecification, _ stores: [any RowStore]) -> Bool {
         !stores.isEmpty && stores.allSatisfy { $0 is MemoryStore || $0 is NSAtomicStore }
             && specification.predicate?.asksCode == true
     }

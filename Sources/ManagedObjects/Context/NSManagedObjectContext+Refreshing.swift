@@ -9,7 +9,7 @@ extension NSManagedObjectContext {
         guard object.context === self else { return }
         guard !object.state.contains(.inserted) else { return refreshNew(object, mergeChanges: flag) }
         guard !object.key.isTemporary else { return }
-        forgetRowsAhead()
+        removeRowsAhead()
         object.noticeInPlaceChanges()
         if object.hasChanges {
             // Without merging, all changes are discarded, including those on the other side of relationships.
@@ -44,7 +44,7 @@ extension NSManagedObjectContext {
     /// Turns every object into a fault that keeps its unsaved changes.
     final func refreshRegisteredObjects() {
         checkQueue()
-        forgetRowsAhead()
+        removeRowsAhead()
         noticeInPlaceChanges()
         let objects = registry.objects.filter { !$0.state.contains(.inserted) }
         rebase(objects)
@@ -62,7 +62,7 @@ extension NSManagedObjectContext {
             return
         }
         object.willTurnIntoFault()
-        if object.state.contains(.watched) { inPlaceValues.forget(object) }
+        if object.state.contains(.watched) { inPlaceValues.remove(object) }
         if object.state.contains(.updated), !object.state.contains(.deleted) { updatedCount -= 1 }
         object.page = nil
         object.originSlot = -1
@@ -83,7 +83,7 @@ extension NSManagedObjectContext {
     final func letGo(of object: NSManagedObject) {
         guard object.state.contains(.listed) else { return turnIntoFault(object) }
         let values = object.values
-        forgetChanges(of: object)
+        removeChanges(of: object)
         object.page = nil
         object.originSlot = -1
         object.committed = nil

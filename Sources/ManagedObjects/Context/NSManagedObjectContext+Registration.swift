@@ -139,7 +139,7 @@ extension NSManagedObjectContext {
         if registry.isSweepDue { return sweep() }
         // With watched values a small sweep would cost a step for each of them, so the young objects are left to the
         // next full sweep.
-        guard inPlaceValues.isEmpty else { return registry.forgetYoung() }
+        guard inPlaceValues.isEmpty else { return registry.removeYoung() }
         sweep { release in
             registry.sweepYoung(
                 keeping: { !$0.state.isDisjoint(with: [.listed, .changedInEvent]) }, release: release)
@@ -148,7 +148,7 @@ extension NSManagedObjectContext {
 
     /// Releases objects that have no other references and no unsaved changes.
     final func sweep() {
-        // The references of watched values are weak during the sweep, so that it sees the other references.
+        // The references of watched values are weak during the sweep, so that only the other references count.
         if !inPlaceValues.isEmpty { inPlaceValues.loosen() }
         sweep { release in
             registry.sweep(
@@ -165,7 +165,7 @@ extension NSManagedObjectContext {
             released.append(object.key)
             object.context = nil
         }
-        tellStores(ofReleased: released)
+        notifyStores(ofReleased: released)
     }
 
     // MARK: - By ID
@@ -179,7 +179,7 @@ extension NSManagedObjectContext {
         guard object.state.isDisjoint(with: [.deleted, .inaccessible]) else { throw CocoaError.missingRow(objectID) }
         if object.isFaultInternally {
             guard try realise(object) else {
-                forgetInaccessible(object)
+                removeInaccessible(object)
                 throw CocoaError.missingRow(objectID)
             }
         }

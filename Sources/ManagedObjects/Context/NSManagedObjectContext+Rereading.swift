@@ -6,12 +6,12 @@ extension NSManagedObjectContext {
     /// Turns an object without changes into a fault, so that its row is read again.
     final func readAgainUnlessChanged(_ object: NSManagedObject) {
         guard !object.hasChanges, !object.key.isTemporary, object.context === self else { return }
-        forgetRowsAhead()
+        removeRowsAhead()
         turnIntoFault(object)
     }
 
     /// Discards rows that were read ahead.
-    final func forgetRowsAhead() {
+    final func removeRowsAhead() {
         rowsAhead.removeAll()
         epoch += 1
     }

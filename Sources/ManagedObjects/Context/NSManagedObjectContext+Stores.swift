@@ -20,7 +20,7 @@ extension NSManagedObjectContext {
     }
 
     /// Notifies incremental stores that the context has released objects.
-    final func tellStores(ofReleased keys: [ObjectKey]) {
+    final func notifyStores(ofReleased keys: [ObjectKey]) {
         for rows in incrementalStores { rows.unregister(keys.filter { $0.store == rows.number }) }
     }
 

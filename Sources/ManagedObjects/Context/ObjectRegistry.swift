@@ -44,7 +44,7 @@ struct ObjectRegistry {
         tables[tableOfEntity[Int(key.entity)]].object(store: key.store, number: key.number)
     }
 
-    /// Registers an object under its key. The caller removes the entry of a former key by `forget(_:)`.
+    /// Registers an object under its key. The caller removes the entry of a former key by `remove(_:)`.
     mutating func register(_ object: NSManagedObject, as key: ObjectKey, isYoung: Bool = false) {
         tables[tableOfEntity[Int(key.entity)]].insert(object, store: key.store, number: key.number)
         count += 1
@@ -58,7 +58,7 @@ struct ObjectRegistry {
         tables[tableOfEntity[Int(key.entity)]].looseFaults(around: key, epoch: epoch, batchLimit: batchLimit)
     }
 
-    mutating func forget(_ key: ObjectKey) {
+    mutating func remove(_ key: ObjectKey) {
         if tables[tableOfEntity[Int(key.entity)]].remove(store: key.store, number: key.number) { count -= 1 }
     }
 
@@ -68,7 +68,7 @@ struct ObjectRegistry {
         var objects: [NSManagedObject] = []
         objects.reserveCapacity(count)
         for index in tables.indices { tables[index].takeAll(into: &objects) }
-        forgetYoung()
+        removeYoung()
         count = 0
         threshold = Self.smallestThreshold
         return objects
@@ -104,7 +104,7 @@ struct ObjectRegistry {
             tables[index].removeUnreferenced(keeping: isKept, release: release)
             remaining += tables[index].count
         }
-        forgetYoung()
+        removeYoung()
         count = remaining
         threshold = max(Self.smallestThreshold, remaining * 2)
     }
@@ -126,7 +126,7 @@ struct ObjectRegistry {
     }
 
     /// Leaves the young objects to the full sweeps.
-    mutating func forgetYoung() {
+    mutating func removeYoung() {
         young.removeAll(keepingCapacity: true)
         youngSurvivors = 0
     }

@@ -8,7 +8,7 @@ extension NSManagedObjectContext {
         endEvent()
         // Everything read from here on is from the state that the save conflicts with.
         advanceGeneration()
-        forgetRowsAhead()
+        removeRowsAhead()
         let policy = mergePolicy as? NSMergePolicy ?? .error
         var list: [Any] = []
         var objects: [NSManagedObject] = []
@@ -86,15 +86,15 @@ extension NSManagedObjectContext {
     }
 
     /// Posts a notification with the objects whose values a merge policy has changed.
-    final func tellOfRefreshedBySave() {
+    final func postRefreshedBySave() {
         let objects = refreshedBySave.filter { $0.context === self }
         refreshedBySave = []
         if !objects.isEmpty { post(.NSManagedObjectContextObjectsDidChange, [NSRefreshedObjectsKey: Set(objects)]) }
     }
 
     /// Discards an object's unsaved changes. It stays in the list of changed objects.
-    final func forgetChanges(of object: NSManagedObject) {
-        if object.state.contains(.watched) { inPlaceValues.forget(object) }
+    final func removeChanges(of object: NSManagedObject) {
+        if object.state.contains(.watched) { inPlaceValues.remove(object) }
         if object.state.contains(.deleted) {
             if !object.state.contains(.inserted) { deletedCount -= 1 }
         } else if object.state.contains(.inserted) {
@@ -110,14 +110,14 @@ extension NSManagedObjectContext {
 
     /// Discards an object's unsaved changes, and removes it from the lists of changed objects.
     final func dropChanges(of object: NSManagedObject) {
-        forgetChanges(of: object)
+        removeChanges(of: object)
         object.state.subtract([.changedInEvent, .listed])
         changed.removeAll { $0 === object }
         changedInEvent.removeAll { $0 === object }
     }
 
     /// Removes references to deleted objects from unsaved changes.
-    final func forgetReferences(to keys: Set<ObjectKey>) {
+    final func removeReferences(to keys: Set<ObjectKey>) {
         guard !keys.isEmpty else { return }
         for object in changed where object.hasChanges && !object.state.contains(.deleted) {
             for slot in object.layout.referenceSlots where object.values != nil {
@@ -126,7 +126,7 @@ extension NSManagedObjectContext {
                 }
             }
             for case let state? in object.toMany where state.isChanged {
-                for key in keys { state.forget(key) }
+                for key in keys { state.removeFromAll(key) }
             }
         }
     }

@@ -60,7 +60,7 @@ extension NSManagedObjectContext {
     private func merge(inserted: [NSManagedObjectID], updated: [NSManagedObjectID], deleted: [NSManagedObjectID]) {
         endEvent()
         advanceGeneration()
-        forgetRowsAhead()
+        removeRowsAhead()
         var event = ObjectChanges()
         var reread: [NSManagedObject] = []
         for id in inserted {
@@ -97,11 +97,11 @@ extension NSManagedObjectContext {
             cascadeToUnsavedMembers(of: object)
             dropChanges(of: object)
             _ = object.objectID
-            registry.forget(object.key)
+            registry.remove(object.key)
             object.state = [.gone, .realised]
             object.context = nil
         }
-        forgetReferences(to: gone)
+        removeReferences(to: gone)
         propagateDeletions()
         guard !event.isEmpty else { return }
         post(.NSManagedObjectContextObjectsDidChange, event.userInfo())

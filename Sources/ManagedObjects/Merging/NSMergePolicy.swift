@@ -64,7 +64,7 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {  // because it is immu
             try rebasing.run(objects)
             context.refreshedBySave += objects + rebasing.refreshed.values
             for object in objects where object.context === context { object.awake(fromSnapshotEvents: .mergePolicy) }
-            if !context.isSaving { context.tellOfRefreshedBySave() }
+            if !context.isSaving { context.postRefreshedBySave() }
         }
     }
 

@@ -54,7 +54,7 @@ struct Rebasing {
         for edit in edits.pairs { apply(edit) }
         for order in edits.orders { apply(order) }
         for object in edits.deletions + deleted { propagateAgain(object) }
-        context.forgetReferences(to: gone)
+        context.removeReferences(to: gone)
         context.propagateDeletions()
     }
 
@@ -69,7 +69,7 @@ struct Rebasing {
         let isDeleted = object.state.contains(.deleted)
         if policy == .rollbackMergePolicyType {
             if isDeleted { restored.insert(object.key) }
-            context.forgetChanges(of: object)
+            context.removeChanges(of: object)
         }
         object.page = nil
         object.originSlot = -1
@@ -112,7 +112,7 @@ struct Rebasing {
             }
         }
         // Discards watched values of the former row.
-        if object.state.contains(.watched), object.values == nil { context.inPlaceValues.forget(object) }
+        if object.state.contains(.watched), object.values == nil { context.inPlaceValues.remove(object) }
     }
 
     /// Resolves an object whose row is deleted: it is inserted again as a whole, or removed.
@@ -125,8 +125,8 @@ struct Rebasing {
         let comesBack = policy == .overwriteMergePolicyType || policy == .mergeByPropertyObjectTrumpMergePolicyType
         guard comesBack, !object.state.contains(.deleted) else {
             gone.insert(object.key)
-            context.forgetChanges(of: object)
-            return context.forgetInaccessible(object)
+            context.removeChanges(of: object)
+            return context.removeInaccessible(object)
         }
         context.reinsert(object)
         for slot in object.layout.referenceSlots {

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import ModelFiles
 
 /// Copies the history of a store that is migrated by objects to the new store, and rewrites it for the new model.
@@ -8,8 +7,6 @@ struct MigratedHistory {
     let mappings: [NSEntityMapping]
     let source: NSPersistentStore
     let destination: NSPersistentStore
-
-    private static let tables = ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"]
 
     /// Does nothing if the source has no history, or if the stores are of different types. The destination must have none, and
     /// its objects must have been saved.
@@ -22,36 +19,6 @@ struct MigratedHistory {
                 try copy(from: source, to: destination)
             }
         #endif
-    }
-
-    private func copy(from source: SQLiteStore, to destination: SQLiteStore) throws {
-        guard let url = source.url else { return }
-        let (before, content) = (try source.content().schema, try destination.content())
-        try content.connection.writeWithoutTransaction { database in
-            try database.execute(sql: "ATTACH ? AS coralsource", arguments: [url.path])
-            defer { try? database.execute(sql: "DETACH coralsource") }
-            try database.inTransaction(.immediate) {
-                try copyTables(database)
-                try HistoryMigration(from: before, to: content.schema, mappings.map(\.names))
-                    .rewrite(in: database, newKey: newKey)
-                return .commit
-            }
-        }
-    }
-
-    private func copyTables(_ database: Database) throws {
-        // Tables before indexes. Each text is one statement: the source's schema is not trusted.
-        let objects = try database.definitions(ofTables: Self.tables, in: "coralsource")
-        for object in objects {
-            try database.makeStatement(sql: object.sql).execute()
-            guard object.isTable else { continue }
-            try database.execute(sql: "INSERT INTO main.\(object.name) SELECT * FROM coralsource.\(object.name)")
-        }
-        if !objects.isEmpty {
-            try database.execute(
-                sql: "INSERT INTO main.Z_PRIMARYKEY SELECT * FROM coralsource.Z_PRIMARYKEY "
-                    + "WHERE Z_ENT BETWEEN \(HistoryTables.Number.change) AND \(HistoryTables.Number.string)")
-        }
     }
 
     /// The primary key in the new store of an object of an old entity; nil if the object does not exist.

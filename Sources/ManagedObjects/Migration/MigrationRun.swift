@@ -3,11 +3,11 @@ import ModelFiles
 
 /// One call of `migrateStore`: opens both stores, runs the three stages, saves.
 struct MigrationRun {
-    typealias Place = (url: URL, type: String, options: [AnyHashable: Any]?)
+    typealias Location = (url: URL, type: String, options: [AnyHashable: Any]?)
 
     let manager: NSMigrationManager
-    let source: Place
-    let destination: Place
+    let source: Location
+    let destination: Location
 
     /// A mapping with its policy, which is used in all stages.
     private struct Step {

@@ -171,7 +171,7 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
     /// The class of the entity's objects. Cost: one load once the class is final.
     var objectClass: NSManagedObject.Type {
         if let known = knownClass.load(ordering: .relaxed) {
-            // A class is a pointer to its metadata, which lives as long as the process.
+            // A class is a pointer to its metadata, which exists as long as the process.
             return unsafeBitCast(known, to: NSManagedObject.Type.self)
         }
         let found = ManagedObjectClasses.shared.finding(for: entity)

@@ -138,7 +138,7 @@ extension NSManagedObject {
     }
 
     /// The fields in the layout of the to-many relationships that have changed.
-    final var changedToManyPlaces: [Int] {
+    final var changedToManyIndexes: [Int] {
         var fields: [Int] = []
         for (field, state) in toMany.enumerated() where state?.isChanged == true { fields.append(field) }
         return fields

@@ -127,7 +127,7 @@ final class ToManyState {
         }
         takeShared()
         guard !own.contains(key) else { return false }
-        remember()
+        keepCommitted()
         if let position { own.insert(key, at: position) } else { own.append(key) }
         return true
     }
@@ -144,7 +144,7 @@ final class ToManyState {
         }
         takeShared()
         guard own.contains(key) else { return false }
-        remember()
+        keepCommitted()
         return own.remove(key, keepsOrder: keepsOrder)
     }
 
@@ -174,12 +174,12 @@ final class ToManyState {
     /// Replaces the loaded members by others, or changes their order.
     func replaceMembers(_ members: KeyList) {
         takeShared()
-        remember()
+        keepCommitted()
         own = members
     }
 
     /// Removes a deleted member from all lists.
-    func forget(_ key: ObjectKey) {
+    func removeFromAll(_ key: ObjectKey) {
         takeShared()
         if isLoaded { own.remove(key, keepsOrder: true) }
         committed?.removeAll { $0 == key }
@@ -188,7 +188,7 @@ final class ToManyState {
     }
 
     /// Drops the changes when the members are equal to those in the store again.
-    func forgetChangesThatAreNone(isOrdered: Bool) {
+    func removeEmptyChanges(isOrdered: Bool) {
         guard isLoaded, let before = committed else { return }
         let now = members.keys
         if isOrdered ? before == now : before.count == now.count && Set(before) == Set(now) { committed = nil }
@@ -229,7 +229,7 @@ final class ToManyState {
         return copy
     }
 
-    private func remember() {
+    private func keepCommitted() {
         if committed == nil { committed = own.keys }
     }
 

@@ -37,7 +37,7 @@ extension FetchedResults {
             }
         }
         form = .calls
-        tellOneByOne(delegate, change, as: controller)
+        notifyOneByOne(delegate, change, as: controller)
     }
 
     /// - Returns: Whether the delegate receives snapshots.
@@ -54,7 +54,7 @@ extension FetchedResults {
         return true
     }
 
-    private func tellOneByOne(
+    private func notifyOneByOne(
         _ delegate: any NSFetchedResultsControllerDelegate, _ change: ResultsChange, as controller: AnyController
     ) {
         guard !change.objects.isEmpty else { return }

@@ -39,7 +39,7 @@ final class FetchedResults: @unchecked Sendable {  // because the context's queu
     private var followed: FollowedRequest?
     /// Whether objects have changed since the list was last updated.
     private var isOutdated = false
-    private var isTelling = false
+    private var isNotifying = false
     /// Objects whose changes were reported while the listener was being called.
     private var waiting: [NSManagedObject] = []
     private var observers: [any NSObjectProtocol] = []
@@ -159,9 +159,9 @@ final class FetchedResults: @unchecked Sendable {  // because the context's queu
             return
         }
         waiting += touched
-        guard !isTelling else { return }
-        isTelling = true
-        defer { isTelling = false }
+        guard !isNotifying else { return }
+        isNotifying = true
+        defer { isNotifying = false }
         while !waiting.isEmpty || isOutdated {
             let objects = waiting
             waiting = []

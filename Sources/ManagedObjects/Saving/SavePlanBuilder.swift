@@ -55,7 +55,7 @@ struct SavePlanBuilder {
         updates[index, default: .init(entity: object.layout.entity, changes: [])].changes.append(
             SavePlan.Update(
                 key: object.key.number, version: object.version, values: try storedValues(of: object), slots: slots,
-                toMany: object.changedToManyPlaces))
+                toMany: object.changedToManyIndexes))
         updated.append(object)
     }
 

@@ -3,7 +3,7 @@ import Foundation
 
 extension CocoaError {
     /// The error of a store whose files cannot be written.
-    init(writingStoreAt place: URL, _ error: FileError) {
+    init(writingStoreAt url: URL, _ error: FileError) {
         let code: Code =
             switch (error.code, error.systemCode) {
             case (.exists, _): .fileWriteFileExists
@@ -13,6 +13,6 @@ extension CocoaError {
             case (_, ENOENT), (_, ENOTDIR): .fileNoSuchFile
             default: .fileWriteUnknown
             }
-        self.init(code, "The store at \(place.path) cannot be written: \(error.reason).", url: place)
+        self.init(code, "The store at \(url.path) cannot be written: \(error.reason).", url: url)
     }
 }

@@ -204,4 +204,11 @@ extension CocoaError {
             .persistentStoreOperation, "The store is not open: it was removed from its coordinator, or never added.",
             url: url)
     }
+
+    /// The error if no primary key is greater than all of an entity's hierarchy.
+    static func noPrimaryKeysLeft(of entity: NSEntityDescription, _ url: URL?) -> CocoaError {
+        CocoaError(
+            .persistentStoreSave, "There are no primary keys left for “\(entity.name ?? "")” and related entities.",
+            url: url)
+    }
 }

@@ -28,7 +28,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
     /// All entities of the model; `ObjectKey.entity` is an index of this array.
     final let entities: [NSEntityDescription]
 
-    private let queue = DispatchQueue(label: "NSPersistentStoreCoordinator")
+    let queue = DispatchQueue(label: "NSPersistentStoreCoordinator")
     private let queueKey = DispatchSpecificKey<Bool>()
     private let userLock = NSRecursiveLock()
 
@@ -87,7 +87,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
     /// The stores as row stores.
     final var rowStores: [any RowStore] { entries.map(\.rows) }
 
-    private final func entry(number: UInt16) -> Entry? {
+    final func entry(number: UInt16) -> Entry? {
         state.withLock { state in state.entries.first { $0.number == number } }
     }
 
@@ -275,48 +275,6 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
         key(forURIRepresentation: url).map(objectID)
     }
 
-    /// The key of a URI. A temporary object's URI has a key only in the process that created it.
-    final func key(forURIRepresentation url: URL) -> ObjectKey? {
-        guard let uri = ObjectURI(url), let entity = model.entitiesByName[uri.entityName] else { return nil }
-        let index = UInt16(truncatingIfNeeded: entity.index)
-        switch uri.place {
-        case .row(let identifier, let number):
-            guard let entry = entry(identifier: identifier) else { return nil }
-            let own = entry.store.references.map { $0.number(of: String(number), entity: entity) }
-            return ObjectKey(store: entry.number, entity: index, number: own ?? number)
-        case .reference(let identifier, let text):
-            // Used as it is in the URI: Core Data does not decode the percent escapes either.
-            guard let entry = entry(identifier: identifier), let references = entry.store.references else { return nil }
-            return ObjectKey(store: entry.number, entity: index, number: references.number(of: text, entity: entity))
-        case .temporary(let process, let number):
-            guard process == NSManagedObjectID.processIdentifier else { return nil }
-            return ObjectKey(store: 0, entity: index, number: -number)
-        }
-    }
-
-    /// The key in this coordinator of an ID of this or another coordinator; nil if no store here has the ID's UUID.
-    final func key(for objectID: NSManagedObjectID) -> ObjectKey? {
-        guard let referenced = objectID as? ReferencedObjectID else {
-            return key(forURIRepresentation: objectID.uriRepresentation())
-        }
-        guard let entity = model.entitiesByName[referenced.entity.name ?? ""],
-            let entry = entry(identifier: referenced.storeIdentifier ?? ""), let references = entry.store.references
-        else { return nil }
-        return ObjectKey(
-            store: entry.number, entity: UInt16(truncatingIfNeeded: entity.index),
-            number: references.number(of: referenced.text, entity: entity))
-    }
-
-    private final func entry(identifier: String) -> Entry? {
-        entries.first { $0.store.identifier?.caseInsensitiveCompare(identifier) == .orderedSame }
-    }
-
-    /// The ID of a key of this coordinator.
-    final func objectID(for key: ObjectKey) -> NSManagedObjectID {
-        var maker = ObjectIDMaker(self)
-        return maker.objectID(for: key, entity: entities[Int(key.entity)])
-    }
-
     // MARK: - The queue
 
     /// Runs a block on the coordinator's queue, after the blocks that were submitted before. Returns immediately.
@@ -330,30 +288,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
         isOnQueue ? block() : queue.sync(execute: block)
     }
 
-    /// Runs a block on the coordinator's queue, waits for it, and returns its result.
-    public func performAndWait<T>(_ block: () throws -> T) rethrows -> T {
-        try isOnQueue ? block() : queue.sync(execute: block)
-    }
-
-    /// Runs a block on the coordinator's queue and returns its result.
-    public func perform<T, E: Error>(_ block: @escaping () throws(E) -> T) async throws(E) -> T {
-        nonisolated(unsafe) let block = block  // because the block is run once, on the queue
-        nonisolated(unsafe) var result: Result<T, E>?  // because it is read after the queue has set it
-        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            queue.async {
-                do throws(E) {
-                    result = .success(try block())
-                } catch {
-                    result = .failure(error)
-                }
-                continuation.resume()
-            }
-        }
-        guard let result else { preconditionFailure("The coordinator's queue did not run the block.") }
-        return try result.get()
-    }
-
-    private var isOnQueue: Bool { DispatchQueue.getSpecific(key: queueKey) == true }
+    var isOnQueue: Bool { DispatchQueue.getSpecific(key: queueKey) == true }
 
     /// Acquires a recursive lock that the coordinator itself does not use.
     @available(*, deprecated, message: "Use performAndWait(_:) instead.")

@@ -3,7 +3,7 @@ import Foundation
 /// The parts of an object's URI: `x-coredata://STORE-UUID/Entity/p12`, or `x-coredata:///Entity/tUUID12` for a
 /// temporary object.
 struct ObjectURI: Equatable {
-    enum Place: Equatable {
+    enum Form: Equatable {
         /// A row of the store with an identifier, by its primary key.
         case row(store: String, number: Int64)
         /// A row of the store with an identifier, by the escaped text of its reference object in the URI.
@@ -13,7 +13,7 @@ struct ObjectURI: Equatable {
     }
 
     let entityName: String
-    let place: Place
+    let form: Form
 
     /// Nil if the URL is not an object's URI.
     init?(_ url: URL) {
@@ -31,7 +31,7 @@ struct ObjectURI: Equatable {
         switch letter {
         case "p":
             guard let store = url.host, !store.isEmpty, !rest.isEmpty else { return nil }
-            place =
+            form =
                 Self.number(rest).map { .row(store: store, number: $0) }
                 ?? .reference(store: store, text: String(rest))
         case "t":
@@ -39,7 +39,7 @@ struct ObjectURI: Equatable {
             guard UUID(uuidString: String(process)) != nil, let number = Self.number(rest.dropFirst(36)) else {
                 return nil
             }
-            place = .temporary(process: String(process), number: number)
+            form = .temporary(process: String(process), number: number)
         default:
             return nil
         }

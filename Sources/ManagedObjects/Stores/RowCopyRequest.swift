@@ -64,8 +64,8 @@ public struct RowCopyRequest {
 @_spi(Stores)
 public enum RowCopyOutcome {
     case copied(RowCopyResult)
-    /// Nothing was changed: only objects can make the copy, for the reason in the sentence.
-    case needsObjects(because: String)
+    /// Nothing was changed: only objects can make the copy.
+    case needsObjects(because: RowCopyObstacle)
 }
 
 /// The result of copying rows.
@@ -104,7 +104,8 @@ extension NSManagedObjectContext {
             ids.allSatisfy({ $0.persistentStore === store && !$0.isTemporaryID })
         else {
             return .needsObjects(
-                because: "The objects are not all in one writable SQLite store of this package's engine.")
+                because: RowCopyObstacle(
+                    .store, "The objects are not all in one writable SQLite store of this package's engine."))
         }
         let outcome = try store.copyRows(ids.map(\.key), by: request, coordinator: coordinator, context: self)
         if case .copied(let result) = outcome, !request.isDryRun { notify(of: result) }

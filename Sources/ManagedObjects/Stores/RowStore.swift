@@ -43,7 +43,7 @@ protocol RowStore: AnyObject {
         includesRows: Bool, isKnown: (ObjectKey) -> Bool, generation: StoreGeneration?
     ) throws -> MemberResult
 
-    /// Reserves primary keys for new objects of the entity's hierarchy.
+    /// Reserves primary keys, at least one, for new objects of the entity's hierarchy.
     func reserveKeys(entity: NSEntityDescription, count: Int) throws -> ClosedRange<Int64>
     /// Writes a plan in one transaction, which is rolled back on an error.
     ///

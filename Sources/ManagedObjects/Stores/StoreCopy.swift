@@ -92,7 +92,7 @@ struct StoreCopy {
             var updates: [UInt16: ContiguousArray<SavePlan.Update>] = [:]
             for (index, owner) in owners.enumerated() {
                 let members = found.members[Int(found.starts[index])..<Int(found.starts[index + 1])]
-                for (place, member) in members.enumerated() {
+                for (index, member) in members.enumerated() {
                     var values = ContiguousArray<Value>(
                         repeating: .null, count: model[Int(member.entity)].layout.slots.count)
                     var slots: [Int] = []
@@ -101,7 +101,7 @@ struct StoreCopy {
                         slots.append(slot)
                     }
                     if let position {
-                        values[position] = .integer(OrderedPositions.position(ofMember: place))
+                        values[position] = .integer(OrderedPositions.position(ofMember: index))
                         slots.append(position)
                     }
                     updates[member.entity, default: []].append(

@@ -55,18 +55,18 @@ package final class StoreReplacement {
     /// The location at which the new store must be created.
     package var url: URL { new.url }
     /// The destination, without symbolic links.
-    package var place: URL { old.url }
+    package var destination: URL { old.url }
 
     /// Creates the folder for the new store, and removes the folders that killed processes have left for the same
     /// destination.
     ///
     /// - Throws: An error of Core Data's if the folder of the destination is not writable.
-    package init(at place: URL) throws {
-        folder = try Self.translated(place) {
-            try PartialFolder(for: place) { Self.removeValues(of: $0, at: place.withoutLinks) }
+    package init(at destination: URL) throws {
+        folder = try Self.translated(destination) {
+            try PartialFolder(for: destination) { Self.removeValues(of: $0, at: destination.withoutLinks) }
         }
         new = StoreFiles(url: folder.item)
-        old = StoreFiles(url: folder.place)
+        old = StoreFiles(url: folder.destination)
     }
 
     deinit { held?.release() }
@@ -77,7 +77,7 @@ package final class StoreReplacement {
     /// - Returns: The location of the copy.
     /// - Throws: Code 134070 if the store is in use, and errors of the file system.
     package func copyLocked() throws -> URL {
-        let copy = StoreFiles(url: copyFolder.appendingPathComponent(place.lastPathComponent))
+        let copy = StoreFiles(url: copyFolder.appendingPathComponent(destination.lastPathComponent))
         try copyLocked(to: copy)
         return copy.url
     }
@@ -86,9 +86,9 @@ package final class StoreReplacement {
     func makeCopy() throws { try copyLocked(to: new) }
 
     private func copyLocked(to copy: StoreFiles) throws {
-        try Self.translated(place) {
+        try Self.translated(destination) {
             guard let lock = try lockOld(.store) else {
-                throw CocoaError(.fileReadNoSuchFile, "There is no store to copy.", url: place)
+                throw CocoaError(.fileReadNoSuchFile, "There is no store to copy.", url: destination)
             }
             held = lock
             try FileManager.default.createDirectory(
@@ -113,7 +113,7 @@ package final class StoreReplacement {
     /// - Throws: Code 516 if there is a file that must not be replaced; 134070 if the existing store is in use or not a
     ///   store, or if a connection to the new store is open; and file system errors. The destination is then unchanged.
     package func commit(replacing occupant: Occupant) throws {
-        try Self.translated(place) {
+        try Self.translated(destination) {
             try? FileManager.default.removeItem(at: copyFolder)
             try merge()
             try take(.merged)
@@ -148,13 +148,14 @@ package final class StoreReplacement {
 
     private func merge() throws {
         guard new.exists else {
-            throw CocoaError(.fileReadNoSuchFile, "No new store has been created.", url: place)
+            throw CocoaError(.fileReadNoSuchFile, "No new store has been created.", url: destination)
         }
         let queue = try StoreFiles.open(new.path)
         let isBusy = try queue.writeWithoutTransaction { try $0.checkpointLog() }
         try queue.close()
         if isBusy || FileStatus(new.path + "-wal").map({ $0.byteCount > 0 }) == true {
-            throw CocoaError(.persistentStoreOperation, "A connection to the new store is still open.", url: place)
+            throw CocoaError(
+                .persistentStoreOperation, "A connection to the new store is still open.", url: destination)
         }
         try FileSystem.synchronizeTree(folder.url.path)
     }
@@ -163,7 +164,8 @@ package final class StoreReplacement {
         guard let status = FileStatus(old.path) else { return nil }
         if occupant == .nothing { throw FileError.existing(old.path) }
         guard status.isRegular else {
-            throw CocoaError(.fileWriteUnknown, "What is at \(old.path) is not a file and is not replaced.", url: place)
+            throw CocoaError(
+                .fileWriteUnknown, "What is at \(old.path) is not a file and is not replaced.", url: destination)
         }
         do {
             return try StoreLock(old.url)
@@ -171,11 +173,13 @@ package final class StoreReplacement {
             switch error.resultCode {
             case .SQLITE_NOTADB, .SQLITE_CORRUPT:
                 if occupant == .file { return nil }
-                throw StoreFiles.failure(error, "What is at \(old.path) is not a store, and is not replaced.", place)
+                throw StoreFiles.failure(
+                    error, "What is at \(old.path) is not a store, and is not replaced.", destination)
             case .SQLITE_BUSY, .SQLITE_LOCKED:
                 throw StoreFiles.failure(
-                    error, "The store at \(old.path) is in use. Close it where it is open. Nothing has changed.", place)
-            default: throw StoreFiles.failure(error, "The store could not be replaced.", place)
+                    error, "The store at \(old.path) is in use. Close it where it is open. Nothing has changed.",
+                    destination)
+            default: throw StoreFiles.failure(error, "The store could not be replaced.", destination)
             }
         }
     }
@@ -193,7 +197,7 @@ package final class StoreReplacement {
                         throw CocoaError(
                             .fileWriteFileExists,
                             "Two large values have the same file name and different content. Move \(target.path) away.",
-                            url: place)
+                            url: destination)
                     }
                     continue
                 }
@@ -220,7 +224,7 @@ package final class StoreReplacement {
             try FileSystem.rename(new.path, to: old.path)
         }
         // An error here could no longer undo the exchange.
-        try? FileSystem.synchronize(place.deletingLastPathComponent().path)
+        try? FileSystem.synchronize(destination.deletingLastPathComponent().path)
     }
 
     private func removeUnusedValues() {
@@ -235,9 +239,9 @@ package final class StoreReplacement {
 
     /// Removes from the destination the large values that a killed process has linked there for a store that was not
     /// moved there.
-    private static func removeValues(of leftover: URL, at place: URL) {
-        let new = StoreFiles(url: leftover.appendingPathComponent(place.lastPathComponent))
-        let old = StoreFiles(url: place)
+    private static func removeValues(of leftover: URL, at destination: URL) {
+        let new = StoreFiles(url: leftover.appendingPathComponent(destination.lastPathComponent))
+        let old = StoreFiles(url: destination)
         guard new.exists, !FileStatus.isSame(new.path, old.path) else { return }
         let linked = new.largeValues.filter { path in
             FileStatus.isSame(
@@ -249,13 +253,13 @@ package final class StoreReplacement {
 
     // MARK: - Errors
 
-    private static func translated<Result>(_ place: URL, _ body: () throws -> Result) throws -> Result {
+    private static func translated<Result>(_ destination: URL, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch let error as FileError {
-            throw CocoaError(writingStoreAt: place, error)
+            throw CocoaError(writingStoreAt: destination, error)
         } catch {
-            throw StoreFiles.failure(error, "The store at \(place.path) cannot be written.", place)
+            throw StoreFiles.failure(error, "The store at \(destination.path) cannot be written.", destination)
         }
     }
 }

@@ -96,11 +96,11 @@ package struct StoreTables: Sendable {
 
     /// - Parameter named: The name in the database of a table or column.
     private static func entity(
-        _ place: SQLEntity, in schema: SQLSchema, _ named: (String) -> String = { $0 }
+        _ sqlEntity: SQLEntity, in schema: SQLSchema, _ named: (String) -> String = { $0 }
     ) -> Entity {
-        let entity = place.entity
+        let entity = sqlEntity.entity
         var columns: [String: Column] = [:]
-        for (slot, column) in zip(entity.layout.slots, place.columns) {
+        for (slot, column) in zip(entity.layout.slots, sqlEntity.columns) {
             guard let key = slot.name, let column else { continue }
             columns[key] = Column(name: named(column.name), hasStorageByte: column.hasStorageByte)
         }
@@ -121,7 +121,7 @@ package struct StoreTables: Sendable {
             }
         }
         return Entity(
-            name: entity.name ?? "", number: place.number, table: named(place.table),
-            numbers: place.sharesTable ? place.hierarchyNumbers : nil, columns: columns, members: members)
+            name: entity.name ?? "", number: sqlEntity.number, table: named(sqlEntity.table),
+            numbers: sqlEntity.sharesTable ? sqlEntity.hierarchyNumbers : nil, columns: columns, members: members)
     }
 }

@@ -64,7 +64,7 @@ struct UndoRecorder {
     }
 
     /// Discards the records of an event that ends with a save, a rollback or a reset.
-    mutating func forgetEvent() { before = [] }
+    mutating func discardEvent() { before = [] }
 
     /// Called when an event ends: registers its changes with the undo manager as one step.
     mutating func endEvent(in context: NSManagedObjectContext) {
@@ -191,8 +191,8 @@ extension NSManagedObjectContext {
     /// Removes an object whose insertion was not saved, and the references to it.
     private func removeUnsaved(_ object: NSManagedObject) {
         beginChange(of: object)
-        forgetReferences(to: [object.key])
-        registry.forget(object.key)
+        removeReferences(to: [object.key])
+        registry.remove(object.key)
         insertedCount -= 1
         object.state = [.gone, .changedInEvent]
         object.context = nil
@@ -220,7 +220,7 @@ extension NSManagedObjectContext {
         guard object.context === self else { return }
         recordChange(of: object)
         guard !object.state.contains(.inaccessible) else { return }
-        if object.state.contains(.watched) { inPlaceValues.forget(object) }
+        if object.state.contains(.watched) { inPlaceValues.remove(object) }
         // The former values may be referenced by the caller, so the object gets copies.
         let values = change.slots.isEmpty ? change.values : object.isolated(change.values)
         for slot in change.slots where object.layout.kinds[slot] != .toOne { object.setSlot(slot, to: values[slot]) }
@@ -275,7 +275,7 @@ extension NSManagedObjectContext {
             return
         }
         for (state, field) in zip(object.toMany, object.layout.toMany) {
-            state?.forgetChangesThatAreNone(isOrdered: field.isOrdered)
+            state?.removeEmptyChanges(isOrdered: field.isOrdered)
         }
         guard object.changedSlots().isEmpty, !object.hasChangedToMany(persistent: false) else { return }
         object.state.subtract([.updated, .relationshipChanged])

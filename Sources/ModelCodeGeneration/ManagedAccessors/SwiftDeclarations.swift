@@ -28,24 +28,24 @@ struct SwiftDeclarations {
 
     let file: String
     private(set) var types: [TypeDeclaration] = []
-    private(set) var managed: [ManagedDeclaration] = []
+    var managed: [ManagedDeclaration] = []
     /// Properties of types without `@NSManaged` that other files can access, but for those with other attributes.
     private(set) var ownProperties: [OwnProperty] = []
     /// The imports, with their access levels and the attributes that other files need too.
     private(set) var imports: [String] = []
-    private(set) var mistakes: [ManagedDeclarationMistake] = []
+    var mistakes: [ManagedDeclarationMistake] = []
 
-    private let tokens: [SwiftToken]
+    let tokens: [SwiftToken]
     private let code: [Character]
-    private var index = 0
+    var index = 0
     /// The open blocks.
-    private var blocks: [Block] = []
+    var blocks: [Block] = []
     /// The type whose body begins with the next brace.
     private var begun: Block?
     /// The modifiers since the last declaration.
-    private var modifiers: [String] = []
+    var modifiers: [String] = []
 
-    private struct Block {
+    struct Block {
         /// The type whose members the block contains; nil for any other block.
         var path: [String]?
         /// The access level of an extension.
@@ -60,19 +60,19 @@ struct SwiftDeclarations {
 
     // MARK: - Tokens
 
-    private var token: SwiftToken? { index < tokens.count ? tokens[index] : nil }
+    var token: SwiftToken? { index < tokens.count ? tokens[index] : nil }
 
-    private func text(at offset: Int = 0) -> String {
+    func text(at offset: Int = 0) -> String {
         tokens.indices.contains(index + offset) ? tokens[index + offset].text : ""
     }
 
-    private func text(_ range: Range<Int>) -> String {
+    func text(_ range: Range<Int>) -> String {
         let characters = code[range].split(whereSeparator: \.isWhitespace)
         return characters.map { String($0) }.joined(separator: " ")
     }
 
     /// Skips a part in parentheses, if one begins here.
-    private mutating func skipParentheses() {
+    mutating func skipParentheses() {
         guard text() == "(" else { return }
         var depth = 0
         while let token {
@@ -84,7 +84,7 @@ struct SwiftDeclarations {
     }
 
     /// The text up to the end of a statement, or up to a sign outside parentheses.
-    private mutating func statement(until signs: Set<String>) -> String {
+    mutating func statement(until signs: Set<String>) -> String {
         let start = token?.range.lowerBound ?? code.count
         var end = start
         var depth = 0
@@ -105,7 +105,7 @@ struct SwiftDeclarations {
 
     // MARK: - Declarations
 
-    private static let modifierWords: Set<String> = [
+    static let modifierWords: Set<String> = [
         "open", "public", "package", "internal", "fileprivate", "private", "final", "override", "static", "dynamic",
         "weak", "unowned", "nonisolated", "lazy", "indirect", "required", "convenience", "mutating", "nonmutating",
     ]
@@ -157,7 +157,7 @@ struct SwiftDeclarations {
     }
 
     /// The names at a position, separated by dots.
-    private mutating func path() -> [String] {
+    mutating func path() -> [String] {
         var path: [String] = []
         while let token, token.isName {
             path.append(token.text)
@@ -221,92 +221,5 @@ struct SwiftDeclarations {
             !["private", "fileprivate"].contains(access), attributes.allSatisfy({ $0 == "@objc" })
         else { return }
         ownProperties.append(OwnProperty(owner: owner, name: token.text, isExposed: !attributes.isEmpty))
-    }
-
-    // MARK: - Managed members
-
-    private mutating func mistake(_ sentence: String, line: Int) {
-        mistakes.append(ManagedDeclarationMistake(file: file, line: line, sentence: sentence))
-    }
-
-    private mutating func readManaged() {
-        let line = tokens[index - 1].line
-        guard let owner = blocks.last?.path else {
-            return mistake("@NSManaged is written outside a class.", line: line)
-        }
-        while let token {
-            index += 1
-            if token.text == "@" {
-                index += 1
-                skipParentheses()
-            } else if Self.modifierWords.contains(token.text) {
-                if text() == "(" { skipParentheses() } else { modifiers.append(token.text) }
-            } else if token.text == "var" {
-                readProperties(of: owner, line: line)
-                break
-            } else if token.text == "func" {
-                readFunction(of: owner, line: line)
-                break
-            } else {
-                mistake("@NSManaged must be followed by a property or a function.", line: line)
-                break
-            }
-        }
-        modifiers = []
-    }
-
-    private var access: String {
-        modifiers.first(where: Self.accessWords.contains) ?? blocks.last?.access ?? "internal"
-    }
-
-    private mutating func readProperties(of owner: [String], line: Int) {
-        /// The names that have no type yet: in `var a, b: String?` the type is that of both.
-        var names: [(name: String, line: Int)] = []
-        while let token, token.isName {
-            names.append((token.text, token.line))
-            index += 1
-            if text() == ":" {
-                index += 1
-                let type = statement(until: [",", ";", "}", "{", "="])
-                for (name, line) in names {
-                    managed.append(
-                        ManagedDeclaration(
-                            owner: owner, name: name, kind: .property(type: type), access: access, file: file,
-                            line: line))
-                }
-                names = []
-            }
-            guard text() == "," else { break }
-            index += 1
-        }
-        if let first = names.first {
-            mistake("The property “\(first.name)” with @NSManaged has no type.", line: first.line)
-        }
-    }
-
-    private mutating func readFunction(of owner: [String], line: Int) {
-        let name = text()
-        index += 1
-        let start = index
-        skipParentheses()
-        guard index > start else { return mistake("The function “\(name)” has no parameters.", line: line) }
-        let parameters = text(tokens[start].range.lowerBound..<tokens[index - 1].range.upperBound)
-        let end = index
-        index = start + 1
-        var values: [RelationshipFunction.Parameter] = []
-        while index < end - 1 {
-            let label = text()
-            let second = text(at: 1)
-            index += second == ":" ? 2 : 3
-            let type = statement(until: [",", ")"])
-            values.append(
-                RelationshipFunction.Parameter(label: label, name: second == ":" ? label : second, type: type))
-            index += 1
-        }
-        index = end
-        managed.append(
-            ManagedDeclaration(
-                owner: owner, name: name, kind: .function(parameters: parameters, values: values), access: access,
-                file: file, line: line))
     }
 }

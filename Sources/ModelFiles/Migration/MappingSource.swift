@@ -28,7 +28,7 @@ public struct MappingSource: Sendable {
     }
 
     /// One of the two models.
-    struct ModelPlace: Sendable {
+    struct ModelLocation: Sendable {
         /// The path relative to the folder of the project.
         var path: String?
         /// The model as it was when the mapping model was saved last.
@@ -36,8 +36,8 @@ public struct MappingSource: Sendable {
     }
 
     let entities: [Entity]
-    let source: ModelPlace
-    let destination: ModelPlace
+    let source: ModelLocation
+    let destination: ModelLocation
     /// The location of the mapping model.
     let url: URL
 
@@ -67,11 +67,12 @@ public struct MappingSource: Sendable {
         (try model(source, "source"), try model(destination, "destination"))
     }
 
-    private func model(_ place: ModelPlace, _ side: String) throws -> Model {
-        if let path = place.path, let found = file(path) { return try ModelFile.read(at: found).model }
-        guard let data = place.data else {
+    private func model(_ location: ModelLocation, _ side: String) throws -> Model {
+        if let path = location.path, let found = file(path) { return try ModelFile.read(at: found).model }
+        guard let data = location.data else {
             throw ModelError(
-                .unknownFormat, "The \(side) model, \(place.path ?? "without a path"), is not found.", file: url.path)
+                .unknownFormat, "The \(side) model, \(location.path ?? "without a path"), is not found.", file: url.path
+            )
         }
         return try ModelElementsReader.read(data, file: url.path)
     }
@@ -107,7 +108,7 @@ private struct MappingSourceReader {
         }
     }
 
-    func read() throws -> ([MappingSource.Entity], MappingSource.ModelPlace, MappingSource.ModelPlace) {
+    func read() throws -> ([MappingSource.Entity], MappingSource.ModelLocation, MappingSource.ModelLocation) {
         let models = root.children(named: "object").filter { $0.attributes["type"] == "XDDEVMAPPINGMODEL" }
         guard root.name == "database", models.count == 1 else {
             throw ModelError(.unknownFormat, "The file is not a mapping model.", file: file, line: root.line)
@@ -115,7 +116,7 @@ private struct MappingSourceReader {
         let entities = try related(models[0], "entitymappings").map(entity)
         return (
             entities.sorted { ($0.number, $0.destinationName ?? "") < ($1.number, $1.destinationName ?? "") },
-            try place(models[0], "source"), try place(models[0], "destination")
+            try location(models[0], "source"), try location(models[0], "destination")
         )
     }
 
@@ -145,8 +146,8 @@ private struct MappingSourceReader {
         }.sorted { $0.name < $1.name }
     }
 
-    private func place(_ object: SourceElement, _ side: String) throws -> MappingSource.ModelPlace {
-        MappingSource.ModelPlace(
+    private func location(_ object: SourceElement, _ side: String) throws -> MappingSource.ModelLocation {
+        MappingSource.ModelLocation(
             path: string(object, side + "modelpath"), data: try data(object, side + "modeldata"))
     }
 

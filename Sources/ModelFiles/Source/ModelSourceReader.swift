@@ -4,7 +4,7 @@ import PredicateLanguage
 
 /// Reads the XML that Xcode's model editor writes: the file `contents` of an `.xcdatamodel`.
 public struct ModelSourceReader {
-    private let file: String?
+    let file: String?
 
     /// Reads a source model. `file` is the path for errors and positions.
     ///
@@ -41,7 +41,7 @@ public struct ModelSourceReader {
         return model
     }
 
-    private func entity(_ element: SourceElement) throws -> ModelEntity {
+    func entity(_ element: SourceElement) throws -> ModelEntity {
         var entity = ModelEntity(name: try required("name", element))
         entity.className = element.attributes["representedClassName"]
         entity.isAbstract = try flag("isAbstract", element)
@@ -80,7 +80,7 @@ public struct ModelSourceReader {
         return entity
     }
 
-    private func composite(_ element: SourceElement) throws -> ModelComposite {
+    func composite(_ element: SourceElement) throws -> ModelComposite {
         ModelComposite(
             name: try required("name", element), elements: try element.children(named: "attribute").map(attribute))
     }
@@ -97,237 +97,5 @@ public struct ModelSourceReader {
         return ModelDiagramElement(
             entityName: element.attributes["name"] ?? "", positionX: text("positionX"), positionY: text("positionY"),
             width: text("width"), height: text("height"))
-    }
-}
-
-// MARK: - Properties
-
-extension ModelSourceReader {
-    private func attribute(_ element: SourceElement) throws -> ModelAttribute {
-        let name = try required("name", element)
-        var type = ModelAttributeType.undefined
-        if let typeName = element.attributes["attributeType"] {
-            guard let found = SourceText.type(named: typeName) else {
-                throw error(.invalidValue, "The attribute type '\(typeName)' is unknown.", element)
-            }
-            type = found
-        }
-        var attribute = ModelAttribute(name: name, type: type)
-        try readCommon(&attribute, element)
-        attribute.isStoredInExternalRecord = try flag("storedInTruthFile", element)
-        attribute.allowsCloudEncryption = try flag("allowsCloudEncryption", element)
-        attribute.allowsExternalBinaryDataStorage = try flag("allowsExternalBinaryDataStorage", element)
-        attribute.preservesValueInHistoryOnDeletion = try flag("preserveAfterDeletion", element)
-        attribute.valueTransformerName = element.attributes["valueTransformerName"]
-        attribute.valueClassName = element.attributes["customClassName"]
-        attribute.usesScalarValueType = try optionalFlag("usesScalarValueType", element)
-        attribute.compositeName = element.attributes["composite"]
-        attribute.isSyncable = try optionalFlag("syncable", element)
-        attribute.regularExpression = element.attributes["regularExpressionString"]
-        attribute.defaultValue = try value(
-            element, text: "defaultValueString", interval: "defaultDateTimeInterval", type: type, SourceText.value)
-        attribute.minimum = try value(
-            element, text: "minValueString", interval: "minDateTimeInterval", type: type, SourceText.limit)
-        attribute.maximum = try value(
-            element, text: "maxValueString", interval: "maxDateTimeInterval", type: type, SourceText.limit)
-        if let text = element.attributes["derivationExpression"] {
-            let filter = try element.attributes["filteringPredicate"].map { try predicate($0, element) }
-            attribute.derivation = ModelDerivation(
-                expression: try ModelDerivation.normalized(expression(text, element)), filteringPredicate: filter)
-        }
-        return attribute
-    }
-
-    private func value(
-        _ element: SourceElement, text textName: String, interval intervalName: String, type: ModelAttributeType,
-        _ parse: (String, ModelAttributeType) -> ModelValue?
-    ) throws -> ModelValue? {
-        // The text beside a date's seconds is only informative, and localised.
-        let isDate = type == .date
-        guard let text = element.attributes[isDate ? intervalName : textName] else { return nil }
-        if let value = parse(text, type) { return value }
-        // The editor keeps the text when the type is changed to one that has no defaults.
-        if [.undefined, .transformable, .composite, .binaryData].contains(type) { return nil }
-        throw error(
-            .invalidValue, "'\(text)' is not a value of type \(SourceText.name(of: type) ?? "Undefined").", element)
-    }
-
-    private func relationship(_ element: SourceElement) throws -> ModelRelationship {
-        var relationship = ModelRelationship(
-            name: try required("name", element), destinationName: element.attributes["destinationEntity"],
-            inverseName: element.attributes["inverseName"])
-        try readCommon(&relationship, element)
-        relationship.inverseEntityName = element.attributes["inverseEntity"]
-        relationship.isOrdered = try flag("ordered", element)
-        relationship.isSyncable = try optionalFlag("syncable", element)
-        relationship.minimumCount = try integer("minCount", element) ?? 0
-        let isToMany = try flag("toMany", element)
-        relationship.maximumCount = try integer("maxCount", element) ?? (isToMany ? 0 : 1)
-        if let name = element.attributes["deletionRule"] {
-            guard let rule = SourceText.deleteRuleNames.first(where: { $0.1 == name }) else {
-                throw error(.invalidValue, "The delete rule '\(name)' is unknown.", element)
-            }
-            relationship.deleteRule = rule.0
-        }
-        return relationship
-    }
-
-    private func fetchedProperty(_ element: SourceElement) throws -> ModelFetchedProperty {
-        guard let request = element.children(named: "fetchRequest").first else {
-            throw error(.malformedFile, "The fetched property has no fetch request.", element)
-        }
-        var property = ModelFetchedProperty(
-            name: try required("name", element), fetchRequest: try fetchRequest(request))
-        try readCommon(&property, element)
-        // A fetched property is always transient and optional, whatever the source contains.
-        property.isOptional = true
-        property.isTransient = true
-        property.isSyncable = try optionalFlag("syncable", element)
-        return property
-    }
-
-    private func readCommon(_ property: inout some ModelProperty, _ element: SourceElement) throws {
-        property.isOptional = try flag("optional", element)
-        property.isTransient = try flag("transient", element)
-        property.isIndexed = try flag("indexed", element)
-        property.isIndexedBySpotlight = try flag("spotlightIndexingEnabled", element)
-        property.renamingIdentifier = renamingIdentifier(element, name: property.name)
-        property.versionHashModifier = element.attributes["versionHashModifier"]
-        property.userInfo = try element.children(named: "userInfo").first.map(userInfo) ?? [:]
-        property.position = position(element)
-    }
-
-    private func renamingIdentifier(_ element: SourceElement, name: String) -> String? {
-        let identifier = element.attributes["elementID"] ?? element.attributes["renamingIdentifier"]
-        return identifier == name || identifier == "" ? nil : identifier
-    }
-
-    private func userInfo(_ element: SourceElement) throws -> [String: PropertyListValue] {
-        var userInfo: [String: PropertyListValue] = [:]
-        for entry in element.children(named: "entry") {
-            userInfo[try required("key", entry)] = .string(entry.attributes["value"] ?? "")
-        }
-        return userInfo
-    }
-}
-
-// MARK: - Requests and indexes
-
-extension ModelSourceReader {
-    private func fetchRequestTemplate(_ element: SourceElement) throws -> ModelFetchRequestTemplate {
-        var template = ModelFetchRequestTemplate(
-            name: try required("name", element), fetchRequest: try fetchRequest(element))
-        template.position = position(element)
-        return template
-    }
-
-    private func fetchRequest(_ element: SourceElement) throws -> ModelFetchRequest {
-        var request = ModelFetchRequest(entityName: element.attributes["entity"])
-        if let text = element.attributes["predicateString"], !text.isEmpty {
-            request.predicate = try predicate(text, element)
-        }
-        request.fetchLimit = try integer("fetchLimit", element) ?? 0
-        request.fetchBatchSize = try integer("fetchBatchSize", element) ?? 0
-        if let number = try integer("resultType", element) {
-            guard let type = ModelFetchRequest.ResultType(rawValue: number) else {
-                throw error(.invalidValue, "The result type \(number) is unknown.", element)
-            }
-            request.resultType = type
-        }
-        request.includesSubentities = try optionalFlag("includeSubentities", element) ?? true
-        request.includesPropertyValues = try optionalFlag("includePropertyValues", element) ?? true
-        request.includesPendingChanges = try optionalFlag("includesPendingChanges", element) ?? true
-        request.returnsObjectsAsFaults = try optionalFlag("returnObjectsAsFaults", element) ?? true
-        request.returnsDistinctResults = try flag("returnDistinctResults", element)
-        return request
-    }
-
-    private func fetchIndex(_ element: SourceElement) throws -> ModelFetchIndex {
-        var index = ModelFetchIndex(name: try required("name", element))
-        index.position = position(element)
-        let filter = element.attributes["partialIndexPredicate"] ?? element.attributes["predicateString"]
-        index.partialIndexPredicate = try filter.map { try predicate($0, element) }
-        index.elements = try element.children(named: "fetchIndexElement").map(fetchIndexElement)
-        return index
-    }
-
-    private func fetchIndexElement(_ element: SourceElement) throws -> ModelFetchIndexElement {
-        let target: ModelFetchIndexElement.Target
-        if let property = element.attributes["property"] {
-            target = .property(property)
-        } else {
-            let typeName = element.attributes["expressionType"]
-            let type = typeName.map { SourceText.type(named: $0) } ?? .undefined
-            guard let type else {
-                throw error(.invalidValue, "The attribute type '\(typeName ?? "")' is unknown.", element)
-            }
-            target = .expression(try expression(try required("expression", element), element), type: type, name: nil)
-        }
-        let order = element.attributes["order"]?.lowercased() ?? "ascending"
-        let collation = element.attributes["type"]?.lowercased() ?? "binary"
-        guard ["ascending", "descending"].contains(order), ["binary", "rtree"].contains(collation) else {
-            throw error(.invalidValue, "Indexes of type '\(collation)' and order '\(order)' are unknown.", element)
-        }
-        return ModelFetchIndexElement(
-            target, collation: collation == "rtree" ? .rTree : .binary, isAscending: order == "ascending")
-    }
-}
-
-// MARK: - Values
-
-extension ModelSourceReader {
-    private func required(_ name: String, _ element: SourceElement) throws -> String {
-        guard let value = element.attributes[name], !value.isEmpty else {
-            throw error(.invalidName, "<\(element.name)> has no \(name).", element)
-        }
-        return value
-    }
-
-    private func flag(_ name: String, _ element: SourceElement) throws -> Bool {
-        try optionalFlag(name, element) ?? false
-    }
-
-    private func optionalFlag(_ name: String, _ element: SourceElement) throws -> Bool? {
-        guard let text = element.attributes[name] else { return nil }
-        guard let value = SourceText.boolean(text) else {
-            throw error(.invalidValue, "\(name) is '\(text)', neither YES nor NO.", element)
-        }
-        return value
-    }
-
-    private func integer(_ name: String, _ element: SourceElement) throws -> Int? {
-        guard let text = element.attributes[name] else { return nil }
-        guard let value = Int(text) else {
-            throw error(.invalidValue, "\(name) is '\(text)', which is not an integer.", element)
-        }
-        return value
-    }
-
-    private func predicate(_ text: String, _ element: SourceElement) throws -> PredicateNode {
-        do {
-            return try PredicateParser.parse(text)
-        } catch {
-            throw self.error(.invalidPredicate, "The predicate '\(text)' cannot be parsed: \(error)", element)
-        }
-    }
-
-    private func expression(_ text: String, _ element: SourceElement) throws -> ExpressionNode {
-        do {
-            return try PredicateParser.parseExpression(text)
-        } catch {
-            throw self.error(.invalidPredicate, "The expression '\(text)' cannot be parsed: \(error)", element)
-        }
-    }
-
-    private func position(_ element: SourceElement) -> ModelPosition {
-        ModelPosition(file: file, line: element.line)
-    }
-
-    private func error(_ code: ModelError.Code, _ message: String, _ element: SourceElement) -> ModelError {
-        let isEntity = element.name == "entity"
-        let isProperty = ["attribute", "relationship", "fetchedProperty"].contains(element.name)
-        return ModelError(
-            code, message, file: file, line: element.line, entity: isEntity ? element.attributes["name"] : nil,
-            property: isProperty ? element.attributes["name"] : nil)
     }
 }

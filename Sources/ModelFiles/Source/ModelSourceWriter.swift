@@ -26,8 +26,8 @@ public struct ModelSourceWriter {
             attributes.append((name, remarks[name]))
         }
         // Editors that write `sourceLanguage` put the identifier last, older ones first.
-        let place = remarks["sourceLanguage"] == nil && !remarks.isEmpty ? 0 : attributes.count
-        attributes.insert(("userDefinedModelVersionIdentifier", identifier), at: place)
+        let index = remarks["sourceLanguage"] == nil && !remarks.isEmpty ? 0 : attributes.count
+        attributes.insert(("userDefinedModelVersionIdentifier", identifier), at: index)
         xml.open("model", attributes)
         for entity in model.entities { try write(entity) }
         for composite in model.composites {

@@ -120,9 +120,9 @@ extension PredicateCompiler {
         switch (value, index) {
         case (.null, _): return .null
         case (.object(let subject), .string(let key)): return PredicateValue(try subject.predicateValue(forKey: key))
-        case (.collection(let elements, _), .integer(let place)):
-            if let place = Int(exactly: place), elements.indices.contains(place) { return elements[place] }
-            throw PredicateEvaluationError(.typeMismatch, "There is no element \(place) of \(elements.count).")
+        case (.collection(let elements, _), .integer(let index)):
+            if let index = Int(exactly: index), elements.indices.contains(index) { return elements[index] }
+            throw PredicateEvaluationError(.typeMismatch, "There is no element \(index) of \(elements.count).")
         default:
             throw PredicateEvaluationError(.typeMismatch, "\(index.kind) is not an index of \(value.kind).")
         }

@@ -238,11 +238,11 @@ struct FormatScanner {
             position += 1
             return .symbol("%%")
         }
-        var place: Int?
+        var number: Int?
         let digits = position
         skipDigits()
         if position > digits, peek() == UInt8(ascii: "$") {
-            place = Int(text(digits..<position))
+            number = Int(text(digits..<position))
             position += 1
         }
         while let byte = peek(), isDigit(byte) || "+-#.'hlqLztj".utf8.contains(byte) {
@@ -252,11 +252,11 @@ struct FormatScanner {
             throw mistake(.unknownConversion, "Expected a conversion such as “%@”, “%K” or “%d”.", at: start)
         }
         position += 1
-        if let place, place < 1 {
+        if let number, number < 1 {
             throw mistake(.missingArgument, "Arguments are counted from 1.", at: start)
         }
-        let index = place.map { $0 - 1 } ?? nextArgument
-        if place == nil { nextArgument += 1 }
+        let index = number.map { $0 - 1 } ?? nextArgument
+        if number == nil { nextArgument += 1 }
         do {
             return try arguments.token(for: Character(Unicode.Scalar(letter)), at: index)
         } catch let problem as FormatArguments.Problem {

@@ -27,7 +27,7 @@ import Testing
             try context.save()
             let found = try context.objects(fromReferencesAt: url)
             #expect(found.objects == [things[2], things[1]])
-            #expect(found.missing.map(\.place) == [1, 3])
+            #expect(found.missing.map(\.index) == [1, 3])
             #expect(found.missing.map(\.reason.code) == [.rowDeleted, .rowDeleted])
         }
     }

@@ -3,7 +3,8 @@ import Testing
 
 @testable import ManagedObjects
 
-/// Every public method of a context and of an object, called from a queue that is not the context's.
+/// Every public method of a context and of an object, called from a queue that is not the context's. The sources state which
+/// methods there are.
 @Suite struct QueueCheckTests {
     private struct Use {
         let name: String
@@ -62,6 +63,12 @@ import Testing
             Use("save()") { context, _ in try context.save() },
             Use("rollback()") { context, _ in context.rollback() },
             // The object.
+            Use("init(entity:insertInto:)") { context, note in
+                _ = NSManagedObject(entity: note.entity, insertInto: context)
+            },
+            Use("observe(key:options:changeHandler:)") { _, note in
+                _ = note.observe(key: "title") { _, _ in }
+            },
             Use("value(forKey:)") { _, note in _ = note.value(forKey: "title") },
             Use("value(forKeyPath:)") { _, note in _ = note.value(forKeyPath: "title") },
             Use("setValue(_:forKey:)") { _, note in note.setValue("other", forKey: "title") },
@@ -82,6 +89,9 @@ import Testing
             Use("hasPersistentChangedValues") { _, note in _ = note.hasPersistentChangedValues },
             Use("willAccessValue(forKey:)") { _, note in note.willAccessValue(forKey: "title") },
             Use("willChangeValue(forKey:)") { _, note in note.willChangeValue(forKey: "title") },
+            Use("willChangeValue(forKey:withSetMutation:using:)") { _, note in
+                note.willChangeValue(forKey: "items", withSetMutation: .union, using: [])
+            },
             Use("validateValue(_:forKey:)") { _, note in
                 var value: Any? = "other"
                 try note.validateValue(&value, forKey: "title")
@@ -91,6 +101,75 @@ import Testing
             Use("validateForDelete()") { _, note in try note.validateForDelete() },
             Use("reset()") { context, _ in context.reset() },
         ]
+    }
+
+    /// The public members that are not in the table, with the reason.
+    private static let others: [(reason: String, members: Set<String>)] = [
+        (
+            "Runs its work on the context's queue.",
+            [
+                "perform(_:)", "performAndWait(_:)", "perform(schedule:_:)", "results(of:sectionNameKeyPath:)",
+                "results(of:as:)", "counts(of:)", "aggregates(_:of:over:)", "observe(_:as:)",
+                "mergeChanges(fromRemoteContextSave:into:)",
+            ]
+        ),
+        (
+            "A setting, which is set before the context is used, or a constant.",
+            [
+                "isObservable", "name", "transactionAuthor", "mergePolicy",
+                "propagatesDeletesAtEndOfEvent", "retainsRegisteredObjects", "shouldDeleteInaccessibleFaults",
+                "stalenessInterval", "undoManager", "automaticallyMergesChangesFromParent", "concurrencyType",
+                "persistentStoreCoordinator", "parent", "queryGenerationToken", "entity", "entity()", "fetchRequest()",
+                "contextShouldIgnoreUnmodeledPropertyChanges", "registerKeyPaths()", "hash", "isEqual(_:)",
+                "_cVarArgEncoding", "predicateIdentity", "predicateRank",
+            ]
+        ),
+        (
+            "Creates a context, or an object without one, or calls init(entity:insertInto:).",
+            ["init(concurrencyType:)", "init(_:)", "init()", "init(context:)"]
+        ),
+        ("Locks the context.", ["lock()", "unlock()", "tryLock()"]),
+        (
+            "Reads a state that is one word, as on Apple's platforms.",
+            [
+                "objectID", "isInserted", "isUpdated", "isDeleted", "isFault", "hasChanges", "faultingState",
+                "description",
+            ]
+        ),
+        (
+            "Called by the engine; does nothing unless a program overrides it, or only what it says.",
+            [
+                "awakeFromInsert()", "awakeFromFetch()", "awake(fromSnapshotEvents:)", "willSave()", "didSave()",
+                "prepareForDeletion()", "willTurnIntoFault()", "didTurnIntoFault()", "didAccessValue(forKey:)",
+                "shouldHandleInaccessibleFault(_:for:triggeredByProperty:)", "value(forUndefinedKey:)",
+                "setValue(_:forUndefinedKey:)", "predicateValue(forKey:)",
+            ]
+        ),
+        (
+            "Follows a method that checks the queue, as the end of a change.",
+            ["didChangeValue(forKey:)", "didChangeValue(forKey:withSetMutation:using:)"]
+        ),
+        (
+            "Called by generated accessors, which check the queue at the first change only.",
+            [
+                "managedValueIfAny(of:in:)", "setManagedValueIfAny(_:of:in:)", "missingManagedValue(of:in:)",
+            ]
+        ),
+        (
+            "Calls the same function as observe(key:options:changeHandler:).",
+            ["observe(_:options:changeHandler:)", "values(of:)"]
+        ),
+    ]
+
+    @Test func `the table has every public method`() throws {
+        let named = Set(Self.uses.map { String($0.name.prefix { $0 != " " }) })
+        var listed = named
+        for (_, members) in Self.others { listed.formUnion(members) }
+        let classes = ["NSManagedObjectContext", "NSManagedObject", "KeyValueObservable"]
+        let declared = Set(try classes.flatMap { try PublicMembers.names(of: $0) })
+        #expect(declared.count > 90)
+        #expect(declared.subtracting(listed) == [])
+        #expect(listed.subtracting(declared) == [])
     }
 
     @Test func `every method checks the queue`() async throws {

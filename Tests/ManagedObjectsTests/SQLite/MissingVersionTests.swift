@@ -66,8 +66,8 @@ import class ManagedObjects.NSPredicate
         case .changeOfInverse:
             _ = try context.writeRows(in: store) { writer in
                 let item = try #require(stack.coordinator.managedObjectModel.entitiesByName["Item"])
-                let link = try #require(try writer.table(of: item)?.link(named: "coverOf"))
-                try link.didSet(1, from: 1, to: nil)
+                let reference = try #require(try writer.table(of: item)?.reference(named: "coverOf"))
+                try reference.didSet(1, from: 1, to: nil)
             }
         case .repair:
             try database.write { try $0.execute(sql: "PRAGMA foreign_keys = OFF; UPDATE ZNOTE SET ZCOVER = 99") }

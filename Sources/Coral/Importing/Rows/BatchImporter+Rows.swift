@@ -65,17 +65,19 @@ import GraphDocuments
             } catch let dryRun as DryRun {
                 return .rows(dryRun.result)
             } catch let reason as ObjectsReason {
-                return .objects(because: reason)
-            } catch let refusal as RowRefusal {
-                return .objects(because: ObjectsReason(.contents, refusal.reason))
-            } catch let irregular as PlainFieldReader.Irregular {
-                // Reads the document again with the record reader, which reports syntax errors; nothing has been
-                // written.
-                var reader = try source.reader(schema: model.schema, options: reading)
-                while try reader.nextPlaced() != nil {
-                    if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
+                if reason.code == .document {
+                    // The record reader reports syntax errors before objects are written.
+                    var reader = try source.reader(schema: model.schema, options: reading)
+                    while try reader.nextPlaced() != nil {
+                        if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
+                    }
                 }
-                return .objects(because: ObjectsReason(.document, irregular.reason))
+                return .objects(because: reason)
+            } catch let violation as UniquenessViolation {
+                guard violation.hadRows else { throw violation.error }
+                // Only objects order changes by which a unique value moves from one existing row to another.
+                let message = "Values of \(violation.entity) that must be unique move between objects."
+                return .objects(because: ObjectsReason(.contents, message, entity: violation.entity))
             } catch let mistakes as RowImportMistakes {
                 throw try mistakes.explanation(of: source, importer: self, model: model, reading: reading)
             }

@@ -22,7 +22,7 @@
             }
 
             /// A record that is being looked up, by its index in the batch.
-            init(waiting place: Int) { bits = UInt64(place + 1) | Owner.waiting }
+            init(waiting row: Int) { bits = UInt64(row + 1) | Owner.waiting }
 
             fileprivate init(bits: UInt64) { self.bits = bits }
 
@@ -37,7 +37,7 @@
             var isRecord: Bool { bits & Owner.record != 0 }
             var isWaiting: Bool { bits & Owner.waiting != 0 }
             /// The index of the record that is being looked up.
-            var place: Int { Int(bits & Owner.keyMask) - 1 }
+            var row: Int { Int(bits & Owner.keyMask) - 1 }
         }
 
         private struct Entry {
@@ -64,7 +64,7 @@
         subscript(digest: KeyDigest) -> Owner? {
             let number = Int(digest.high >> 56)
             return pieces[number].entries.withUnsafeBufferPointer { entries in
-                let owner = entries[IdentityMap.place(of: digest.low, in: entries)].owner
+                let owner = entries[IdentityMap.position(of: digest.low, in: entries)].owner
                 return owner == 0 ? nil : Owner(bits: owner)
             }
         }
@@ -74,9 +74,9 @@
             let number = Int(digest.high >> 56)
             if (pieces[number].count + 1) * 5 > pieces[number].entries.count * 4 { grow(number) }
             let isNew = pieces[number].entries.withUnsafeMutableBufferPointer { entries in
-                let place = IdentityMap.place(of: digest.low, in: UnsafeBufferPointer(entries))
-                let isNew = entries[place].owner == 0
-                entries[place] = Entry(digest: digest.low, owner: owner.bits)
+                let position = IdentityMap.position(of: digest.low, in: UnsafeBufferPointer(entries))
+                let isNew = entries[position].owner == 0
+                entries[position] = Entry(digest: digest.low, owner: owner.bits)
                 return isNew
             }
             if isNew { pieces[number].count += 1 }
@@ -87,7 +87,7 @@
             var new = ContiguousArray(repeating: Entry(), count: old.count + max(old.count / 4, 8))
             new.withUnsafeMutableBufferPointer { entries in
                 for entry in old where entry.owner != 0 {
-                    entries[IdentityMap.place(of: entry.digest, in: UnsafeBufferPointer(entries))] = entry
+                    entries[IdentityMap.position(of: entry.digest, in: UnsafeBufferPointer(entries))] = entry
                 }
             }
             pieces[number].entries = new
@@ -95,13 +95,13 @@
 
         /// The index of a digest's entry, or of the empty entry where it would be inserted.
         @inline(__always)
-        private static func place(of digest: UInt64, in entries: UnsafeBufferPointer<Entry>) -> Int {
-            var place = Int(digest.multipliedFullWidth(by: UInt64(entries.count)).high)
-            while entries[place].owner != 0, entries[place].digest != digest {
-                place += 1
-                if place == entries.count { place = 0 }
+        private static func position(of digest: UInt64, in entries: UnsafeBufferPointer<Entry>) -> Int {
+            var position = Int(digest.multipliedFullWidth(by: UInt64(entries.count)).high)
+            while entries[position].owner != 0, entries[position].digest != digest {
+                position += 1
+                if position == entries.count { position = 0 }
             }
-            return place
+            return position
         }
     }
 

@@ -6,12 +6,20 @@
 
     /// How an entity's records map to rows, computed once.
     final class RowEntity {
-        struct Link {
-            let link: RowLink
+        struct ToOne {
+            let reference: RowReference
+            /// The key by which documents refer to the destination.
             let key: RowKey
             let name: String
             /// Nil if the relationship is optional.
             let requirement: ImportRequirement?
+        }
+
+        struct ToMany {
+            let members: RowMembers
+            /// The key by which documents refer to a member.
+            let key: RowKey
+            let name: String
         }
 
         enum Relationship {
@@ -28,14 +36,14 @@
         /// By the index in the schema's entity; nil for properties that rows do not support.
         let attributes: [RowAttribute?]
         let relationships: [Relationship?]
-        let toOne: [Link]
-        let toMany: [Link]
+        let toOne: [ToOne]
+        let toMany: [ToMany]
         /// The attributes that records may mention, each once.
         let comparedAttributes: [RowAttribute]
 
         init(
             _ entity: EntityImport, table: EntityRows, key: RowKey?, schema: GraphSchema.Entity,
-            link: (RelationshipImport) throws -> Link?
+            keyOfDestination: (RelationshipImport) throws -> RowKey?
         ) rethrows {
             self.entity = entity
             self.table = table
@@ -44,17 +52,21 @@
             attributes = schema.attributes.map { described in
                 entity.attributes[described.name].flatMap { RowAttribute($0, in: table) }
             }
-            var toOne: [Link] = []
-            var toMany: [Link] = []
+            var toOne: [ToOne] = []
+            var toMany: [ToMany] = []
             relationships = try schema.relationships.map { described in
                 guard let relationship = entity.relationships[described.name], relationship.policy == .set,
-                    let link = try link(relationship)
+                    let key = try keyOfDestination(relationship)
                 else { return nil }
-                if relationship.isToMany {
-                    toMany.append(link)
+                let name = relationship.name
+                if let members = table.members(named: name) {
+                    toMany.append(ToMany(members: members, key: key, name: name))
                     return .toMany(toMany.count - 1)
                 }
-                toOne.append(link)
+                guard let reference = table.reference(named: name) else { return nil }
+                let isOptional = reference.relationship.isOptional
+                let requirement = isOptional ? nil : ImportRequirement(reference.relationship, of: entity.entity)
+                toOne.append(ToOne(reference: reference, key: key, name: name, requirement: requirement))
                 return .toOne(toOne.count - 1)
             }
             self.toOne = toOne

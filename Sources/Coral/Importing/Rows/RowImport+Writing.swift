@@ -57,23 +57,23 @@
         private mutating func insert(_ row: Int, of batch: RowImportBatch) throws {
             let (entity, rows, key) = (batch.entity, batch.rows, batch.keys[row])
             let record = batch.firstRecord + row
-            if options.validates, let slot = try entity.table.invalidSlot(row, of: rows, isNew: true) {
-                return note(record, entity.table.name(ofSlot: slot))
-            }
+            guard try isValid(row, of: batch, isNew: true) else { return }
             for link in entity.toOne {
-                guard let slot = link.link.slot, rows.kind(row, slot) == .reference else {
+                let slot = link.reference.slot
+                guard rows.kind(row, slot) == .reference else {
                     require(link, of: key, record)
                     continue
                 }
-                guard link.link.destinations.contains(rows.entity(row, slot)) else { return note(record, link.name) }
-                _ = try link.link.setPosition(row, of: rows)
+                guard link.reference.admits(rows.entity(row, slot)) else { return note(record, link.name) }
+                _ = try link.reference.setPosition(row, of: rows)
                 result.linkCount += 1
             }
             try entity.table.insert(row, of: rows, key: key)
             result.insertCount += 1
-            for link in entity.toOne where link.link.hasOtherEnd {
-                guard let slot = link.link.slot, rows.kind(row, slot) == .reference else { continue }
-                try link.link.didSet(key, from: nil, to: (rows.integer(row, slot), rows.entity(row, slot)))
+            for link in entity.toOne where link.reference.hasInverse {
+                let slot = link.reference.slot
+                guard rows.kind(row, slot) == .reference else { continue }
+                try link.reference.didSet(key, from: nil, to: (rows.integer(row, slot), rows.entity(row, slot)))
             }
         }
 
@@ -81,30 +81,46 @@
             let (entity, rows, key) = (batch.entity, batch.rows, batch.keys[row])
             var changes = batch.changes[row]
             if changes != 0 { result.updateCount += 1 }
-            var changedLinks: [(link: RowLink, old: Int64?, new: (key: Int64, entity: Int)?)] = []
-            for (place, link) in entity.toOne.enumerated() {
-                guard let slot = link.link.slot, rows.kind(row, slot) != .absent else { continue }
+            var changedLinks: [(reference: RowReference, old: Int64?, new: (key: Int64, entity: Int)?)] = []
+            for (number, link) in entity.toOne.enumerated() {
+                let slot = link.reference.slot
+                guard rows.kind(row, slot) != .absent else { continue }
                 // Forward references are resolved at the end.
-                if batch.waiting.contains(where: { $0.row == row && $0.link == place }) { continue }
-                let old = link.link.current(batch.references[row * entity.toOne.count + place], of: key)
+                if batch.waiting.contains(where: { $0.row == row && $0.link == number }) { continue }
+                let old = link.reference.current(batch.references[row * entity.toOne.count + number], of: key)
                 let isSet = rows.kind(row, slot) == .reference
                 let new = isSet ? rows.integer(row, slot) : 0
-                if isSet, !link.link.destinations.contains(rows.entity(row, slot)) {
+                if isSet, !link.reference.admits(rows.entity(row, slot)) {
                     return note(batch.firstRecord + row, link.name)
                 }
                 if old == new { continue }
                 if !isSet { require(link, of: key, batch.firstRecord + row) }
                 changes |= 1 << UInt64(slot)
-                if let position = try link.link.setPosition(row, of: rows) { changes |= 1 << UInt64(position) }
-                changedLinks.append((link.link, old == 0 ? nil : old, isSet ? (new, rows.entity(row, slot)) : nil))
+                if let position = try link.reference.setPosition(row, of: rows) { changes |= 1 << UInt64(position) }
+                changedLinks.append(
+                    (link.reference, old == 0 ? nil : old, isSet ? (new, rows.entity(row, slot)) : nil))
                 result.linkCount += 1
             }
-            guard changes != 0 else { return }
-            if options.validates, let slot = try entity.table.invalidSlot(row, of: rows, isNew: false) {
-                return note(batch.firstRecord + row, entity.table.name(ofSlot: slot))
-            }
+            guard try changes != 0 && isValid(row, of: batch, isNew: false) else { return }
             try entity.table.update(row, of: rows, key: key, slots: changes)
-            for (link, old, new) in changedLinks { try link.didSet(key, from: old, to: new) }
+            for (reference, old, new) in changedLinks { try reference.didSet(key, from: old, to: new) }
+        }
+
+        /// Whether the attributes of a row satisfy the model's rules. Records the first that does not.
+        private mutating func isValid(_ row: Int, of batch: RowImportBatch, isNew: Bool) throws -> Bool {
+            if !options.validates { return true }
+            switch batch.entity.table.validate(row, of: batch.rows, isNew: isNew) {
+            case .valid: return true
+            case .invalid(let property):
+                note(batch.firstRecord + row, property)
+                return false
+            case .needsObject(let property):
+                let name = batch.entity.name
+                throw ObjectsReason(
+                    .contents,
+                    "A record changes an object of \(name) without stating \(property), "
+                        + "whose stored value must be validated.", entity: name, property: property)
+            }
         }
 
         // MARK: - To-many relationships
@@ -115,13 +131,13 @@
                 let keys = batch.lists.filter { $0.link == link }.map { batch.keys[$0.row] }
                     .filter { $0 <= batch.firstNewKey }
                 if keys.isEmpty { continue }
-                for (key, member) in try batch.entity.toMany[link].link.members(of: keys) {
+                for (key, member) in try batch.entity.toMany[link].members.members(of: keys) {
                     present[link, default: [:]][key, default: []].append(member)
                 }
             }
             var wanted: [Int64] = []
-            for (place, list) in batch.lists.enumerated() {
-                let members = batch.members(of: place)
+            for (number, list) in batch.lists.enumerated() {
+                let members = batch.members(of: number)
                 let link = batch.entity.toMany[list.link]
                 let key = batch.keys[list.row]
                 wanted.removeAll(keepingCapacity: true)
@@ -129,7 +145,7 @@
                     guard let owner = batch.members[member].owner ?? index.identities[batch.members[member].digest],
                         let target = owner.key
                     else { break }
-                    guard link.link.destinations.contains(owner.entity) else {
+                    guard link.members.admits(owner.entity) else {
                         note(batch.firstRecord + list.row, link.name)
                         return try throwMistakes()
                     }
@@ -145,19 +161,19 @@
                     }
                     continue
                 }
-                try set(link.link, of: key, from: present[list.link]?[key] ?? [], to: &wanted)
+                try set(link.members, of: key, from: present[list.link]?[key] ?? [], to: &wanted)
             }
         }
 
         /// Replaces the members of a row. `present` is sorted.
-        private mutating func set(_ link: RowLink, of key: Int64, from present: [Int64], to wanted: inout [Int64])
-            throws
-        {
+        private mutating func set(
+            _ members: RowMembers, of key: Int64, from present: [Int64], to wanted: inout [Int64]
+        ) throws {
             wanted.sort()
             let difference = MemberDifference(from: present, to: wanted, policy: .set, isOrdered: false)
             if difference.isEmpty { return }
-            if !difference.removed.isEmpty { try link.remove(difference.removed.map { present[$0] }, from: key) }
-            if !difference.added.isEmpty { try link.add(difference.added.map { wanted[$0] }, to: key) }
+            if !difference.removed.isEmpty { try members.remove(difference.removed.map { present[$0] }, from: key) }
+            if !difference.added.isEmpty { try members.add(difference.added.map { wanted[$0] }, to: key) }
             result.linkCount += 1
         }
 
@@ -187,7 +203,7 @@
         // MARK: - Required relationships
 
         /// Records that a row lacks a destination, which its inverse or a later record may still set.
-        private mutating func require(_ link: RowEntity.Link, of key: Int64, _ record: Int) {
+        private mutating func require(_ link: RowEntity.ToOne, of key: Int64, _ record: Int) {
             guard options.validates, let requirement = link.requirement else { return }
             requirements.add(requirement, of: key, record: record)
         }
@@ -223,28 +239,36 @@
 
         private mutating func resolve(_ references: ArraySlice<ForwardReference>) throws {
             guard let first = references.first else { return }
-            let entity = first.entity
-            let link = first.isToMany ? entity.toMany[first.link] : entity.toOne[first.link]
-            var targets: [(key: Int64, entity: Int)] = []
+            if first.isToMany {
+                let link = first.entity.toMany[first.link]
+                var wanted = destinations(of: references, link.name, where: link.members.admits).map(\.key)
+                if !mistakes.isEmpty { return }
+                let present = try link.members.members(of: [first.key]).map(\.member)
+                try set(link.members, of: first.key, from: present, to: &wanted)
+            } else {
+                let link = first.entity.toOne[first.link]
+                let targets = destinations(of: references, link.name, where: link.reference.admits)
+                if !mistakes.isEmpty { return }
+                if let target = targets.first, try link.reference.set(first.key, to: target) { result.linkCount += 1 }
+            }
+        }
+
+        /// The objects to which references of a relationship refer. Records those that refer to none, or to one of an
+        /// entity that the relationship does not admit.
+        private mutating func destinations(
+            of references: ArraySlice<ForwardReference>, _ name: String, where admits: (Int) -> Bool
+        ) -> [(key: Int64, entity: Int)] {
+            var destinations: [(key: Int64, entity: Int)] = []
             for reference in references {
-                if let owner = index.identities[reference.digest], let key = owner.key,
-                    link.link.destinations.contains(owner.entity)
-                {
-                    targets.append((key, owner.entity))
+                if let owner = index.identities[reference.digest], let key = owner.key, admits(owner.entity) {
+                    destinations.append((key, owner.entity))
                 } else if index.identities[reference.digest] != nil
                     || options.danglingReferences.outcome(isKnown: false) == .error
                 {
-                    note(reference.record, link.name)
+                    note(reference.record, name)
                 }
             }
-            if !mistakes.isEmpty { return }
-            if first.isToMany {
-                var wanted = targets.map(\.key)
-                try set(
-                    link.link, of: first.key, from: try link.link.members(of: [first.key]).map(\.member), to: &wanted)
-            } else if let target = targets.first, try link.link.set(first.key, to: target) {
-                result.linkCount += 1
-            }
+            return destinations
         }
     }
 

@@ -10,8 +10,8 @@
     /// up with one statement, compared column by column, and written. Each known key is stored as a digest with the
     /// primary key of its row. Forward references are kept until the end.
     ///
-    /// What rows do not support throws `ObjectsReason`, `RowRefusal` or `PlainFieldReader.Irregular`: the transaction
-    /// is rolled back, and the object importer reads the document from its beginning.
+    /// What rows do not support, and what only the document or the stored rows show, throws `ObjectsReason`: the
+    /// transaction is rolled back, and the object importer reads the document from its beginning.
     struct RowImport: BatchedImport {
         private var reader: PlainFieldReader
         private let schema: GraphSchema
@@ -63,9 +63,10 @@
                         current = entity
                     }
                     row = batch?.addRow() ?? 0
-                case .attribute(let place): try readAttribute(place, row)
-                case .relationship(let place): try readRelationship(place, row)
+                case .attribute(let property): try readAttribute(property, row)
+                case .relationship(let property): try readRelationship(property, row)
                 case .endRecord: break
+                case .irregular(let reason): throw ObjectsReason(.document, reason)
                 case .end: return try flush()
                 }
             }
@@ -98,10 +99,10 @@
 
         // MARK: - Values
 
-        private mutating func readAttribute(_ place: Int, _ row: Int) throws {
+        private mutating func readAttribute(_ property: Int, _ row: Int) throws {
             guard let batch else { return }
-            guard let attribute = batch.entity.attributes[place] else {
-                throw batch.entity.unsupported(batch.entity.schema.attributes[place].name)
+            guard let attribute = batch.entity.attributes[property] else {
+                throw batch.entity.unsupported(batch.entity.schema.attributes[property].name)
             }
             if !(try readValue(attribute, into: batch.rows, row)) {
                 mistakes.append(.init(record: batch.firstRecord + row, property: attribute.plan.name))
@@ -126,14 +127,14 @@
 
         // MARK: - References
 
-        private mutating func readRelationship(_ place: Int, _ row: Int) throws {
+        private mutating func readRelationship(_ property: Int, _ row: Int) throws {
             guard let batch else { return }
-            switch batch.entity.relationships[place] {
+            switch batch.entity.relationships[property] {
             case .toOne(let number)?:
                 let link = batch.entity.toOne[number]
-                guard let slot = link.link.slot else { throw batch.entity.unsupported(link.name) }
                 // Discards an earlier value of the relationship, given under its earlier name.
                 batch.waiting.removeAll { $0.row == row && $0.link == number }
+                let slot = link.reference.slot
                 if reader.token == .null { return batch.rows.setNull(row, slot) }
                 let (digest, owner) = try readKey(link.key)
                 if let owner, let key = owner.key {
@@ -147,13 +148,13 @@
                 try batch.beginList(row, link: number)
                 if reader.token == .null { return }
                 guard reader.token == .beginArray else {
-                    throw PlainFieldReader.Irregular("A to-many relationship is not an array.")
+                    throw ObjectsReason(.document, "A to-many relationship is not an array.")
                 }
                 while try reader.next() != .endArray {
                     let (digest, owner) = try readKey(link.key)
                     batch.members.append(.init(digest: digest, owner: owner))
                 }
-            case nil: throw batch.entity.unsupported(batch.entity.schema.relationships[place].name)
+            case nil: throw batch.entity.unsupported(batch.entity.schema.relationships[property].name)
             }
         }
 
@@ -163,12 +164,12 @@
             if isArray {
                 try reader.next()
             } else if key.valueCount != 1 {
-                throw PlainFieldReader.Irregular("A reference does not have all parts of its key.")
+                throw ObjectsReason(.document, "A reference does not have all parts of its key.")
             }
             var isFirst = true
             let found = try readParts(of: key, &isFirst)
             if isArray, try reader.next() != .endArray {
-                throw PlainFieldReader.Irregular("A reference has more parts than its key.")
+                throw ObjectsReason(.document, "A reference has more parts than its key.")
             }
             return found
         }
@@ -184,10 +185,10 @@
                     isFirst = false
                     switch reader.token {
                     case .string, .number, .true, .false: break
-                    default: throw PlainFieldReader.Irregular("A reference is not a key.")
+                    default: throw ObjectsReason(.document, "A reference is not a key.")
                     }
                     guard try readValue(attribute, into: key.wanted, row) else {
-                        throw PlainFieldReader.Irregular("A reference has a value of another type than its key.")
+                        throw ObjectsReason(.document, "A reference has a value of another type than its key.")
                     }
                 case .reference(let other, let slot):
                     let (part, known) = try readParts(of: other, &isFirst)
@@ -206,7 +207,7 @@
                 }
             }
             guard let digest = index.digest(of: row, in: key.wanted, key) else {
-                throw PlainFieldReader.Irregular("A reference is not a key.")
+                throw ObjectsReason(.document, "A reference is not a key.")
             }
             let owner = index.identities[digest]
             // In a table that was empty before the import, a lookup can find only rows of this document.

@@ -67,8 +67,8 @@
         }
 
         /// The members of a list.
-        func members(of place: Int) -> Range<Int> {
-            lists[place].first..<(place + 1 < lists.count ? lists[place + 1].first : members.count)
+        func members(of list: Int) -> Range<Int> {
+            lists[list].first..<(list + 1 < lists.count ? lists[list + 1].first : members.count)
         }
 
         /// Allocates the arrays for the results of the lookup.

@@ -34,12 +34,9 @@
             let key = try entity.rules.first.map { try self.key($0) }
             let plan = try RowEntity(entity, table: table, key: key, schema: schema) { relationship in
                 guard let destination = model.entity(relationship.destination), destination.rules.count == 1,
-                    case .rows(let key) = try RowCapability({ try self.key(destination.rules[0]) }),
-                    let link = table.link(named: relationship.name)
+                    case .rows(let key) = try RowCapability({ try self.key(destination.rules[0]) })
                 else { return nil }
-                let described = link.relationship
-                let requirement = described.isOptional ? nil : ImportRequirement(described, of: entity.entity)
-                return RowEntity.Link(link: link, key: key, name: relationship.name, requirement: requirement)
+                return key
             }
             guard plan.toOne.count(where: { $0.requirement != nil }) == table.requiredReferences.count else {
                 throw reason("Rows do not support a required relationship of \(schema.name).")
@@ -67,7 +64,7 @@
                     parts.append(.attribute(attribute))
                 case .relationship(let name):
                     guard let destination = entity.relationships[name].flatMap({ model.entity($0.destination) }),
-                        destination.rules.count == 1, let slot = table.link(named: name)?.slot
+                        destination.rules.count == 1, let slot = table.reference(named: name)?.slot
                     else { throw reason }
                     let key = try self.key(destination.rules[0], generation: generation + 1)
                     parts.append(.reference(key, slot: slot))

@@ -86,9 +86,8 @@
         /// Sets the references of a batch whose destinations are known by now.
         func resolveReferences(of batch: RowImportBatch) {
             batch.waiting.removeAll { waiting in
-                guard let owner = identities[waiting.digest], let key = owner.key,
-                    let slot = batch.entity.toOne[waiting.link].link.slot
-                else { return false }
+                guard let owner = identities[waiting.digest], let key = owner.key else { return false }
+                let slot = batch.entity.toOne[waiting.link].reference.slot
                 batch.rows.setReference(to: key, entity: owner.entity, waiting.row, slot)
                 return true
             }

@@ -81,8 +81,7 @@
             index.resolveReferences(of: batch)
             blocked.removeAll()
             for waiting in batch.waiting {
-                guard let slot = batch.entity.toOne[waiting.link].link.slot, key.slots.contains(slot) else { continue }
-                blocked.insert(waiting.row)
+                if key.slots.contains(batch.entity.toOne[waiting.link].reference.slot) { blocked.insert(waiting.row) }
             }
         }
 
@@ -111,7 +110,7 @@
             index.identities[digest].flatMap { $0.isRecord || $0.isWaiting ? $0 : nil }
         }
 
-        func isSame(_ holder: IdentityMap.Owner, _ row: Int) -> Bool { holder.isWaiting && holder.place == row }
+        func isSame(_ holder: IdentityMap.Owner, _ row: Int) -> Bool { holder.isWaiting && holder.row == row }
 
         mutating func hold(_ digest: KeyDigest, by row: Int) throws {
             if key.isLoaded {
@@ -146,7 +145,7 @@
                     guard let digest = index.digest(of: found, key), let owner = index.identities[digest],
                         owner.isWaiting
                     else { continue }
-                    try adopt(found, for: owner.place)
+                    try adopt(found, for: owner.row)
                 }
             }
         }
@@ -172,9 +171,10 @@
             batch.keys[row] = found.key
             batch.changes[row] = differences(found, row)
             if validates { entity.table.addValidatedValues(of: found, to: row, of: batch.rows) }
-            for (place, link) in entity.toOne.enumerated() {
-                guard let slot = link.link.slot, !found.isNull(slot) else { continue }
-                batch.references[row * entity.toOne.count + place] = found.integer(slot)
+            for (number, link) in entity.toOne.enumerated() {
+                let slot = link.reference.slot
+                if found.isNull(slot) { continue }
+                batch.references[row * entity.toOne.count + number] = found.integer(slot)
             }
         }
 

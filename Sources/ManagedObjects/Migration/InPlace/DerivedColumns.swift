@@ -124,8 +124,8 @@ struct DerivedColumns {
         of relationship: NSRelationshipDescription, in entity: SQLEntity
     ) -> (table: String, owner: String)? {
         guard let destination = relationship.destinationEntity.flatMap({ schema.new.entity($0) }),
-            let place = entity.entity.layout.toMany.first(where: { $0.relationship === relationship }),
-            case .memberSlot(let slot, _) = place.storage, let owner = destination.columns[slot]?.name
+            let field = entity.entity.layout.toMany.first(where: { $0.relationship === relationship }),
+            case .memberSlot(let slot, _) = field.storage, let owner = destination.columns[slot]?.name
         else { return nil }
         return (destination.table, owner)
     }

@@ -73,8 +73,8 @@ struct LinkMigration {
     private func members(_ origin: NSRelationshipDescription, _ owners: String) -> [String] {
         guard let destination = origin.destinationEntity.flatMap({ schema.old.entity($0) }),
             catalog.hasTable(destination.table),
-            let place = origin.entity.layout.toMany.first(where: { $0.relationship === origin }),
-            case .memberSlot(let slot, let position) = place.storage, let owner = destination.columns[slot]?.name
+            let field = origin.entity.layout.toMany.first(where: { $0.relationship === origin }),
+            case .memberSlot(let slot, let position) = field.storage, let owner = destination.columns[slot]?.name
         else { return [] }
         let positionColumn = position.flatMap { destination.columns[$0]?.name }
         return [
@@ -137,8 +137,8 @@ struct LinkMigration {
 
     /// The owner of each member, in a column of the member's table.
     private func membership(_ members: SQLEntity) -> [String] {
-        guard let place = relationship.entity.layout.toMany.first(where: { $0.relationship === relationship }),
-            case .memberSlot(let slot, let position) = place.storage, let owner = members.columns[slot]?.name
+        guard let field = relationship.entity.layout.toMany.first(where: { $0.relationship === relationship }),
+            case .memberSlot(let slot, let position) = field.storage, let owner = members.columns[slot]?.name
         else { return [] }
         let positionColumn = position.flatMap { members.columns[$0]?.name }
         let numbered =

@@ -18,9 +18,9 @@ extension MigratedSchema {
     func companions(of pair: Pair, _ sources: [ColumnSource?]) -> [ColumnSource?] {
         sources.enumerated().map { slot, source in
             guard let source, pair.new.columns[slot]?.companion != nil else { return nil }
-            let place = source.column.flatMap { name in pair.old.columns.firstIndex { $0?.name == name } }
-            guard let place, let former = pair.old.columns[place]?.companion,
-                let destination = pair.old.entity.layout.slots[place].destination
+            let formerSlot = source.column.flatMap { name in pair.old.columns.firstIndex { $0?.name == name } }
+            guard let formerSlot, let former = pair.old.columns[formerSlot]?.companion,
+                let destination = pair.old.entity.layout.slots[formerSlot].destination
             else { return .null }
             let numbers = Set(old.entity(destination)?.hierarchyNumbers ?? [])
             let renumbered = pairs.filter { numbers.contains($0.old.number) }
@@ -39,9 +39,9 @@ extension MigratedSchema {
         // The elements of a composite attribute keep their names if it is renamed.
         let top = String(name.prefix { $0 != "." })
         let layout = pair.old.entity.layout
-        let place = pair.attributes[top].flatMap { layout.slot(named: $0 + name.dropFirst(top.count)) }
-        let source = place.flatMap { pair.old.columns[$0] }
-        let before = place.flatMap { layout.slots[$0].attribute }
+        let formerSlot = pair.attributes[top].flatMap { layout.slot(named: $0 + name.dropFirst(top.count)) }
+        let source = formerSlot.flatMap { pair.old.columns[$0] }
+        let before = formerSlot.flatMap { layout.slots[$0].attribute }
         if attribute is NSDerivedAttributeDescription {
             return source.map { isDerivedAlike(before, attribute) ? .column($0.name) : .null } ?? .null
         }
@@ -73,7 +73,7 @@ extension MigratedSchema {
         // The owner of a to-many relationship without an inverse is in a column of its members.
         let before =
             relationship.isToMany ? origins(of: relationship).first : oldRelationship(relationship, in: pair)
-        let place = pair.old.entity.layout.slots.firstIndex { $0.kind == kind && $0.property === before }
-        return place.flatMap { pair.old.columns[$0] }.map { .column($0.name) } ?? .null
+        let formerSlot = pair.old.entity.layout.slots.firstIndex { $0.kind == kind && $0.property === before }
+        return formerSlot.flatMap { pair.old.columns[$0] }.map { .column($0.name) } ?? .null
     }
 }

@@ -27,12 +27,14 @@ struct ReferenceMigration {
                     let relationship = slots[slot].property as? NSRelationshipDescription,
                     let destination = slots[slot].destination.flatMap({ schema.new.entity($0) })
                 else { continue }
-                let place = entity.entity.layout.positionSlot(of: relationship)
+                let positionSlot = entity.entity.layout.positionSlot(of: relationship)
                 references.append(
                     Reference(
                         entity: entity, relationship: relationship, slot: slot, column: column,
                         destination: destination,
-                        position: place.flatMap { place in entity.columns[place].map { (place, $0.name) } }))
+                        position: positionSlot.flatMap { positionSlot in
+                            entity.columns[positionSlot].map { (positionSlot, $0.name) }
+                        }))
             }
         }
         self.references = references
@@ -54,8 +56,8 @@ struct ReferenceMigration {
         references.compactMap { reference in
             let isLosing = filled(reference).contains { pair in
                 let name = pair.sources[reference.slot]?.column
-                let place = pair.old.columns.firstIndex { $0?.name == name }
-                let before = place.flatMap { pair.old.entity.layout.slots[$0].destination }
+                let formerSlot = pair.old.columns.firstIndex { $0?.name == name }
+                let before = formerSlot.flatMap { pair.old.entity.layout.slots[$0].destination }
                 return before.map { schema.loses($0, reference.destination.entity) } ?? false
             }
             guard isLosing else { return nil }

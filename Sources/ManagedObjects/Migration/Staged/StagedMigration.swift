@@ -15,8 +15,8 @@ struct StagedMigration {
     func run() throws {
         try requireDistinct()
         let last = migration.coordinator.managedObjectModel
-        let start = try place(of: storeChecksum(), "store's")
-        let end = try place(of: last.versionChecksum, "coordinator's")
+        let start = try position(of: storeChecksum(), "store's")
+        let end = try position(of: last.versionChecksum, "coordinator's")
         guard (start.stage, start.version) <= (end.stage, end.version) else {
             throw failure(
                 NSStagedMigrationBackwardMigrationError,
@@ -66,8 +66,8 @@ struct StagedMigration {
         let stages = manager.stages.prefix(index)
         let first = stages.lastIndex { $0 is NSCustomMigrationStage }.map { $0 + 1 } ?? 0
         var checksums = stages[first...].flatMap { ($0 as? NSLightweightMigrationStage)?.versionChecksums ?? [] }
-        if let place = checksums.lastIndex(of: current) { checksums.removeFirst(place + 1) }
-        if let place = checksums.firstIndex(of: model.versionChecksum) { checksums.removeSubrange(place...) }
+        if let index = checksums.lastIndex(of: current) { checksums.removeFirst(index + 1) }
+        if let index = checksums.firstIndex(of: model.versionChecksum) { checksums.removeSubrange(index...) }
         // A stage may list the last version beside the one that a custom stage begins with.
         let last = migration.coordinator.managedObjectModel.versionChecksum
         return try checksums.filter { $0 != last }.map(self.model)
@@ -148,7 +148,7 @@ struct StagedMigration {
     }
 
     /// The first stage that names a version, and the version's place in it.
-    private func place(of checksum: String, _ whose: String) throws -> (stage: Int, version: Int) {
+    private func position(of checksum: String, _ whose: String) throws -> (stage: Int, version: Int) {
         for (index, stage) in manager.stages.enumerated() {
             if let version = checksums(stage).firstIndex(of: checksum) { return (index, version) }
         }

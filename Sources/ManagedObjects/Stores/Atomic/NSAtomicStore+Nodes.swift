@@ -7,11 +7,11 @@ extension NSAtomicStore {
 
     final func setAttributes(of node: NSAtomicStoreCacheNode, from object: NSManagedObject) {
         for (name, attribute) in object.entity.attributesByName where !attribute.isTransient {
-            guard let place = object.layout.fields[name] else { continue }
-            if case .slot(let slot) = place, object.layout.slots[slot].kind == .transformable {
+            guard let field = object.layout.fields[name] else { continue }
+            if case .slot(let slot) = field, object.layout.slots[slot].kind == .transformable {
                 setTransformable(attribute, slot, of: node, from: object)
             } else {
-                node.setValue(object.publicValue(at: place), forKey: name)
+                node.setValue(object.publicValue(at: field), forKey: name)
             }
         }
     }

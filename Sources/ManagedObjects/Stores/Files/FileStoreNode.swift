@@ -30,10 +30,10 @@ final class FileStoreNode: NSAtomicStoreCacheNode {
 
     /// Sorts elements in the order of recorded names; others follow in their own order.
     static func sorted<Element>(_ elements: [Element], by names: [String], name: (Element) -> String) -> [Element] {
-        var places: [String: Int] = [:]
-        for (place, name) in names.enumerated() { places[name] = place }
+        var positions: [String: Int] = [:]
+        for (position, name) in names.enumerated() { positions[name] = position }
         return elements.enumerated().sorted { one, other in
-            (places[name(one.element)] ?? .max, one.offset) < (places[name(other.element)] ?? .max, other.offset)
+            (positions[name(one.element)] ?? .max, one.offset) < (positions[name(other.element)] ?? .max, other.offset)
         }.map(\.element)
     }
 }

@@ -53,7 +53,7 @@ struct MemoryContent: @unchecked Sendable {  // because boxed values are never c
         if !constraints.isEmpty {
             // The old values of all rows are removed first: rows may have exchanged their values.
             for (key, _) in rows {
-                if let before = row(root: root, key: key) { uniqueness.forget(key, before.values, constraints) }
+                if let before = row(root: root, key: key) { uniqueness.remove(key, before.values, constraints) }
             }
             for (key, row) in rows { uniqueness.remember(key, row.values, constraints) }
         }
@@ -65,7 +65,7 @@ struct MemoryContent: @unchecked Sendable {  // because boxed values are never c
         let constraints = MemoryUniqueness.constraints(of: entity)
         if !constraints.isEmpty {
             for key in keys {
-                if let row = row(root: root, key: key) { uniqueness.forget(key, row.values, constraints) }
+                if let row = row(root: root, key: key) { uniqueness.remove(key, row.values, constraints) }
             }
         }
         tables[root]?.remove(keys)

@@ -145,15 +145,15 @@ final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
     // MARK: - Writing
 
     func reserveKeys(entity: NSEntityDescription, count: Int) throws -> ClosedRange<Int64> {
-        let root = entity.rootEntity.index
+        let root = entity.rootEntity
         let amount = Int64(max(1, count))
         return try content.withLock { content -> ClosedRange<Int64>? in
-            let last = content.tables[root]?.lastKey ?? 0
+            let last = content.tables[root.index]?.lastKey ?? 0
             let (end, isTooLarge) = last.addingReportingOverflow(amount)
             guard !isTooLarge else { return nil }
-            content.tables[root, default: MemoryTable()].lastKey = end
+            content.tables[root.index, default: MemoryTable()].lastKey = end
             return (last + 1)...end
-        } ?? { throw CocoaError(.persistentStoreOperation, "There are no more primary keys.", url: url) }()
+        } ?? { throw CocoaError.noPrimaryKeysLeft(of: root, url) }()
     }
 
     func write(_ plan: SavePlan) throws -> SaveOutcome {

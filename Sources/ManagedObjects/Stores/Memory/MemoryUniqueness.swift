@@ -48,7 +48,7 @@ struct MemoryUniqueness {
         }
     }
 
-    mutating func forget(_ key: Int64, _ values: ContiguousArray<Value>, _ constraints: [Constraint]) {
+    mutating func remove(_ key: Int64, _ values: ContiguousArray<Value>, _ constraints: [Constraint]) {
         for constraint in constraints {
             guard let parts = Self.parts(values, constraint.slots), holders[constraint.name]?[parts] == key else {
                 continue

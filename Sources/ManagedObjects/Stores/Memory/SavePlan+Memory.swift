@@ -23,11 +23,11 @@ extension SavePlan {
     }
 
     private static func encode(_ values: inout ContiguousArray<Value>, _ layout: EntityLayout) throws {
-        for (slot, place) in layout.slots.enumerated() {
-            if !place.isPersistent {
+        for (slot, description) in layout.slots.enumerated() {
+            if !description.isPersistent {
                 values[slot] = .null
-            } else if place.kind == .transformable, case .object(let box) = values[slot],
-                let attribute = place.attribute
+            } else if description.kind == .transformable, case .object(let box) = values[slot],
+                let attribute = description.attribute
             {
                 values[slot] = .data(try TransformableCoding.encode(box, attribute: attribute))
             }

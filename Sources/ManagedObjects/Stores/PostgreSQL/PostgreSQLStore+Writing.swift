@@ -9,11 +9,8 @@
         /// are lost.
         func reserveKeys(entity: NSEntityDescription, count: Int) throws -> ClosedRange<Int64> {
             let content = try content()
-            guard let root = content.schema.entity(entity.rootEntity), count > 0 else {
-                throw CocoaError(
-                    .persistentStoreSave, "The store's configuration does not have the entity “\(entity.name ?? "")”.",
-                    url: place)
-            }
+            let root = try content.schema.requireEntity(entity.rootEntity)
+            let amount = Int64(max(1, count))
             do {
                 // Keys that were reserved by a statement whose result was lost are lost too.
                 return try content.waitingForServer { connection in
@@ -22,12 +19,10 @@
                         INSERT INTO Z_PRIMARYKEY AS p (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES ($1, $3, 0, $2) \
                         ON CONFLICT (Z_ENT) DO UPDATE SET Z_MAX = COALESCE(p.Z_MAX, 0) + $2 RETURNING Z_MAX
                         """,
-                        [.integer(root.number), .integer(Int64(count)), .text(root.entity.name ?? "")])
+                        [.integer(root.number), .integer(amount), .text(root.entity.name ?? "")])
                     let end = result.rowCount == 1 ? result.integer(0, 0) : 0
-                    guard end >= Int64(count) else {
-                        throw CocoaError(.persistentStoreSave, "There are no primary keys left for “\(root.table)”.")
-                    }
-                    return (end - Int64(count) + 1)...end
+                    guard end >= amount else { throw CocoaError.noPrimaryKeysLeft(of: root.entity, place) }
+                    return (end - amount + 1)...end
                 }
             } catch {
                 throw PostgreSQLFailure.translated(error, .saving, url: url)

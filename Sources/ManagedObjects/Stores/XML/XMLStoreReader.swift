@@ -98,8 +98,8 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
             document.lastReference = number
         case "attribute":
             let last = document.objects.count - 1
-            let place = document.objects[last].attributes.count - 1
-            document.objects[last].attributes[place].value = .string(text)
+            let index = document.objects[last].attributes.count - 1
+            document.objects[last].attributes[index].value = .string(text)
         case "database" where document.uuid.isEmpty: fail(parser, "The store has no UUID.")
         default: break
         }

@@ -77,8 +77,8 @@ struct BatchDeleter<Transaction: RowTransaction> {
         guard let destination = relationship.destinationEntity.flatMap(schema.entity) else { return nil }
         switch entity.entity.layout.fields[relationship.name] {
         case .slot(let slot)?: return entity.columns[slot].map { (.own($0), destination) }
-        case .toMany(let place)?:
-            switch entity.entity.layout.toMany[place].storage {
+        case .toMany(let index)?:
+            switch entity.entity.layout.toMany[index].storage {
             case .memberSlot(let slot, let position):
                 guard let column = destination.columns[slot] else { return nil }
                 return (.members(column, position: position.flatMap { destination.columns[$0] }), destination)
@@ -156,8 +156,8 @@ struct BatchDeleter<Transaction: RowTransaction> {
             entity.table, set: cleared.map { .null($0) } + [.versionIncrement()], where: condition)
         try batch.run(batch.query(clearing, list: deleted))
         for key in changed {
-            guard let place = schema.entity(schema.model.orderedEntities[Int(key.entity)]) else { continue }
-            batch.record { $0.update(place, key: key.number, slots: [slot]) }
+            guard let sqlEntity = schema.entity(schema.model.orderedEntities[Int(key.entity)]) else { continue }
+            batch.record { $0.update(sqlEntity, key: key.number, slots: [slot]) }
         }
     }
 

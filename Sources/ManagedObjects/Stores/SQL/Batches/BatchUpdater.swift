@@ -96,11 +96,11 @@ struct BatchUpdater<Transaction: RowTransaction> {
 
     /// Changes the rows of a selection; returns their number, and their keys if required.
     mutating func update(
-        _ selection: BatchSelection, assignments: BatchAssignments, wantsKeys: Bool
+        _ selection: BatchSelection, assignments: BatchAssignments, returnsKeys: Bool
     ) throws -> (keys: [ObjectKey], count: Int) {
         let columns = assignments.sources.compactMap { entity.columns[$0.slot] }
         let needsKeys =
-            wantsKeys || batch.recordsHistory || batch.dialect.numbersParameters
+            returnsKeys || batch.recordsHistory || batch.dialect.numbersParameters
             || columns.contains(where: \.hasStorageByte)
         var keys: [ObjectKey] = []
         let rows: SQLRestriction
@@ -122,8 +122,8 @@ struct BatchUpdater<Transaction: RowTransaction> {
             let slots = assignments.sources.map(\.slot)
             for key in keys {
                 let own = batch.schema.model.orderedEntities[Int(key.entity)]
-                guard let place = batch.schema.entity(own) else { continue }
-                batch.record { $0.update(place, key: key.number, slots: slots) }
+                guard let sqlEntity = batch.schema.entity(own) else { continue }
+                batch.record { $0.update(sqlEntity, key: key.number, slots: slots) }
             }
         }
         return (keys, count)

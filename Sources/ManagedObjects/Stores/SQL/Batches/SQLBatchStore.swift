@@ -16,7 +16,7 @@ protocol SQLBatchStore: SQLRowStore, BatchStore {
     /// Inserts rows; those with unique values of stored rows are treated as the merge policy says. Returns the keys of the
     /// inserted and changed rows.
     func insert(
-        _ rows: BatchRows, into place: SQLEntity, policy: NSMergePolicyType, in transaction: Transaction
+        _ rows: BatchRows, into sqlEntity: SQLEntity, policy: NSMergePolicyType, in transaction: Transaction
     ) throws -> [ObjectKey]
 }
 
@@ -29,16 +29,16 @@ extension SQLBatchStore {
         let model = content.schema.model
         switch request {
         case let request as NSBatchInsertRequest:
-            guard let place = content.schema.entity(try request.target.entity(in: model)) else { return nil }
-            return try insert(request, place, content, context)
+            guard let sqlEntity = content.schema.entity(try request.target.entity(in: model)) else { return nil }
+            return try insert(request, sqlEntity, content, context)
         case let request as NSBatchUpdateRequest:
-            guard let place = content.schema.entity(try request.target.entity(in: model)) else { return nil }
-            return try update(request, place, content, context)
+            guard let sqlEntity = content.schema.entity(try request.target.entity(in: model)) else { return nil }
+            return try update(request, sqlEntity, content, context)
         case let request as NSBatchDeleteRequest:
-            guard let place = content.schema.entity(try request.fetchRequest.specification.entity(in: model)) else {
+            guard let sqlEntity = content.schema.entity(try request.fetchRequest.specification.entity(in: model)) else {
                 return nil
             }
-            return try delete(request, place, content, context)
+            return try delete(request, sqlEntity, content, context)
         default: return nil
         }
     }
@@ -46,12 +46,12 @@ extension SQLBatchStore {
     // MARK: - The requests
 
     private func insert(
-        _ request: NSBatchInsertRequest, _ place: SQLEntity, _ content: Content, _ context: NSManagedObjectContext
+        _ request: NSBatchInsertRequest, _ sqlEntity: SQLEntity, _ content: Content, _ context: NSManagedObjectContext
     ) throws -> NSPersistentStoreResult {
-        let rows = try BatchRows(request, entity: place.entity, store: number)
+        let rows = try BatchRows(request, entity: sqlEntity.entity, store: number)
         let policy = (context.mergePolicy as? NSMergePolicy)?.mergeType ?? .errorMergePolicyType
         let keys = try writing(context, isRepeatable: false) { batch in
-            try insert(rows, into: place, policy: policy, in: batch)
+            try insert(rows, into: sqlEntity, policy: policy, in: batch)
         }
         let result: Any =
             switch request.resultType {
@@ -63,18 +63,19 @@ extension SQLBatchStore {
     }
 
     private func update(
-        _ request: NSBatchUpdateRequest, _ place: SQLEntity, _ content: Content, _ context: NSManagedObjectContext
+        _ request: NSBatchUpdateRequest, _ sqlEntity: SQLEntity, _ content: Content, _ context: NSManagedObjectContext
     ) throws -> NSPersistentStoreResult {
-        var query = RowQuery(entity: place.entity, predicate: try request.predicate?.converted(for: place.entity))
+        var query = RowQuery(
+            entity: sqlEntity.entity, predicate: try request.predicate?.converted(for: sqlEntity.entity))
         query.includesSubentities = request.includesSubentities
         let selection = try BatchSelection(query, store: self)
         let assignments = try BatchAssignments(
-            request.propertiesToUpdate ?? [:], of: place, compiler: content.compiler, store: number)
-        let wantsKeys = request.resultType == .updatedObjectIDsResultType
+            request.propertiesToUpdate ?? [:], of: sqlEntity, compiler: content.compiler, store: number)
+        let returnsKeys = request.resultType == .updatedObjectIDsResultType
         let (keys, count) = try writing(context, isRepeatable: true) { batch in
-            var updater = BatchUpdater(place, batch: batch)
+            var updater = BatchUpdater(sqlEntity, batch: batch)
             defer { batch.take(files: updater.values.filesMade) }
-            return try updater.update(selection, assignments: assignments, wantsKeys: wantsKeys)
+            return try updater.update(selection, assignments: assignments, returnsKeys: returnsKeys)
         }
         let result: Any =
             switch request.resultType {
@@ -86,23 +87,23 @@ extension SQLBatchStore {
     }
 
     private func delete(
-        _ request: NSBatchDeleteRequest, _ place: SQLEntity, _ content: Content, _ context: NSManagedObjectContext
+        _ request: NSBatchDeleteRequest, _ sqlEntity: SQLEntity, _ content: Content, _ context: NSManagedObjectContext
     ) throws -> NSPersistentStoreResult {
         let selection: BatchSelection
         if let ids = request.objectIDs {
-            guard ids.allSatisfy({ $0.entity.rootEntity.name == place.entity.rootEntity.name }) else {
+            guard ids.allSatisfy({ $0.entity.rootEntity.name == sqlEntity.entity.rootEntity.name }) else {
                 throw CocoaError(
                     .coreData, "The objects of a batch deletion must all be of one entity's hierarchy.", url: url)
             }
             selection = .keys(ids.filter { !$0.isTemporaryID && $0.key.store == number }.map(\.key.number))
         } else {
-            let specification = try request.fetchRequest.specification.converted(for: place.entity)
-            let query = specification.rowQuery(entity: place.entity)
+            let specification = try request.fetchRequest.specification.converted(for: sqlEntity.entity)
+            let query = specification.rowQuery(entity: sqlEntity.entity)
             selection = try BatchSelection(query, store: self)
         }
         let keys = try writing(context, isRepeatable: true) { batch in
             var deleter = BatchDeleter(batch: batch)
-            return try deleter.delete(selection.keys(of: place, in: batch))
+            return try deleter.delete(selection.keys(of: sqlEntity, in: batch))
         }
         let result: Any =
             switch request.resultType {

@@ -3,7 +3,7 @@ import GRDB
 
 /// Checks the rows of one entity, in its own columns only: inherited columns are checked with the superentity.
 struct EntityRowCheck {
-    private let place: SQLEntity
+    private let sqlEntity: SQLEntity
     private let schema: SQLSchema
     private let catalog: SQLCatalog
     /// The files of large values; nil if all values are in the rows.
@@ -15,31 +15,31 @@ struct EntityRowCheck {
     private static let exampleCount = 5
 
     init(
-        _ place: SQLEntity, schema: SQLSchema, catalog: SQLCatalog, files: ExternalData?, reader: any RowCheckReader
+        _ sqlEntity: SQLEntity, schema: SQLSchema, catalog: SQLCatalog, files: ExternalData?, reader: any RowCheckReader
     ) {
-        self.place = place
+        self.sqlEntity = sqlEntity
         self.schema = schema
         self.catalog = catalog
         self.files = files
         self.reader = reader
     }
 
-    private var name: String { place.entity.name ?? "" }
-    private var table: String { place.table }
+    private var name: String { sqlEntity.entity.name ?? "" }
+    private var table: String { sqlEntity.table }
 
     /// The condition for the rows of the entity and its subentities, in any table: rows may have wrong numbers.
-    private func isOfEntity(_ place: SQLEntity, _ alias: String) -> String {
-        SQLRestriction.areOfEntities(place.hierarchyNumbers, alias)
+    private func isOfEntity(_ sqlEntity: SQLEntity, _ alias: String) -> String {
+        SQLRestriction.areOfEntities(sqlEntity.hierarchyNumbers, alias)
     }
 
     mutating func problems() throws -> [RowProblem] {
         guard catalog.hasTable(table) else { return [] }
         var problems: [RowProblem] = []
-        if place.entity.superentity == nil { problems += try tableProblems() }
-        let layout = place.entity.layout
-        let inherited = place.entity.superentity?.layout.slots.count ?? 0
+        if sqlEntity.entity.superentity == nil { problems += try tableProblems() }
+        let layout = sqlEntity.entity.layout
+        let inherited = sqlEntity.entity.superentity?.layout.slots.count ?? 0
         for index in layout.slots.indices.dropFirst(inherited) {
-            guard let column = place.columns[index] else { continue }
+            guard let column = sqlEntity.columns[index] else { continue }
             let slot = layout.slots[index]
             if slot.kind == .toOne {
                 problems += try referenceProblems(slot, column)
@@ -48,7 +48,7 @@ struct EntityRowCheck {
                 if column.hasStorageByte, let files { problems += try fileProblems(slot, column, files) }
             }
         }
-        for constraint in place.entity.uniquenessConstraints {
+        for constraint in sqlEntity.entity.uniquenessConstraints {
             problems += try uniquenessProblems(NSEntityDescription.names(constraint))
         }
         return problems
@@ -84,12 +84,12 @@ struct EntityRowCheck {
     // MARK: - Table
 
     private func tableProblems() throws -> [RowProblem] {
-        let abstract = place.hierarchyNumbers.filter { number in
+        let abstract = sqlEntity.hierarchyNumbers.filter { number in
             schema.entityIndex(number: number).map { schema.model.orderedEntities[$0].isAbstract } ?? false
         }
         var problems = [
             try problem(
-                .wrongEntity, nil, where: "t.Z_ENT IS NULL OR NOT \(isOfEntity(place, "t"))",
+                .wrongEntity, nil, where: "t.Z_ENT IS NULL OR NOT \(isOfEntity(sqlEntity, "t"))",
                 "The entity numbers of rows do not belong to their table.")
         ]
         if !abstract.isEmpty {
@@ -99,8 +99,8 @@ struct EntityRowCheck {
                     "Rows are of an abstract entity."))
         }
         let highest = try reader.integer(KeyCommands.highest(in: table))
-        let counted = try reader.integer(KeyCommands.last, [place.number.databaseValue])
-        let correction = query(KeyCommands.update, [highest.databaseValue, place.number.databaseValue])
+        let counted = try reader.integer(KeyCommands.last, [sqlEntity.number.databaseValue])
+        let correction = query(KeyCommands.update, [highest.databaseValue, sqlEntity.number.databaseValue])
         if max(highest, counted) >= PrimaryKeys.bound {
             problems.append(
                 RowProblem(
@@ -126,7 +126,7 @@ struct EntityRowCheck {
             catalog.hasTable(destination.table)
         else { return [] }
         let name = slot.name ?? slot.property.name
-        let own = isOfEntity(place, "t")
+        let own = isOfEntity(sqlEntity, "t")
         let target = "SELECT 1 FROM \(destination.table) d WHERE d.Z_PK = t.\(column.name)"
         let dangling = "\(own) AND t.\(column.name) IS NOT NULL AND NOT EXISTS (\(target))"
         let astray = "\(own) AND EXISTS (\(target) AND NOT \(isOfEntity(destination, "d")))"
@@ -175,7 +175,7 @@ struct EntityRowCheck {
         _ relationship: NSRelationshipDescription, _ column: SQLColumn, _ inverse: NSRelationshipDescription,
         _ back: SQLColumn, _ destination: SQLEntity
     ) throws -> RowProblem? {
-        let own = isOfEntity(place, "t")
+        let own = isOfEntity(sqlEntity, "t")
         let other = "SELECT 1 FROM \(destination.table) d WHERE d.Z_PK = t.\(column.name)"
         let disagrees = "\(own) AND EXISTS (\(other) AND d.\(back.name) \(reader.dialect.differentOperator) t.Z_PK)"
         let claimant = "FROM \(table) t WHERE t.\(column.name) = d.Z_PK AND \(own)"
@@ -200,7 +200,7 @@ struct EntityRowCheck {
 
     private func valueProblems(_ slot: EntityLayout.Slot, _ column: SQLColumn) throws -> [RowProblem] {
         let name = slot.name ?? slot.property.name
-        let own = isOfEntity(place, "t")
+        let own = isOfEntity(sqlEntity, "t")
         var problems: [RowProblem?] = []
         if let isWrong = reader.hasWrongType("t.\(column.name)", slot.kind) {
             problems.append(
@@ -225,7 +225,7 @@ struct EntityRowCheck {
         try reader.forEachRow(
             """
             SELECT Z_PK, Z_ENT, \(column.name) FROM \(table) t
-            WHERE \(isOfEntity(place, "t")) AND substr(t.\(column.name), 1, 1) = x'02' ORDER BY Z_PK
+            WHERE \(isOfEntity(sqlEntity, "t")) AND substr(t.\(column.name), 1, 1) = x'02' ORDER BY Z_PK
             """
         ) { row in
             guard let value = row.data(2), let file = value.withUnsafeBytes({ ExternalData.name(in: $0) }) else {
@@ -253,12 +253,12 @@ struct EntityRowCheck {
     // MARK: - Uniqueness
 
     private func uniquenessProblems(_ names: [String]) throws -> [RowProblem] {
-        let columns = names.compactMap { schema.column(named: $0, in: place.entity)?.name }
+        let columns = names.compactMap { schema.column(named: $0, in: sqlEntity.entity)?.name }
         guard columns.count == names.count, !columns.isEmpty else { return [] }
         let list = columns.joined(separator: ", ")
         let present = columns.map { "t.\($0) IS NOT NULL" }.joined(separator: " AND ")
         let groups =
-            "FROM \(table) t WHERE \(isOfEntity(place, "t")) AND \(present) GROUP BY \(list) HAVING count(*) > 1"
+            "FROM \(table) t WHERE \(isOfEntity(sqlEntity, "t")) AND \(present) GROUP BY \(list) HAVING count(*) > 1"
         let count = Int(try reader.integer("SELECT count(*) FROM (SELECT 1 \(groups)) AS g"))
         guard count > 0 else { return [] }
         let rows = try reader.rows(

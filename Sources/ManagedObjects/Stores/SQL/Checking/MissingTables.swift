@@ -52,14 +52,14 @@ struct MissingTables {
 
     /// The statements that set a new column to the default value of its attribute, for each entity that declares it.
     private func defaults(of column: String, in table: String) -> [SQLQuery] {
-        complete.entities.filter { $0.table == table }.compactMap { place in
-            let inherited = place.entity.superentity?.layout.slots.count ?? 0
-            let slot = place.columns.indices.dropFirst(inherited).first { place.columns[$0]?.name == column }
-            guard let slot, let value = Self.databaseValue(of: place.entity.layout.slots[slot].initial) else {
+        complete.entities.filter { $0.table == table }.compactMap { sqlEntity in
+            let inherited = sqlEntity.entity.superentity?.layout.slots.count ?? 0
+            let slot = sqlEntity.columns.indices.dropFirst(inherited).first { sqlEntity.columns[$0]?.name == column }
+            guard let slot, let value = Self.databaseValue(of: sqlEntity.entity.layout.slots[slot].initial) else {
                 return nil
             }
             return SQLQuery(
-                SQLUpdate(table, set: [.parameter(column)], where: .entities(place.hierarchyNumbers)), [value],
+                SQLUpdate(table, set: [.parameter(column)], where: .entities(sqlEntity.hierarchyNumbers)), [value],
                 in: dialect)
         }
     }

@@ -37,8 +37,8 @@ struct PairCheck {
         ]
     }
 
-    private func rows(of place: SQLEntity, _ column: String) -> String {
-        let isOfEntity = SQLRestriction.areOfEntities(place.hierarchyNumbers, "e")
-        return "SELECT 1 FROM \(place.table) e WHERE e.Z_PK = p.\(column) AND \(isOfEntity)"
+    private func rows(of sqlEntity: SQLEntity, _ column: String) -> String {
+        let isOfEntity = SQLRestriction.areOfEntities(sqlEntity.hierarchyNumbers, "e")
+        return "SELECT 1 FROM \(sqlEntity.table) e WHERE e.Z_PK = p.\(column) AND \(isOfEntity)"
     }
 }

@@ -1,13 +1,13 @@
 /// Checks the positions of the members of an entity's ordered relationships: without a position, or with that of another
 /// member, the order of members is not determined.
 struct PositionCheck {
-    private let place: SQLEntity
+    private let sqlEntity: SQLEntity
     private let schema: SQLSchema
     private let catalog: SQLCatalog
     private let reader: any RowCheckReader
 
-    init(_ place: SQLEntity, schema: SQLSchema, catalog: SQLCatalog, reader: any RowCheckReader) {
-        self.place = place
+    init(_ sqlEntity: SQLEntity, schema: SQLSchema, catalog: SQLCatalog, reader: any RowCheckReader) {
+        self.sqlEntity = sqlEntity
         self.schema = schema
         self.catalog = catalog
         self.reader = reader
@@ -15,8 +15,8 @@ struct PositionCheck {
 
     /// Cost: one statement for each ordered relationship that the entity declares.
     func problems() throws -> [RowProblem] {
-        let inherited = place.entity.superentity?.layout.toMany.count ?? 0
-        return try place.entity.layout.toMany.dropFirst(inherited).compactMap { toMany in
+        let inherited = sqlEntity.entity.superentity?.layout.toMany.count ?? 0
+        return try sqlEntity.entity.layout.toMany.dropFirst(inherited).compactMap { toMany in
             guard toMany.isPersistent, toMany.relationship.isOrdered,
                 let (table, owner, position) = columns(of: toMany), catalog.hasTable(table)
             else { return nil }
@@ -49,7 +49,7 @@ struct PositionCheck {
         let found = try reader.rows(
             "SELECT owner, (SELECT count(*) FROM (\(owners)) AS o) FROM (\(owners)) AS p ORDER BY 1 LIMIT 5")
         guard let count = found.first?.integer(1) else { return nil }
-        let name = place.entity.name ?? ""
+        let name = sqlEntity.entity.name ?? ""
         return RowProblem(
             kind: .ambiguousPosition, entity: name, property: relationship.name, count: Int(count),
             examples: found.map { "\(name)/\($0.key(0))" },

@@ -34,8 +34,8 @@ struct ChangeBitmap: @unchecked Sendable {  // because properties of a frozen mo
                 properties.append(Self.property(of: slot, in: entity.entity))
             }
         }
-        for (place, toMany) in layout.toMany.enumerated() where toMany.isPersistent {
-            bitByToMany[place] = properties.count
+        for (index, toMany) in layout.toMany.enumerated() where toMany.isPersistent {
+            bitByToMany[index] = properties.count
             properties.append(toMany.relationship)
         }
     }

@@ -9,12 +9,12 @@ struct HistoryReader {
     private let store: UInt16
     private let url: URL?
     /// The root entities' numbers and keys of the objects to which the query is limited; nil for all objects.
-    private let objects: Set<Place>?
+    private let objects: Set<StoredObject>?
     /// The slots of each entity's tombstones, computed on first use.
     private var tombstones: [UInt16: [EntityLayout.Slot]] = [:]
     private var strings: [Int64: String] = [:]
 
-    private struct Place: Hashable {
+    private struct StoredObject: Hashable {
         let root: Int
         let key: Int64
     }
@@ -33,7 +33,7 @@ struct HistoryReader {
         objects = query.filter.objects.map { keys in
             Set(
                 keys.filter { $0.store == store && Int($0.entity) < entities.count }
-                    .map { Place(root: entities[Int($0.entity)].rootEntity.index, key: $0.number) })
+                    .map { StoredObject(root: entities[Int($0.entity)].rootEntity.index, key: $0.number) })
         }
     }
 
@@ -78,9 +78,9 @@ struct HistoryReader {
     }
 
     private func row(_ statement: some SQLRow) -> HistoryTransactionRow {
-        func text(_ place: Int) -> String? {
-            if !statement.isNull(2 + place), let text = strings[statement.integer(2 + place)] { return text }
-            return statement.text(6 + place)
+        func text(_ position: Int) -> String? {
+            if !statement.isNull(2 + position), let text = strings[statement.integer(2 + position)] { return text }
+            return statement.text(6 + position)
         }
         return HistoryTransactionRow(
             number: statement.integer(0),
@@ -98,7 +98,9 @@ struct HistoryReader {
         }
         guard let index = schema.entityIndex(number: statement.integer(2)) else { return nil }
         let key = statement.integer(3)
-        if let objects, !objects.contains(Place(root: schema.model.orderedEntities[index].rootEntity.index, key: key)) {
+        if let objects,
+            !objects.contains(StoredObject(root: schema.model.orderedEntities[index].rootEntity.index, key: key))
+        {
             return nil
         }
         var change = HistoryChangeRow(
@@ -128,9 +130,9 @@ struct HistoryReader {
     }
 
     private func slots(of entity: UInt16) -> [EntityLayout.Slot] {
-        guard let place = schema.entity(schema.model.orderedEntities[Int(entity)]) else { return [] }
-        return HistoryTables.preservedSlots(of: place).prefix(tables.tombstoneCount).map {
-            place.entity.layout.slots[$0]
+        guard let sqlEntity = schema.entity(schema.model.orderedEntities[Int(entity)]) else { return [] }
+        return HistoryTables.preservedSlots(of: sqlEntity).prefix(tables.tombstoneCount).map {
+            sqlEntity.entity.layout.slots[$0]
         }
     }
 }

@@ -3,11 +3,13 @@ import GRDB
 /// The SQL of the old values that a store keeps beside its history, in tables of this package's own that Apple's framework does
 /// not read.
 ///
-/// Here those of SQLite, and what they share with PostgreSQL's. Temporary triggers of the writing connection record each
-/// updated and deleted row, and each inserted and deleted pair of a many-to-many relationship, whatever statement changes it:
-/// a save, a batch request, an import or a copy by rows. At the end of the transaction the records are stored under its
-/// number, the first old and the last new value of each column. Values that may be in external files are not recorded,
-/// because the files are deleted with the values.
+/// Temporary triggers of the writing connection (`SQLiteOldValues`, `PostgreSQLOldValues`) record each updated and deleted
+/// row, and each inserted and deleted pair of a many-to-many relationship, whatever statement changes it: a save, a batch
+/// request, an import or a copy by rows. They number the records in the order of the changes (`rowid`). At the end of the
+/// transaction the records are stored under its number, the first old and the last new value of each column. Values that
+/// may be in external files are not recorded, because the files are deleted with the values.
+///
+/// Parameters are numbered as SQLite's; `SQLDialect.parameterized` writes them for another database.
 enum OldValueStatements {
     static let values = "CORALOLDVALUE"
     static let pairs = "CORALOLDPAIR"
@@ -15,72 +17,6 @@ enum OldValueStatements {
     static let pairNotes = "CORALOLDPAIRNOTE"
     /// The column whose record marks a deleted row and contains its entity.
     static let entityColumn = "Z_ENT"
-
-    // MARK: - Tables
-
-    /// Creates the tables of the store. For each transaction with old values, the first table has a row without an
-    /// entity.
-    static let creation = [
-        "CREATE TABLE IF NOT EXISTS \(values) (TRANSACTIONID INTEGER, ENTITY INTEGER, ENTITYPK INTEGER, "
-            + "COLUMNNAME VARCHAR, OLDVALUE, NEWVALUE)",
-        "CREATE INDEX IF NOT EXISTS \(values)_ROW ON \(values) (TRANSACTIONID, ENTITY, ENTITYPK)",
-        "CREATE TABLE IF NOT EXISTS \(pairs) (TRANSACTIONID INTEGER, PAIRTABLE VARCHAR, SOURCEENTITY INTEGER, "
-            + "SOURCEPK INTEGER, DESTINATIONENTITY INTEGER, DESTINATIONPK INTEGER, ISADDED INTEGER)",
-        "CREATE INDEX IF NOT EXISTS \(pairs)_SOURCE ON \(pairs) (TRANSACTIONID, PAIRTABLE, SOURCEPK)",
-        "CREATE INDEX IF NOT EXISTS \(pairs)_DESTINATION ON \(pairs) (TRANSACTIONID, PAIRTABLE, DESTINATIONPK)",
-    ]
-
-    /// Creates the temporary tables and triggers of a writing connection.
-    static func temporary(_ schema: SQLSchema) -> [String] {
-        // Without constraints: a conflict clause of the statement that fires a trigger would apply to them.
-        [
-            "CREATE TEMP TABLE \(valueNotes) (ENTITY INTEGER, ENTITYPK INTEGER, COLUMNNAME VARCHAR, OLDVALUE, NEWVALUE)",
-            "CREATE INDEX temp.\(valueNotes)_DELETED ON \(valueNotes) (ENTITYPK, ENTITY) "
-                + "WHERE COLUMNNAME = '\(entityColumn)'",
-            "CREATE TEMP TABLE \(pairNotes) (PAIRTABLE VARCHAR, SOURCEPK INTEGER, DESTINATIONPK INTEGER, ISADDED INTEGER)",
-        ] + schema.tables.flatMap { triggers($0, schema) } + schema.joinTables.flatMap(triggers)
-    }
-
-    private static func triggers(_ table: SQLTable, _ schema: SQLSchema) -> [String] {
-        func note(_ name: String, new: String, where condition: String) -> String {
-            "SELECT OLD.Z_ENT, OLD.Z_PK, '\(name)', OLD.\(name), \(new) WHERE \(condition)"
-        }
-        var updates: [String] = []
-        var deletions = [note(entityColumn, new: "NULL", where: "1")]
-        var known: Set<String> = []
-        for entity in schema.entities where entity.table == table.name {
-            for case let column? in entity.columns where !column.hasStorageByte && known.insert(column.name).inserted {
-                let names = [column.name, column.companion].compactMap { $0 }
-                // A reference and the column with the entity of its destination are recorded together.
-                let condition = names.map { "OLD.\($0) IS NOT NEW.\($0)" }.joined(separator: " OR ")
-                updates += names.map { note($0, new: "NEW.\($0)", where: condition) }
-                deletions += names.map { note($0, new: "NULL", where: "OLD.\($0) IS NOT NULL") }
-            }
-        }
-        return [("UPDATE", updates), ("DELETE", deletions)].filter { !$0.1.isEmpty }
-            .map { trigger(table.name, $0, insertions($1)) }
-    }
-
-    /// Inserts the rows of selections, many with one statement, which takes an eighth of the time of one statement for each.
-    private static func insertions(_ selections: [String]) -> String {
-        // SQLite combines at most 500 selections.
-        stride(from: 0, to: selections.count, by: 400).map { start in
-            let selections = selections[start..<min(start + 400, selections.count)]
-            return "INSERT INTO \(valueNotes) \(selections.joined(separator: " UNION ALL "))"
-        }.joined(separator: "; ")
-    }
-
-    private static func triggers(_ table: SQLJoinTable) -> [String] {
-        func note(_ row: String, _ isAdded: Int) -> String {
-            "INSERT INTO \(pairNotes) "
-                + "VALUES ('\(table.name)', \(row).\(table.sourceColumn), \(row).\(table.destinationColumn), \(isAdded))"
-        }
-        return [trigger(table.name, "INSERT", note("NEW", 1)), trigger(table.name, "DELETE", note("OLD", 0))]
-    }
-
-    private static func trigger(_ table: String, _ event: String, _ body: String) -> String {
-        "CREATE TEMP TRIGGER CORAL_OLD_\(event)_\(table) AFTER \(event) ON main.\(table) BEGIN \(body); END"
-    }
 
     // MARK: - Storing
 

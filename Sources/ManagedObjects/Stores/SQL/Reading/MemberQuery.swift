@@ -20,14 +20,14 @@ struct MemberQuery<Content: SQLContent> {
         let positionColumn = position.flatMap { destination.columns[$0]?.name }
         let reader = includesRows ? content.reader(of: destination, store: store) : nil
         var (columns, columnCount) = ([reader?.plan.list ?? "Z_PK, Z_ENT"], reader?.plan.columnCount ?? 2)
-        func place(of name: String) -> Int {
-            if let place = reader?.plan.place(of: name) { return place }
+        func index(of name: String) -> Int {
+            if let index = reader?.plan.index(of: name) { return index }
             columns.append(name)
             columnCount += 1
             return columnCount - 1
         }
-        let ownerPlace = place(of: reference)
-        let positionPlace = positionColumn.map(place)
+        let ownerIndex = index(of: reference)
+        let positionIndex = positionColumn.map(index)
         let schema = content.schema
         var found = OwnedMembers(owners: owners)
         // The page of the previous row, and its entity: most rows follow others of the same entity.
@@ -56,7 +56,7 @@ struct MemberQuery<Content: SQLContent> {
             let member = ObjectKey(
                 store: store, entity: UInt16(truncatingIfNeeded: entity), number: statement.integer(0))
             found.add(
-                member, of: statement.integer(ownerPlace), position: positionPlace.map { statement.integer($0) },
+                member, of: statement.integer(ownerIndex), position: positionIndex.map { statement.integer($0) },
                 row: row)
         }
         var result = found.inOrderOfOwners(keepsPositions: false)

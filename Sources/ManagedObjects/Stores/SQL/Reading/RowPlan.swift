@@ -106,7 +106,7 @@ struct RowPlan: Sendable {
     var selectionOfKeys: String { selection(ofKeys: 0) }
 
     /// The index of a column among the selected ones; nil if it is not selected.
-    func place(of column: String) -> Int? { positions[.stored(column)] }
+    func index(of column: String) -> Int? { positions[.stored(column)] }
 
     /// The column with the `Z_ENT` of a reference's destination; nil if only one entity is possible.
     private static func companion(

@@ -5,8 +5,8 @@ extension SQLRowStore {
         withKeys keys: [Int64], entity: NSEntityDescription, generation: (any StoreGeneration)?
     ) throws -> [RowPage] {
         let content = try content()
-        guard let place = content.schema.entity(entity), !keys.isEmpty else { return [] }
-        let reader = content.reader(of: place, store: number)
+        guard let sqlEntity = content.schema.entity(entity), !keys.isEmpty else { return [] }
+        let reader = content.reader(of: sqlEntity, store: number)
         try reading(generation, consistently: needsSeveralStatements(forKeys: keys.count)) { database in
             try database.readRows(withKeys: keys, by: reader)
         }

@@ -33,9 +33,9 @@ protocol SQLContent {
 }
 
 extension SQLContent {
-    func reader(of place: SQLEntity, includesSubentities: Bool = true, store: UInt16) -> RowReader {
+    func reader(of sqlEntity: SQLEntity, includesSubentities: Bool = true, store: UInt16) -> RowReader {
         RowReader(
-            plans.plan(for: place, includesSubentities: includesSubentities), schema: schema, store: store,
+            plans.plan(for: sqlEntity, includesSubentities: includesSubentities), schema: schema, store: store,
             externalData: externalData)
     }
 }

@@ -56,7 +56,7 @@ final class SQLSchema: @unchecked Sendable {  // because it is immutable, and so
     ///
     /// - Throws: Code 134030 if the store's configuration does not contain it.
     func requireEntity(_ entity: NSEntityDescription) throws -> SQLEntity {
-        if let place = self.entity(entity) { return place }
+        if let sqlEntity = self.entity(entity) { return sqlEntity }
         throw CocoaError(
             .persistentStoreSave, "The store's configuration does not have the entity “\(entity.name ?? "")”.")
     }

@@ -130,38 +130,29 @@ public final class EntityRows {
         }
     }
 
-    /// The first slot whose value violates the model's validation rules; nil if there is none. Only attributes are
-    /// checked.
-    ///
-    /// - Throws: ``RowRefusal`` if a predicate applies to a stored value that is not in the batch row; see
-    ///   ``addValidatedValues(of:to:of:)``.
-    public func invalidSlot(_ row: Int, of batch: RowBatch, isNew: Bool) throws -> Int? {
+    /// Checks the attributes of a batch row by the model's validation rules. An update also needs the stored values; see
+    /// ``addValidatedValues(of:to:of:)``.
+    public func validate(_ row: Int, of batch: RowBatch, isNew: Bool) -> RowValidity {
         for rule in layout.rules.slots where rule.kind != .toOne {
             let cell = batch[row, rule.slot]
             if cell.kind == .absent, !isNew {
                 // The value is not null, but in a form that only objects can validate.
-                if rule.hasPredicates {
-                    let name = layout.slots[rule.slot].property.name
-                    throw RowRefusal(
-                        "A record changes an object of \(sql.entity.name ?? "") without stating \(name), "
-                            + "whose stored value must be validated.")
-                }
+                if rule.hasPredicates { return .needsObject(name(ofSlot: rule.slot)) }
                 continue
             }
             if !rule.hasPredicates, cell.kind == .text || cell.kind == .bytes { continue }
             let description = layout.slots[rule.slot]
             let value = cell.kind == .absent ? description.initial : batch.value(of: cell, kind: rule.kind)
             if rule.admits(value) { continue }
-            if value.isNull { return rule.slot }
+            if value.isNull { return .invalid(name(ofSlot: rule.slot)) }
             guard rule.hasPredicates, let subject = value.object(kind: rule.kind),
                 description.property.validationPredicates.allSatisfy({ $0.evaluate(with: subject) })
-            else { return rule.slot }
+            else { return .invalid(name(ofSlot: rule.slot)) }
         }
-        return nil
+        return .valid
     }
 
-    /// The name of a slot's property.
-    public func name(ofSlot slot: Int) -> String { layout.slots[slot].property.name }
+    private func name(ofSlot slot: Int) -> String { layout.slots[slot].property.name }
 
     // MARK: - Writing
 
@@ -176,8 +167,7 @@ public final class EntityRows {
 
     /// Inserts a row; absent values are those of a new object.
     ///
-    /// - Throws: `CocoaError.managedObjectConstraintMerge` if another row has the same unique values; ``RowRefusal`` if
-    ///   the table had rows before, because a later update could release these values.
+    /// - Throws: ``UniquenessViolation`` if another row has the same unique values.
     public func insert(_ row: Int, of batch: RowBatch, key: Int64) throws {
         let statement = try insertion ?? makeInsertion()
         statement.bind(key, at: 1)
@@ -214,6 +204,8 @@ public final class EntityRows {
 
     /// Updates slots of an existing row, and increments its version once in the transaction, unless the row was
     /// inserted in it.
+    ///
+    /// - Throws: ``UniquenessViolation`` if another row has the same unique values.
     public func update(_ row: Int, of batch: RowBatch, key: Int64, slots: UInt64) throws {
         let raises = counter.mustRaise(key)
         if assignment?.slots != slots || assignment?.raises != raises {
@@ -257,13 +249,7 @@ public final class EntityRows {
         do {
             try statement.run()
         } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
-            // A unique value may move from one existing row to another; only objects order such changes.
-            guard wasEmpty else {
-                throw RowRefusal("Values of \(sql.entity.name ?? "") that must be unique move between objects.")
-            }
-            throw CocoaError(
-                .managedObjectConstraintMerge,
-                "An object of “\(sql.entity.name ?? "")” has values that another one has, and that must be unique.")
+            throw UniquenessViolation(entity: sql.entity.name ?? "", hadRows: !wasEmpty)
         }
     }
 }

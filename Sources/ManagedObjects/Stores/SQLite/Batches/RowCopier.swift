@@ -58,7 +58,7 @@ struct RowCopier {
                 duplicates: .areIgnored)
             let found = try batch.run(SQLQuery(insertion, list: keys.map(\.number)))
             guard found == Set(keys.map(\.number)).count else {
-                throw RowCopyRefusal("An object of \(entity.sql.entity.name ?? "") to copy does not exist.")
+                throw RowCopyObstacle(.rows, "An object of \(entity.sql.entity.name ?? "") to copy does not exist.")
             }
         }
         try request.willContinue()
@@ -162,7 +162,7 @@ struct RowCopier {
                 + "WHERE m.ent = \(entity.sql.number) AND o.\(column) IS NULL LIMIT 1", in: database)
         defer { statement.finish() }
         if try statement.step() {
-            throw RowCopyRefusal("A copy of \(entity.sql.entity.name ?? "") would lack a required object.")
+            throw RowCopyObstacle(.rows, "A copy of \(entity.sql.entity.name ?? "") would lack a required object.")
         }
     }
 

@@ -33,7 +33,8 @@ extension RowCopyPlan {
             case .now: return .value(.real(Date().timeIntervalSinceReferenceDate))
             case .copy(let name), .canonical(let name), .uppercase(let name), .lowercase(let name):
                 guard case .original? = entity.rules.sources[name] else {
-                    throw RowCopyRefusal("\(attribute.name) is derived from \(name), whose value is not copied.")
+                    throw RowCopyObstacle(
+                        .schema, "\(attribute.name) is derived from \(name), whose value is not copied.")
                 }
                 return .original
             // Computed by triggers.
@@ -59,7 +60,7 @@ extension RowCopyPlan {
             let destination = relationship.destinationEntity, let owner = schema.entity(destination),
             let column = schema.column(named: attribute, in: destination), !column.hasStorageByte,
             !inOrder.contains(where: { $0.followsOwners && $0.sql.entity.isKindOf(entity: destination) })
-        else { throw RowCopyRefusal("The value of \(attribute) of the owner is not a column.") }
+        else { throw RowCopyObstacle(.schema, "The value of \(attribute) of the owner is not a column.") }
         return "(SELECT a.\(column.name) FROM \(owner.table) a WHERE a.Z_PK = \(expression))"
     }
 

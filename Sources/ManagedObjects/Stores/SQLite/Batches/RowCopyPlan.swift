@@ -37,7 +37,7 @@ struct RowCopyPlan {
 
     /// Checks the rules against the schema, before any row is read.
     ///
-    /// - Throws: `RowCopyRefusal` if a value or a relationship is stored in a way that set operations cannot copy, or an
+    /// - Throws: `RowCopyObstacle` if a value or a relationship is stored in a way that set operations cannot copy, or an
     ///   object to copy is of an entity without rules.
     init(_ request: RowCopyRequest, of objects: [ObjectKey], schema: SQLSchema) throws {
         self.schema = schema
@@ -46,7 +46,7 @@ struct RowCopyPlan {
         for rules in request.rules {
             guard let sql = schema.entity(rules.entity), let root = schema.entity(rules.entity.rootEntity),
                 sql.columns.count == rules.entity.layout.slots.count
-            else { throw RowCopyRefusal("The table of \(rules.entity.name ?? "") lacks columns.") }
+            else { throw RowCopyObstacle(.schema, "The table of \(rules.entity.name ?? "") lacks columns.") }
             entities.append(Entity(sql: sql, root: root.number, rules: rules))
             if !roots.contains(where: { $0.number == root.number }) { roots.append(root) }
         }
@@ -57,7 +57,7 @@ struct RowCopyPlan {
             entities.enumerated().map { ($1.sql.entity.index, $0) }, uniquingKeysWith: { first, _ in first })
         try requireSets()
         for index in objects.indices where positionByIndex[Int(objects[index].entity)] == nil {
-            throw RowCopyRefusal("An object to copy is of an entity without rules.")
+            throw RowCopyObstacle(.schema, "An object to copy is of an entity without rules.")
         }
         for entity in entities {
             contents[entity.sql.number] = try entity.layout.slots.indices.map { slot in
@@ -103,11 +103,11 @@ struct RowCopyPlan {
             let inverse = relationship.inverseRelationship
             // A member refers to its single owner, although the model declares no inverse.
             if reaches, relationship.isToMany, inverse == nil {
-                throw RowCopyRefusal("\(relationship.name) is to-many and has no inverse.")
+                throw RowCopyObstacle(.schema, "\(relationship.name) is to-many and has no inverse.")
             }
-            if inverse === relationship { throw RowCopyRefusal("\(relationship.name) is its own inverse.") }
+            if inverse === relationship { throw RowCopyObstacle(.schema, "\(relationship.name) is its own inverse.") }
             if relationship.isToMany, relationship.minCount > 0 || relationship.maxCount > 0 {
-                throw RowCopyRefusal("The number of members of \(relationship.name) is limited.")
+                throw RowCopyObstacle(.schema, "The number of members of \(relationship.name) is limited.")
             }
         }
     }

@@ -13,7 +13,8 @@ struct RowLinkNoter {
         for relationship in plan.relationships where relationship.inverseRelationship?.isOrdered == true {
             guard let numbers = plan.list(relationship, where: \.reachesOthers) else { continue }
             if try !others(relationship, numbers).isEmpty {
-                throw RowCopyRefusal("A copy would be added to an ordered relationship of an object outside the copy.")
+                throw RowCopyObstacle(
+                    .rows, "A copy would be added to an ordered relationship of an object outside the copy.")
             }
         }
     }

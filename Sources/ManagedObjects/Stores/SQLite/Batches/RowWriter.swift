@@ -117,9 +117,9 @@ public final class RowWriter {
 
     /// Records that the inverse of a row has changed, with its index among the row's to-many relationships if it is not
     /// stored in the row itself.
-    func touch(_ key: Int64, _ counter: KeyCounter, place: Int? = nil) {
+    func touch(_ key: Int64, _ counter: KeyCounter, toMany index: Int? = nil) {
         guard key > 0, key <= counter.first else { return }
-        touched[counter.root.number, default: [:]][key, default: 0] |= place.map { 1 << UInt64($0) } ?? 0
+        touched[counter.root.number, default: [:]][key, default: 0] |= index.map { 1 << UInt64($0) } ?? 0
     }
 
     func didInsert(_ entity: Int, key: Int64) {
@@ -143,12 +143,12 @@ public final class RowWriter {
             }
             guard batch.history != nil else { continue }
             for key in try self.keys(keys.keys.sorted(), of: entity) {
-                let places = keys[key.number] ?? 0
+                let indexes = keys[key.number] ?? 0
                 guard let entity = batch.schema.entity(batch.schema.model.orderedEntities[Int(key.entity)]) else {
                     continue
                 }
                 batch.history?.changes.update(
-                    entity, key: key.number, slots: [], toMany: Set((0..<64).filter { places >> UInt64($0) & 1 == 1 }))
+                    entity, key: key.number, slots: [], toMany: Set((0..<64).filter { indexes >> UInt64($0) & 1 == 1 }))
             }
         }
         touched = [:]

@@ -5,9 +5,9 @@ import GRDB
 
 extension SQLiteStore: SQLBatchStore {
     func insert(
-        _ rows: BatchRows, into place: SQLEntity, policy: NSMergePolicyType, in batch: BatchTransaction
+        _ rows: BatchRows, into sqlEntity: SQLEntity, policy: NSMergePolicyType, in batch: BatchTransaction
     ) throws -> [ObjectKey] {
-        var inserter = try BatchInserter(place, batch: batch, policy: policy)
+        var inserter = try BatchInserter(sqlEntity, batch: batch, policy: policy)
         defer { batch.take(files: inserter.values.filesMade) }
         return try inserter.insert(rows)
     }
@@ -25,7 +25,7 @@ extension SQLiteStore: SQLBatchStore {
                     if request.isDryRun { throw RowCopyDryRun() }
                     return result
                 } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-                    throw RowCopyRefusal("A copy would violate a constraint.")
+                    throw RowCopyObstacle(.rows, "A copy would violate a constraint.")
                 }
             }
             let id = coordinator.objectID(for:)
@@ -33,8 +33,8 @@ extension SQLiteStore: SQLBatchStore {
                 RowCopyResult(
                     originals: pairs.map { id($0.original) }, copies: pairs.map { id($0.copy) },
                     changed: changed.map(id)))
-        } catch let refusal as RowCopyRefusal {
-            return .needsObjects(because: refusal.reason)
+        } catch let obstacle as RowCopyObstacle {
+            return .needsObjects(because: obstacle)
         } catch is RowCopyDryRun {
             return .copied(RowCopyResult(originals: [], copies: [], changed: []))
         }

@@ -6,7 +6,7 @@ import Synchronization
 /// contain other numbers of entities.
 ///
 /// A migration changes the version of SQLite's schema. So the metadata are read only if that version has changed, and it is
-/// read only if a connection sees a commit that it has not seen before. Cost of other reads: no statement.
+/// read only if a connection reads a commit that it has not read before. Cost of other reads: no statement.
 final class ModelVersionCheck: Sendable {
     private struct State {
         var check: (@Sendable (Database) throws -> Void)?
@@ -21,10 +21,10 @@ final class ModelVersionCheck: Sendable {
     /// Sets the check: it reads the metadata, and throws an error if they do not fit the model.
     func set(_ check: @escaping @Sendable (Database) throws -> Void) { state.withLock { $0 = State(check: check) } }
 
-    /// Forgets a connection: another one may have had the same address.
+    /// Removes a connection: another one may have had the same address.
     ///
     /// - Parameter isOtherFile: Whether the file may have been replaced.
-    func forget(_ database: Database, isOtherFile: Bool) {
+    func remove(_ database: Database, isOtherFile: Bool) {
         state.withLock { state in
             state.dataVersions[Self.key(of: database)] = nil
             if isOtherFile { state.schemaVersion = nil }

@@ -94,7 +94,7 @@ final class SQLiteConnection: Sendable {
         let isReadOnly = options.isReadOnly
         return { database in
             // Only connections for reading are opened again when the file has been replaced.
-            versionCheck.forget(database, isOtherFile: isReadOnly)
+            versionCheck.remove(database, isOtherFile: isReadOnly)
             if let observer { database.trace { observer($0.description) } }
             for function in StoreFunctions.all(collector: collector) { database.add(function: function) }
             PredicateFunctions.add(to: database)

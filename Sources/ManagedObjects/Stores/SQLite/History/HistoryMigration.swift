@@ -83,10 +83,10 @@ struct HistoryMigration {
                 let after = names(of: new)
                 guard before != after else { return nil }
                 // An update reads all columns before it sets one.
-                let sets = (0..<count).map { place in
+                let sets = (0..<count).map { index in
                     let source =
-                        place < after.count ? before.prefix(present).firstIndex(of: after[place]) : nil
-                    return "ZTOMBSTONE\(place) = \(source.map { "ZTOMBSTONE\($0)" } ?? "NULL")"
+                        index < after.count ? before.prefix(present).firstIndex(of: after[index]) : nil
+                    return "ZTOMBSTONE\(index) = \(source.map { "ZTOMBSTONE\($0)" } ?? "NULL")"
                 }
                 return (old.number, sets.joined(separator: ", "))
             }

@@ -45,11 +45,11 @@ extension HistoryTables {
     mutating func keepOldValues(schema: SQLSchema, catalog: SQLCatalog, connection: SQLiteConnection) throws {
         if !catalog.hasTable(OldValueStatements.values) || !catalog.hasTable(OldValueStatements.pairs) {
             try connection.write { database in
-                for statement in OldValueStatements.creation { try database.execute(sql: statement) }
+                for statement in SQLiteOldValues.creation { try database.execute(sql: statement) }
             }
         }
         try connection.writeWithoutTransaction { database in
-            for statement in OldValueStatements.temporary(schema) { try database.execute(sql: statement) }
+            for statement in SQLiteOldValues.temporary(schema) { try database.execute(sql: statement) }
         }
         keepingOldValues = OldValueStatements.keeping(schema)
     }

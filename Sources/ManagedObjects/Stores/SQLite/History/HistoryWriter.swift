@@ -38,7 +38,7 @@ struct HistoryWriter {
         changes.combine()
         let insertions = changes.insertions
         guard insertions.contains(where: { !$0.keys.isEmpty }) || !changes.updated.isEmpty || !changes.deleted.isEmpty
-        else { return try forgetOldValues() }
+        else { return try removeOldValues() }
         if !tables.isWanted, try !isBegun() { return }
         let transaction = try insertTransaction()
         var insertion = try ChangeInsertion(transaction, in: database)
@@ -84,10 +84,10 @@ struct HistoryWriter {
             statement.bind(transaction, at: 1)
             try statement.run()
         }
-        try forgetOldValues()
+        try removeOldValues()
     }
 
-    private func forgetOldValues() throws {
+    private func removeOldValues() throws {
         guard tables.keepingOldValues != nil else { return }
         for command in OldValueStatements.deleteNotes { try SQLStatement(command, in: database).run() }
     }

@@ -26,8 +26,8 @@ public struct StoreRows {
 
     /// The number of an entity's rows, without those of its subentities. One statement.
     public func count(of entity: NSEntityDescription) throws -> Int {
-        guard let place = content.schema.entity(entity) else { return 0 }
-        let selection = SQLSelect(["count(*)"], from: place.table, where: place.isOfEntityItself())
+        guard let sqlEntity = content.schema.entity(entity) else { return 0 }
+        let selection = SQLSelect(["count(*)"], from: sqlEntity.table, where: sqlEntity.isOfEntityItself())
         let statement = try SQLStatement(selection, in: database)
         defer { statement.finish() }
         return try statement.step() ? Int(statement.integer(0)) : 0
@@ -38,12 +38,12 @@ public struct StoreRows {
     ///
     /// - Returns: Nil if the store does not have one of the columns as a single value.
     public func cursor(over entity: NSEntityDescription, columns: [Column]) throws -> RowCursor? {
-        guard let place = content.schema.entity(entity) else { return nil }
+        guard let sqlEntity = content.schema.entity(entity) else { return nil }
         var selection = RowSelectionText(schema: content.schema, alias: "t0")
         for column in columns { guard selection.add(column, from: entity) else { return nil } }
         let rows = SQLSelect(
-            ["t0.Z_PK"] + selection.expressions, from: "\(place.table) AS t0\(selection.joins)",
-            where: place.isOfEntityItself("t0"), orderBy: ["t0.Z_PK"])
+            ["t0.Z_PK"] + selection.expressions, from: "\(sqlEntity.table) AS t0\(selection.joins)",
+            where: sqlEntity.isOfEntityItself("t0"), orderBy: ["t0.Z_PK"])
         return RowCursor(try SQLStatement(rows, in: database))
     }
 
@@ -86,13 +86,13 @@ public struct StoreRows {
     /// Whether two rows of an entity, or of those that share its table, have the same values in all columns, none of
     /// them null. One statement that sorts.
     public func hasDuplicates(of entity: NSEntityDescription, columns: [Column]) throws -> Bool? {
-        guard let place = content.schema.entity(entity) else { return nil }
+        guard let sqlEntity = content.schema.entity(entity) else { return nil }
         var selection = RowSelectionText(schema: content.schema, alias: "t0")
         for column in columns { guard selection.add(column, from: entity) else { return nil } }
         let list = selection.expressions.joined(separator: ", ")
         let isWhole = selection.expressions.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
         let statement = try SQLStatement(
-            "SELECT 1 FROM \(place.table) AS t0\(selection.joins) WHERE \(isWhole) GROUP BY \(list) "
+            "SELECT 1 FROM \(sqlEntity.table) AS t0\(selection.joins) WHERE \(isWhole) GROUP BY \(list) "
                 + "HAVING count(*) > 1 LIMIT 1", in: database)
         defer { statement.finish() }
         return try statement.step()
@@ -151,12 +151,14 @@ private struct RowSelectionText {
     private mutating func table(
         at path: ArraySlice<String>, from entity: NSEntityDescription
     ) -> (NSEntityDescription, String)? {
-        var place = (entity, alias)
+        var current = (entity, alias)
         for index in path.indices {
-            guard let next = join(Array(path[...index]), name: path[index], from: place.0, place.1) else { return nil }
-            place = next
+            guard let next = join(Array(path[...index]), name: path[index], from: current.0, current.1) else {
+                return nil
+            }
+            current = next
         }
-        return place
+        return current
     }
 
     /// Joins the destination of a to-one relationship.
@@ -164,13 +166,13 @@ private struct RowSelectionText {
         _ path: [String], name: String, from entity: NSEntityDescription, _ table: String
     ) -> (NSEntityDescription, String)? {
         guard let relationship = entity.relationshipsByName[name], !relationship.isToMany,
-            let destination = relationship.destinationEntity, let place = schema.entity(destination),
+            let destination = relationship.destinationEntity, let sqlEntity = schema.entity(destination),
             let column = schema.column(named: name, in: entity)
         else { return nil }
         if let known = aliases[path] { return (destination, known) }
         let alias = "t\(aliases.count + 1)"
         aliases[path] = alias
-        joins += " LEFT JOIN \(place.table) AS \(alias) ON \(alias).Z_PK = \(table).\(column.name)"
+        joins += " LEFT JOIN \(sqlEntity.table) AS \(alias) ON \(alias).Z_PK = \(table).\(column.name)"
         return (destination, alias)
     }
 }

@@ -10,10 +10,10 @@ extension RowSalvage {
     ///
     /// - Parameter isWanted: Whether an entity's objects are written.
     /// - Throws: Errors of Core Data's; the new store is not usable then.
-    package mutating func write(to place: URL, isWanted: (NSEntityDescription) -> Bool) throws {
+    package mutating func write(to destination: URL, isWanted: (NSEntityDescription) -> Bool) throws {
         var written = report
         do {
-            let connection = try SQLiteConnection(url: place, options: .keepingJournalMode)
+            let connection = try SQLiteConnection(url: destination, options: .keepingJournalMode)
             try connection.write { database in
                 let target = SQLSchemaBuilder.schema(of: model, catalog: try SQLCatalog(in: database))
                 for entity in schema.schema.entities where isWanted(entity.entity) {
@@ -21,16 +21,16 @@ extension RowSalvage {
                 }
                 for join in schema.schema.joinTables { try write(join, target, isWanted, database, &written) }
                 try writeNumbers(target, database)
-                var own = try StoreMetadata(in: database, url: place)
+                var own = try StoreMetadata(in: database, url: destination)
                 own.uuid = uuid ?? own.uuid
                 own.content.merge(metadata.filter { StoreMetadataKeys.isOfProgram($0.key) }) { $1 }
                 try own.write(to: database)
             }
             try connection.close()
         } catch {
-            throw SQLiteError.translated(error, .saving, url: place)
+            throw SQLiteError.translated(error, .saving, url: destination)
         }
-        let (from, to) = (SQLiteFile(url).externalDataDirectory, SQLiteFile(place).externalDataDirectory)
+        let (from, to) = (SQLiteFile(url).externalDataDirectory, SQLiteFile(destination).externalDataDirectory)
         let hasFiles = FileManager.default.fileExists(atPath: from.path)
         let names = try hasFiles ? FileManager.default.contentsOfDirectory(atPath: from.path) : []
         for name in names.sorted() where UUID(uuidString: name) != nil {
@@ -43,13 +43,13 @@ extension RowSalvage {
     private func write(
         _ entity: SQLEntity, _ target: SQLSchema, _ database: Database, _ report: inout SalvageReport
     ) throws {
-        guard let place = target.entity(entity.entity), let rows = tables[entity.table]?.rows,
+        guard let sqlEntity = target.entity(entity.entity), let rows = tables[entity.table]?.rows,
             let names = schema.columns[entity.table], let number = names.firstIndex(of: "Z_ENT")
         else { return }
         let version = names.firstIndex(of: "Z_OPT")
         // The positions in old rows of the columns of the new table.
         var columns: [(position: Int, name: String, isNumber: Bool)] = []
-        for (old, new) in zip(entity.columns, place.columns) {
+        for (old, new) in zip(entity.columns, sqlEntity.columns) {
             guard let old, let new, let position = names.firstIndex(of: old.name) else { continue }
             columns.append((position, new.name, false))
             if let former = old.companion, let companion = new.companion, let position = names.firstIndex(of: former) {
@@ -59,7 +59,7 @@ extension RowSalvage {
         let insertion = try database.makeStatement(
             sql: SQLiteDialect().text(
                 of: SQLInsert(
-                    into: place.table, SQLEntity.rowColumns + columns.map(\.name), duplicates: .areIgnored)))
+                    into: sqlEntity.table, SQLEntity.rowColumns + columns.map(\.name), duplicates: .areIgnored)))
         let name = entity.entity.name ?? ""
         for (key, row) in rows.sorted(by: { $0.key < $1.key }) {
             guard case .int64(entity.number) = row.values[number].storage else { continue }
@@ -67,16 +67,16 @@ extension RowSalvage {
                 row.values.indices.contains(position) ? row.values[position] : .null
             }
             var arguments: [DatabaseValue] = [
-                key.databaseValue, place.number.databaseValue, version.map(value) ?? 1.databaseValue,
+                key.databaseValue, sqlEntity.number.databaseValue, version.map(value) ?? 1.databaseValue,
             ]
             for column in columns {
                 let old = value(column.position)
                 arguments.append(column.isNumber ? renumbered(old, target) : old)
                 if row.lost.contains(column.position) {
-                    report.lostValues.append("\(name)/p\(key).\(propertyName(column.name, of: entity, place))")
+                    report.lostValues.append("\(name)/p\(key).\(propertyName(column.name, of: entity, sqlEntity))")
                 }
                 if row.doubtful.contains(column.position) {
-                    report.doubtfulValues.append("\(name)/p\(key).\(propertyName(column.name, of: entity, place))")
+                    report.doubtfulValues.append("\(name)/p\(key).\(propertyName(column.name, of: entity, sqlEntity))")
                 }
             }
             try insertion.execute(arguments: StatementArguments(arguments))
@@ -88,8 +88,8 @@ extension RowSalvage {
         }
     }
 
-    private func propertyName(_ column: String, of entity: SQLEntity, _ place: SQLEntity) -> String {
-        let slot = place.columns.firstIndex { $0?.name == column }
+    private func propertyName(_ column: String, of entity: SQLEntity, _ sqlEntity: SQLEntity) -> String {
+        let slot = sqlEntity.columns.firstIndex { $0?.name == column }
         return slot.flatMap { entity.entity.layout.slots[$0].name } ?? column
     }
 
@@ -106,26 +106,26 @@ extension RowSalvage {
         _ report: inout SalvageReport
     ) throws {
         guard let rows = tables[join.name]?.rows, let names = schema.columns[join.name],
-            let place = target.joinTables.first(where: {
+            let table = target.joinTables.first(where: {
                 $0.owner === join.owner || $0.owner === join.owner.inverseRelationship
             }),
             let owner = join.owner.entityIfAny, let destination = join.owner.destinationEntity,
             isWanted(owner) || isWanted(destination)
         else { return }
         // The new table may have been named after the other side.
-        let isSwapped = place.owner !== join.owner
+        let isSwapped = table.owner !== join.owner
         let pairs = [
-            (join.sourceColumn, isSwapped ? place.destinationColumn : place.sourceColumn),
-            (join.destinationColumn, isSwapped ? place.sourceColumn : place.destinationColumn),
-            (join.sourcePositionColumn, isSwapped ? place.destinationPositionColumn : place.sourcePositionColumn),
-            (join.destinationPositionColumn, isSwapped ? place.sourcePositionColumn : place.destinationPositionColumn),
+            (join.sourceColumn, isSwapped ? table.destinationColumn : table.sourceColumn),
+            (join.destinationColumn, isSwapped ? table.sourceColumn : table.destinationColumn),
+            (join.sourcePositionColumn, isSwapped ? table.destinationPositionColumn : table.sourcePositionColumn),
+            (join.destinationPositionColumn, isSwapped ? table.sourcePositionColumn : table.destinationPositionColumn),
         ].compactMap { old, new -> (Int, String)? in
             guard let old, let new, let position = names.firstIndex(of: old) else { return nil }
             return (position, new)
         }
         let insertion = try database.makeStatement(
             sql: SQLiteDialect().text(
-                of: SQLInsert(into: place.name, pairs.map(\.1), duplicates: .areIgnored)))
+                of: SQLInsert(into: table.name, pairs.map(\.1), duplicates: .areIgnored)))
         for (_, row) in rows.sorted(by: { $0.key < $1.key }) {
             let arguments = pairs.map { row.values.indices.contains($0.0) ? row.values[$0.0] : .null }
             try insertion.execute(arguments: StatementArguments(arguments))

@@ -78,9 +78,9 @@ package struct RowSalvage {
         self.metadata = metadata?.content ?? [:]
         schema = try SalvagedSchema(entries, numbers: numbers, model: model)
         self.scan = scan
-        report.knowsSchema = !entries.isEmpty
+        report.isSchemaKnown = !entries.isEmpty
         report.missing = entries.isEmpty ? [] : schema.lost + schema.schema.missing
-        report.knowsNumbers = !numbers.isEmpty
+        report.areNumbersKnown = !numbers.isEmpty
         report.knowsMetadata = metadata != nil
         try readTables(willRead)
     }

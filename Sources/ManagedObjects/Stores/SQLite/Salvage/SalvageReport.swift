@@ -32,14 +32,14 @@ package struct SalvageReport: Sendable {
     package var missing: [String] = []
     /// Whether anything of the schema, of the entities' numbers, and of the metadata was read. Otherwise those of the
     /// model are assumed.
-    package var knowsSchema = false
-    package var knowsNumbers = false
+    package var isSchemaKnown = false
+    package var areNumbersKnown = false
     package var knowsMetadata = false
 
     /// Whether nothing was lost.
     package var isComplete: Bool {
         damagedPages.isEmpty && damagedRowCount == 0 && ambiguousPages.isEmpty && lostValues.isEmpty
-            && doubtfulValues.isEmpty && refusedObjects.isEmpty && missing.isEmpty && knowsSchema && knowsNumbers
+            && doubtfulValues.isEmpty && refusedObjects.isEmpty && missing.isEmpty && isSchemaKnown && areNumbersKnown
             && knowsMetadata
     }
 }

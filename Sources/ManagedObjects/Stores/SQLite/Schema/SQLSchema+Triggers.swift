@@ -65,8 +65,8 @@ private struct DerivedTriggers {
     /// The table of a to-many relationship's members and the column in which they refer to their owner.
     private func members(of relationship: NSRelationshipDescription) -> (table: String, owner: String)? {
         guard let destination = relationship.destinationEntity, let members = schema.entity(destination),
-            let place = entity.entity.layout.toMany.first(where: { $0.relationship === relationship }),
-            case .memberSlot(let slot, _) = place.storage, let owner = members.columns[slot]?.name
+            let field = entity.entity.layout.toMany.first(where: { $0.relationship === relationship }),
+            case .memberSlot(let slot, _) = field.storage, let owner = members.columns[slot]?.name
         else { return nil }
         return (members.table, owner)
     }

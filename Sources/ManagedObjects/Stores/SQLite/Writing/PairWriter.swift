@@ -81,8 +81,8 @@ struct PairWriter {
         }
     }
 
-    private func bind(_ position: Int64?, to statement: SQLStatement, at place: Int) {
-        if let position { statement.bind(position, at: place) } else { statement.bindNull(at: place) }
+    private func bind(_ position: Int64?, to statement: SQLStatement, at index: Int) {
+        if let position { statement.bind(position, at: index) } else { statement.bindNull(at: index) }
     }
 
     private func run(_ statement: SQLStatement, _ arguments: [Int64]) throws {

@@ -51,14 +51,14 @@ struct PlanWriter {
         collectDerivedValues()
     }
 
-    private func place(_ entity: NSEntityDescription) throws -> SQLEntity {
+    private func sqlEntity(_ entity: NSEntityDescription) throws -> SQLEntity {
         try schema.requireEntity(entity)
     }
 
     // MARK: - Inserting
 
     private mutating func insert(_ group: SavePlan.Group<SavePlan.Insert>) throws {
-        let entity = try place(group.entity)
+        let entity = try sqlEntity(group.entity)
         let written = entity.storedSlots
         let targets = Self.targets(of: written, entity)
         let statement = entity.insertion(of: written)
@@ -122,7 +122,7 @@ struct PlanWriter {
     // MARK: - Updating
 
     private mutating func update(_ group: SavePlan.Group<SavePlan.Update>) throws {
-        let entity = try place(group.entity)
+        let entity = try sqlEntity(group.entity)
         let derivations = OwnDerivations(group.entity)
         var finder = ConstraintFinder(entity, schema: schema, store: store)
         var statement: (slots: [Int], checksVersion: Bool, targets: [ValueWriter.Target], prepared: SQLStatement)?
@@ -171,7 +171,7 @@ struct PlanWriter {
     private func vacate(_ groups: [SavePlan.Group<SavePlan.Update>]) throws {
         var touched: [String: [(key: Int64, columns: [String])]] = [:]
         for group in groups {
-            let entity = try place(group.entity)
+            let entity = try sqlEntity(group.entity)
             let constrained = ConstraintFinder(entity, schema: schema, store: store).slots
             guard !constrained.isEmpty else { continue }
             for update in group.changes {
@@ -193,7 +193,7 @@ struct PlanWriter {
     // MARK: - Deleting
 
     private mutating func delete(_ group: SavePlan.Group<SavePlan.Delete>) throws {
-        let entity = try place(group.entity)
+        let entity = try sqlEntity(group.entity)
         let pairs = PairWriter(schema: schema, database: database)
         let preserved = content.history == nil ? [] : HistoryTables.preservedColumns(of: entity)
         let external = entity.columns.indices.filter { entity.columns[$0]?.hasStorageByte == true }
@@ -229,10 +229,11 @@ struct PlanWriter {
     // MARK: - Conflicts and files
 
     private mutating func noteStale(
-        _ entity: NSEntityDescription, _ place: SQLEntity, key: Int64, version: Int64
+        _ entity: NSEntityDescription, _ sqlEntity: SQLEntity, key: Int64, version: Int64
     ) throws {
-        let reader = content.reader(of: place, store: store)
-        let statement = try SQLStatement(SQLSelect([reader.plan.list], from: place.table, where: .key), in: database)
+        let reader = content.reader(of: sqlEntity, store: store)
+        let statement = try SQLStatement(
+            SQLSelect([reader.plan.list], from: sqlEntity.table, where: .key), in: database)
         defer { statement.finish() }
         statement.bind(key, at: 1)
         var stale = SaveConflicts.Stale(entity: entity, key: key, expectedVersion: version)
@@ -261,22 +262,22 @@ struct PlanWriter {
 
     /// The values that triggers have computed: the last value of each attribute.
     private mutating func collectDerivedValues() {
-        struct Place: Hashable {
+        struct RowSlot: Hashable {
             let entity: Int
             let key: Int64
             let slot: Int
         }
-        var positions: [Place: Int] = [:]
+        var positions: [RowSlot: Int] = [:]
         for derived in content.connection.derivedValues.values {
             guard let index = schema.entityIndex(number: derived.number) else { continue }
             let entity = schema.model.orderedEntities[index]
             guard let slot = entity.layout.slot(named: derived.attribute) else { continue }
             let value = Value(derived.value, kind: entity.layout.slots[slot].kind)
-            let place = Place(entity: index, key: derived.key, slot: slot)
-            if let position = positions[place] {
+            let rowSlot = RowSlot(entity: index, key: derived.key, slot: slot)
+            if let position = positions[rowSlot] {
                 outcome.computed[position].value = value
             } else {
-                positions[place] = outcome.computed.count
+                positions[rowSlot] = outcome.computed.count
                 outcome.computed.append((entity, derived.key, slot, value))
             }
         }

@@ -6,18 +6,12 @@ import GRDB
 extension SQLiteStore {
     func reserveKeys(entity: NSEntityDescription, count: Int) throws -> ClosedRange<Int64> {
         let content = try content()
-        guard let root = content.schema.entity(entity.rootEntity), count > 0 else {
-            throw CocoaError(
-                .persistentStoreSave, "The store's configuration does not have the entity “\(entity.name ?? "")”.",
-                url: place)
-        }
+        let root = try content.schema.requireEntity(entity.rootEntity)
         do {
             return try content.connection.write { database in
                 let last = try PrimaryKeys.last(root.number, table: root.table, in: database)
-                let (end, overflows) = last.addingReportingOverflow(Int64(count))
-                if overflows {
-                    throw CocoaError(.persistentStoreSave, "There are no primary keys left for “\(root.table)”.")
-                }
+                let (end, overflows) = last.addingReportingOverflow(Int64(max(1, count)))
+                if overflows { throw CocoaError.noPrimaryKeysLeft(of: root.entity, place) }
                 try PrimaryKeys.raise(root.number, to: end, name: root.entity.name ?? "", in: database)
                 return (last + 1)...end
             }

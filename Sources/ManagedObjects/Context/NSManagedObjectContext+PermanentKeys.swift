@@ -1,0 +1,105 @@
+import Foundation
+
+// Permanent keys of new objects, before they are saved.
+
+extension NSManagedObjectContext {
+    /// Assigns the permanent keys in their stores to objects.
+    final func assignPermanentKeys(to objects: some Sequence<NSManagedObject>) throws {
+        guard let coordinator = rootCoordinator else { return }
+        var groups: [(store: any RowStore, root: NSEntityDescription, objects: ContiguousArray<NSManagedObject>)] = []
+        // The group of each entity's objects without an assigned store, by the entity's index in the model.
+        var groupOfEntity = [Int?](repeating: nil, count: registry.layouts.count)
+        for object in objects where object.key.isTemporary {
+            let assigned = object.assignedStore
+            if assigned == nil, let known = groupOfEntity[object.layout.index] {
+                groups[known].objects.append(object)
+                continue
+            }
+            let store = try coordinator.rowStore(for: object.entity, assigned: assigned).answering(self)
+            let root = object.entity.rootEntity
+            // An `ObjectStore` assigns the keys of all its new objects in one call.
+            let isWhole = store is any ObjectStore
+            let known = groups.firstIndex { $0.store === store && (isWhole || $0.root === root) }
+            if let known { groups[known].objects.append(object) } else { groups.append((store, root, [object])) }
+            if assigned == nil { groupOfEntity[object.layout.index] = known ?? groups.count - 1 }
+        }
+        guard !groups.isEmpty else { return }
+        var pairs: [(temporary: Int64, permanent: ObjectKey)] = []
+        pairs.reserveCapacity(groups.reduce(0) { $0 + $1.objects.count })
+        for group in groups {
+            if let store = group.store as? any ObjectStore {
+                let numbers = try store.reserveKeys(for: Array(group.objects))
+                for (object, number) in zip(group.objects, numbers) {
+                    let permanent = ObjectKey(store: store.number, entity: object.key.entity, number: number)
+                    pairs.append((object.key.number, permanent))
+                    rename(object, permanent)
+                }
+                continue
+            }
+            let range = try group.store.reserveKeys(entity: group.root, count: group.objects.count)
+            for (object, number) in zip(group.objects, range) {
+                let permanent = ObjectKey(store: group.store.number, entity: object.key.entity, number: number)
+                pairs.append((object.key.number, permanent))
+                rename(object, permanent)
+            }
+        }
+        resolveReferences(by: pairs)
+    }
+
+    /// Assigns known permanent keys to objects, by their temporary keys.
+    private func rename(
+        _ objects: ContiguousArray<NSManagedObject>, _ pairs: [(temporary: Int64, permanent: ObjectKey)]
+    ) {
+        let keys = Dictionary(pairs.map { ($0.temporary, $0.permanent) }, uniquingKeysWith: { $1 })
+        for object in objects {
+            guard let permanent = keys[object.key.number], !permanent.isTemporary else { continue }
+            rename(object, permanent)
+        }
+        resolveReferences(by: pairs)
+    }
+
+    final func rename(_ object: NSManagedObject, _ permanent: ObjectKey) {
+        registry.remove(object.key)
+        // Children and recorded undo steps may still refer to it by its temporary key.
+        let hasChildren = childCount.load(ordering: .relaxed) > 0
+        if hasChildren { givenKeys.append((object.key.number, permanent)) }
+        if hasChildren || undoManager != nil || parentContext != nil { aliases[object.key.number] = permanent }
+        object.key = permanent
+        registry.register(object, as: permanent)
+    }
+
+    private func resolveReferences(by pairs: [(temporary: Int64, permanent: ObjectKey)]) {
+        guard !pairs.isEmpty else { return }
+        let keys = PermanentKeys(pairs)
+        for object in changed { resolveReferences(of: object, by: keys) }
+    }
+
+    /// Replaces temporary keys by permanent ones in an object's references.
+    final func resolveReferences(of object: NSManagedObject, by keys: PermanentKeys) {
+        if object.values != nil {
+            for slot in object.layout.referenceSlots {
+                if case .reference(let target)? = object.values?[slot], target.number < 0 {
+                    object.values?[slot] = .reference(keys.permanent(target))
+                }
+            }
+        }
+        object.toMany.forEachMade { $0.resolve(by: keys) }
+    }
+
+    /// Assigns permanent IDs to objects before they are saved: one reservation for each entity hierarchy.
+    final func assignPermanentIDs(to objects: [NSManagedObject]) throws {
+        checkQueue()
+        let own = ContiguousArray(objects.filter { $0.context === self && $0.key.isTemporary })
+        guard let parentContext else { return try assignPermanentKeys(to: own) }
+        // Objects that the parent has get their ID there; the others get one from the stores, which the parent adopts
+        // when they are saved to it.
+        let temporary = own.map(\.key)
+        let known = try parentContext.queue.sync { () throws -> [(temporary: Int64, permanent: ObjectKey)] in
+            let objects = temporary.map { parentContext.registeredObject(for: $0) }
+            try parentContext.assignPermanentIDs(to: objects.compactMap(\.self))
+            return zip(temporary, objects).compactMap { key, object in object.map { (key.number, $0.key) } }
+        }
+        rename(own, known)
+        try assignPermanentKeys(to: own)
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import GRDB
+
+/// A to-many relationship of a table's rows that is stored in a join table. Created by ``EntityRows/members(named:)``.
+@_spi(Stores)
+public final class RowMembers {
+    public let relationship: NSRelationshipDescription
+    private let pairs: SQLPairs
+    /// The index among the entity's to-many relationships.
+    private let index: Int
+    private unowned let table: EntityRows
+    /// The rows of the destination.
+    private unowned let other: EntityRows
+    /// The index of the inverse among the destination's to-many relationships, if the store uses a join table.
+    private let inverseIndex: Int?
+
+    fileprivate init(
+        _ relationship: NSRelationshipDescription, pairs: SQLPairs, index: Int, table: EntityRows, other: EntityRows,
+        inverseIndex: Int?
+    ) {
+        self.relationship = relationship
+        self.pairs = pairs
+        self.index = index
+        self.table = table
+        self.other = other
+        self.inverseIndex = inverseIndex
+    }
+
+    private var writer: RowWriter { table.writer }
+    private var database: Database { writer.batch.database }
+
+    /// Whether objects of the entity with an index of the model may be members.
+    public func admits(_ entity: Int) -> Bool { destinations.contains(entity) }
+
+    private lazy var destinations = relationship.destinationIndexes
+
+    /// The members of rows, as pairs of the row's key and the member's, ordered by the row's key and the member's. At
+    /// most `EntityRows.lookupCount` rows; one statement.
+    public func members(of keys: some Collection<Int64>) throws -> [(key: Int64, member: Int64)] {
+        let columns = [pairs.source, pairs.destination]
+        let selection = SQLSelect(columns, from: pairs.table, where: .listed(pairs.source), orderBy: columns)
+        let statement = try SQLStatement(selection, in: database)
+        defer { statement.finish() }
+        statement.bind(list: keys, at: 1)
+        var members: [(key: Int64, member: Int64)] = []
+        while try statement.step() { members.append((statement.integer(0), statement.integer(1))) }
+        return members
+    }
+
+    /// Adds members to a row.
+    public func add(_ members: some Sequence<Int64>, to key: Int64) throws {
+        try change(members, of: key, with: \.insertion)
+    }
+
+    /// Removes members from a row.
+    public func remove(_ members: some Sequence<Int64>, from key: Int64) throws {
+        try change(members, of: key, with: \.deletion)
+    }
+
+    private func change(
+        _ members: some Sequence<Int64>, of key: Int64, with command: (SQLPairs) -> some SQLCommand
+    ) throws {
+        let statement = try SQLStatement(command(pairs), in: database)
+        statement.bind(key, at: 1)
+        for member in members {
+            statement.bind(member, at: 2)
+            try statement.run()
+            writer.touch(member, other.counter, toMany: inverseIndex)
+        }
+        writer.touch(key, table.counter, toMany: index)
+    }
+}
+
+@_spi(Stores)
+extension EntityRows {
+    /// A to-many relationship of the rows; nil if only objects can set it: one that is stored in the members' rows, is
+    /// ordered, or is its own inverse.
+    public func members(named name: String) -> RowMembers? {
+        guard let relationship = entity.relationshipsByName[name], relationship.isToMany,
+            let destination = relationship.destinationEntity, let other = try? writer.table(of: destination),
+            relationship.inverseRelationship !== relationship,
+            let index = layout.toMany.firstIndex(where: { $0.relationship === relationship }),
+            layout.toMany[index].isPersistent, let pairs = writer.batch.schema.pairs(of: relationship),
+            pairs.position == nil, pairs.inversePosition == nil, !pairs.isReflexive
+        else { return nil }
+        let inverseIndex = relationship.inverseRelationship.flatMap { inverse in
+            other.layout.toMany.firstIndex { $0.relationship === inverse }
+        }
+        return RowMembers(
+            relationship, pairs: pairs, index: index, table: self, other: other, inverseIndex: inverseIndex)
+    }
+}

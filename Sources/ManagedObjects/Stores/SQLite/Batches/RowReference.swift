@@ -1,0 +1,201 @@
+import Foundation
+import GRDB
+
+/// A to-one relationship of a table's rows: a column, whose inverse may be a column too, or an ordered relationship.
+/// Created by ``EntityRows/reference(named:)``.
+@_spi(Stores)
+public final class RowReference {
+    struct Position {
+        let slot: Int
+        let column: String
+    }
+
+    enum Inverse {
+        case one(table: String, column: String, companion: String?)
+        case many
+    }
+
+    public let relationship: NSRelationshipDescription
+    /// The slot of the destination's key.
+    public let slot: Int
+    private let column: String
+    /// The position among the owner's members, if these are ordered.
+    private let position: Position?
+    private let inverse: Inverse?
+    private unowned let table: EntityRows
+    /// The rows of the destination.
+    private unowned let other: EntityRows
+
+    fileprivate init(
+        _ relationship: NSRelationshipDescription, slot: Int, column: String, position: Position?, inverse: Inverse?,
+        table: EntityRows, other: EntityRows
+    ) {
+        self.relationship = relationship
+        self.slot = slot
+        self.column = column
+        self.position = position
+        self.inverse = inverse
+        self.table = table
+        self.other = other
+    }
+
+    private var writer: RowWriter { table.writer }
+    private var database: Database { writer.batch.database }
+
+    /// Whether objects of the entity with an index of the model may be the destination.
+    public func admits(_ entity: Int) -> Bool { destinations.contains(entity) }
+
+    private lazy var destinations = relationship.destinationIndexes
+
+    /// Whether the relationship has an inverse.
+    public var hasInverse: Bool { inverse != nil }
+
+    /// Sets the position of a row that gets another owner to the end of the owner's members, if these are ordered.
+    /// Returns the slot that must also be written.
+    public func setPosition(_ row: Int, of batch: RowBatch) throws -> Int? {
+        guard let position else { return nil }
+        let cell = batch[row, slot]
+        guard cell.kind == .reference else {
+            batch.setNull(row, position.slot)
+            return position.slot
+        }
+        let owner = Int64(bitPattern: cell.bits)
+        var last = table.counter.lastPositions[position.slot].flatMap { $0.owner == owner ? $0.position : nil }
+        if last == nil {
+            let highest = SQLSelect(["max(\(position.column))"], from: table.sql.table, where: .equals(column))
+            let statement = try SQLStatement(highest, in: database)
+            defer { statement.finish() }
+            statement.bind(owner, at: 1)
+            last = try statement.step() && !statement.isNull(0) ? statement.integer(0) : OrderedPositions.beforeFirst
+        }
+        let next = (last ?? OrderedPositions.beforeFirst) + OrderedPositions.step
+        table.counter.lastPositions[position.slot] = (owner, next)
+        batch.set(next, row, position.slot)
+        return position.slot
+    }
+
+    /// Updates the inverse after a row's reference has changed: that of the row's former destination, and the former
+    /// reference of the new destination.
+    public func didSet(_ key: Int64, from old: Int64?, to new: (key: Int64, entity: Int)?) throws {
+        switch inverse {
+        case nil: break
+        case .many:
+            if let old { writer.touch(old, other.counter) }
+            if let new { writer.touch(new.key, other.counter) }
+        case .one(let name, let inverseColumn, let companion):
+            if let old {
+                try setInverse(name, inverseColumn, companion, of: old, to: nil)
+                if let inverse = relationship.inverseRelationship { writer.didEmpty(old, inverse) }
+            }
+            guard let new else { return }
+            table.counter.displaced[column]?.remove(key)
+            let former = try reference(of: new.key, inverseColumn, in: name)
+            if let former, former != key { try leave(former) }
+            if former != key { try setInverse(name, inverseColumn, companion, of: new.key, to: key) }
+        }
+    }
+
+    private func setInverse(
+        _ name: String, _ column: String, _ companion: String?, of key: Int64, to value: Int64?
+    ) throws {
+        let columns = [column, companion].compactMap { $0 }
+        let update = SQLUpdate(name, set: columns.map { .parameter($0) }, where: .key)
+        let statement = try SQLStatement(update, in: database)
+        var position = 1
+        for number in [value, companion == nil ? nil : value.map { _ in table.sql.number }]
+            .prefix(companion == nil ? 1 : 2)
+        {
+            if let number { statement.bind(number, at: position) } else { statement.bindNull(at: position) }
+            position += 1
+        }
+        statement.bind(key, at: position)
+        try statement.run()
+        writer.touch(key, other.counter)
+    }
+
+    /// Removes the reference from a row that has been replaced at the other end of a one-to-one relationship.
+    private func leave(_ key: Int64) throws {
+        let clearing = table.sql.columnNames(of: [slot])
+        let update = SQLUpdate(table.sql.table, set: clearing.map { .null($0) }, where: .key)
+        let statement = try SQLStatement(update, in: database)
+        statement.bind(key, at: 1)
+        try statement.run()
+        for column in clearing { table.counter.displaced[column, default: []].insert(key) }
+        writer.touch(key, table.counter)
+        writer.didEmpty(key, relationship)
+    }
+
+    /// The key that the reference of a row has now; `found` is the key that it had when the row was found. They differ
+    /// if another row has taken its place in a one-to-one relationship since.
+    public func current(_ found: Int64, of key: Int64) -> Int64 {
+        guard case .one = inverse, table.counter.displaced[column]?.contains(key) == true else { return found }
+        return 0
+    }
+
+    /// Sets the reference of an existing row. Returns true if it was different.
+    public func set(_ key: Int64, to new: (key: Int64, entity: Int)) throws -> Bool {
+        let old = try reference(of: key, column, in: table.sql.table)
+        guard old != new.key else { return false }
+        let batch = table.makeBatch()
+        batch.addRow()
+        batch.setReference(to: new.key, entity: new.entity, 0, slot)
+        var slots: UInt64 = 1 << UInt64(slot)
+        if let position = try setPosition(0, of: batch) { slots |= 1 << UInt64(position) }
+        try table.update(0, of: batch, key: key, slots: slots)
+        try didSet(key, from: old, to: new)
+        return true
+    }
+
+    /// The key in a reference of a row; nil if the reference is NULL or the row does not exist.
+    private func reference(of key: Int64, _ column: String, in table: String) throws -> Int64? {
+        let statement = try SQLStatement(SQLSelect([column], from: table, where: .key), in: database)
+        defer { statement.finish() }
+        statement.bind(key, at: 1)
+        return try statement.step() && !statement.isNull(0) ? statement.integer(0) : nil
+    }
+}
+
+extension NSRelationshipDescription {
+    /// The model indexes of the entities whose objects may be the destination.
+    var destinationIndexes: Set<Int> {
+        var all: Set<Int> = []
+        var rest = destinationEntity.map { [$0] } ?? []
+        while let entity = rest.popLast() {
+            all.insert(entity.index)
+            rest += entity.subentities
+        }
+        return all
+    }
+}
+
+@_spi(Stores)
+extension EntityRows {
+    /// A to-one relationship of the rows; nil if only objects can set it: one that is its own inverse, or whose column or
+    /// column of positions the table lacks.
+    public func reference(named name: String) -> RowReference? {
+        guard let relationship = entity.relationshipsByName[name], !relationship.isToMany,
+            let destination = relationship.destinationEntity, let other = try? writer.table(of: destination),
+            relationship.inverseRelationship !== relationship, let slot = layout.slot(named: name),
+            let column = sql.columns[slot]
+        else { return nil }
+        var position: RowReference.Position?
+        let inverse: RowReference.Inverse?
+        switch relationship.inverseRelationship {
+        case let described? where described.isToMany:
+            if described.isOrdered {
+                guard let slot = layout.positionSlot(of: relationship), let column = sql.columns[slot] else {
+                    return nil
+                }
+                position = RowReference.Position(slot: slot, column: column.name)
+            }
+            inverse = .many
+        case let described?:
+            guard let column = writer.batch.schema.column(named: described.name, in: destination) else { return nil }
+            inverse = .one(table: other.sql.table, column: column.name, companion: column.companion)
+        case nil: inverse = nil
+        }
+        return RowReference(
+            relationship, slot: slot, column: column.name, position: position, inverse: inverse, table: self,
+            other: other)
+    }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import GRDB
+import ModelFiles
+
+// Opening a store.
+
+extension SQLiteStore {
+    func open(url: URL, model: NSManagedObjectModel) throws -> (Content, StoreMetadata) {
+        let file = SQLiteFile(url)
+        try file.requireUsable(isReadOnly: isReadOnly)
+        let connection = try SQLiteConnection(url: url, options: SQLiteOptions(options, isReadOnly: isReadOnly))
+        // Both are read from one state, even if another process writes to the file.
+        let (catalog, stored) = try connection.readConsistently { database in
+            let catalog = try SQLCatalog(in: database)
+            return (catalog, catalog.isEmpty && !isReadOnly ? nil : try StoreMetadata(in: database, url: url))
+        }
+        let metadata: StoreMetadata
+        let schema: SQLSchema
+        if let stored {
+            metadata = stored
+            schema = SQLSchemaBuilder.schema(of: model, configuration: configurationIfAny, catalog: catalog)
+            try schema.requireUsableNames()
+            try catalog.requireTables(of: schema, url: url)
+        } else {
+            schema = SQLSchemaBuilder.schema(
+                of: model, configuration: configurationIfAny, template: try joinTableTemplate(model))
+            metadata = StoreMetadata(model: model, configuration: configurationIfAny, uuid: identifier)
+            try schema.requireUsableNames()
+            try connection.write { database in
+                try schema.create(in: database)
+                try metadata.write(to: database)
+                try CachedModel.write(model, to: database)
+            }
+        }
+        let fits = model.isConfiguration(withName: configurationIfAny, compatibleWithStoreMetadata: metadata.published)
+        var history: HistoryTables?
+        if fits, !isReadOnly {
+            let isWanted = flag(forOption: NSPersistentHistoryTrackingKey)
+            history = try HistoryTables.open(
+                schema: schema, catalog: catalog, isWanted: isWanted, connection: connection)
+            if isWanted, flag(forOption: HistoryOldValuesOption) {
+                try history?.keepOldValues(schema: schema, catalog: catalog, connection: connection)
+            }
+            try maintain(connection)
+            try prepareDerivations(schema, catalog, connection)
+        }
+        if fits, !SQLiteFile.isMemory(url) { try refuseOtherVersions(connection, model) }
+        let commits = CommitObservers<StoreWatcher> { queue, notify in
+            SQLiteFile.isMemory(url)
+                ? nil : StoreWatcher(url: url, connection: connection, queue: queue, post: notify)
+        }
+        let content = Content(
+            connection: connection, schema: schema,
+            compiler: SQLQueryCompiler(schema: schema, dialect: SQLiteDialect()),
+            plans: RowPlans(schema: schema, dialect: SQLiteDialect()), file: file,
+            externalData: SQLiteFile.isMemory(url) ? nil : ExternalData(directory: file.externalDataDirectory),
+            history: history, bitmaps: ChangeBitmaps(schema, areReliable: areMasksReliable(catalog)),
+            commits: commits, remoteChanges: try observeRemoteChanges(commits))
+        return (content, metadata)
+    }
+
+    /// The schema of the store of ``JoinTableNamesOption``; nil without the option.
+    private func joinTableTemplate(_ model: NSManagedObjectModel) throws -> SQLCatalog? {
+        guard let option = options?[JoinTableNamesOption] else { return nil }
+        guard let place = option as? URL else {
+            throw CocoaError(
+                .persistentStoreOpen, "The value of \(JoinTableNamesOption) must be the URL of a store.", url: url)
+        }
+        let (catalog, metadata) = try Self.withDatabase(at: place) { database in
+            (try SQLCatalog(in: database), try StoreMetadata(in: database, url: place).published)
+        }
+        guard model.isConfiguration(withName: configurationIfAny, compatibleWithStoreMetadata: metadata) else {
+            throw CocoaError(
+                .persistentStoreIncompatibleVersionHash,
+                "The join tables cannot be named as in \(place.path), because that store has another model.", url: place
+            )
+        }
+        let schema = SQLSchemaBuilder.schema(of: model, configuration: configurationIfAny, catalog: catalog)
+        if let table = schema.joinTables.map(\.name).first(where: schema.missing.contains) {
+            throw CocoaError(
+                .persistentStoreIncompatibleSchema,
+                "The join tables cannot be named as in \(place.path), because that store lacks \(table).", url: place)
+        }
+        return catalog
+    }
+
+    /// Stores of macOS 10.13 have random bits in the masks of their histories. They are recognised by the table of
+    /// transactions, which contains texts instead of keys of texts.
+    private func areMasksReliable(_ catalog: SQLCatalog) -> Bool {
+        catalog.columns["ATRANSACTION"]?.contains("ZAUTHORTS") ?? true
+    }
+
+    /// Makes reads and write transactions fail after another process has migrated the store: they would read rows of other
+    /// entities, and write entity numbers of the old model.
+    private func refuseOtherVersions(_ connection: SQLiteConnection, _ model: NSManagedObjectModel) throws {
+        let (configuration, url) = (configurationIfAny, url)
+        try connection.refuseStates { database in
+            let metadata = try StoreMetadata(in: database, url: url).published
+            guard !model.isConfiguration(withName: configuration, compatibleWithStoreMetadata: metadata) else { return }
+            throw CocoaError(
+                .persistentStoreIncompatibleVersionHash,
+                "The store has been migrated to another version of the model since it was opened. Open it with that version.",
+                url: url,
+                userInfo: [
+                    "metadata": metadata,
+                    "reason": "The model used to open the store is incompatible with the one used to create the store",
+                ])
+        }
+    }
+
+    /// Posts notifications of remote changes, if the option is set and the store is a file.
+    private func observeRemoteChanges(
+        _ commits: CommitObservers<StoreWatcher>
+    ) throws -> CommitObservers<StoreWatcher>.Observation? {
+        guard let url, flag(forOption: NSPersistentStoreRemoteChangeNotificationPostOptionKey),
+            !SQLiteFile.isMemory(url)
+        else { return nil }
+        return try commits.observe { [weak self] in
+            guard let self, let coordinator = persistentStoreCoordinator else { return }
+            var userInfo: [AnyHashable: Any] = [NSStoreUUIDKey: identifier ?? "", NSPersistentStoreURLKey: url]
+            userInfo[NSPersistentHistoryTokenKey] = coordinator.currentPersistentHistoryToken(fromStores: [self])
+            NotificationCenter.default.post(
+                name: .NSPersistentStoreRemoteChange, object: coordinator, userInfo: userInfo)
+        }
+    }
+
+    /// Adds what derived attributes need on the writing connection, besides the triggers in the file.
+    private func prepareDerivations(_ schema: SQLSchema, _ catalog: SQLCatalog, _ connection: SQLiteConnection) throws {
+        let functions = StoreFunctions.textFunctions(of: catalog, schema: schema)
+        let triggers = schema.temporaryTriggerStatements(besides: catalog.statements.keys)
+        guard !functions.isEmpty || !triggers.isEmpty else { return }
+        try connection.writeWithoutTransaction { database in
+            for function in functions { database.add(function: function) }
+            for trigger in triggers { try database.execute(sql: trigger) }
+        }
+    }
+
+    /// Executes the maintenance that options request once, when the store is added.
+    private func maintain(_ connection: SQLiteConnection) throws {
+        if flag(forOption: NSSQLiteManualVacuumOption) {
+            try connection.writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
+        }
+        if flag(forOption: NSSQLiteAnalyzeOption) {
+            try connection.writeWithoutTransaction { try $0.execute(sql: "ANALYZE") }
+        }
+    }
+}
