@@ -97,6 +97,7 @@ extension NSManagedObjectContext {
         guard !isProcessing else { return }
         isProcessing = true
         defer { isProcessing = false }
+        mergedDeletions = []
         noticeInPlaceChanges()
         if propagatesDeletesAtEndOfEvent || isSaving { propagateDeletions() }
         guard !changedInEvent.isEmpty else { return }
@@ -123,6 +124,8 @@ extension NSManagedObjectContext {
         for object in objects { detach(object) }
         inPlaceValues.removeAll()
         clearChanges()
+        mergedDeletions = []
+        savedInBlock = []
         aliases = [:]
         rowsAhead.removeAll()
         for rows in incrementalStores { rows.unregisterAll() }

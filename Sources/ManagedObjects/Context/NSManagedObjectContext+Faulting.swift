@@ -40,6 +40,11 @@ extension NSManagedObjectContext {
     /// - Returns: False when the row does not exist.
     final func realise(_ object: NSManagedObject) throws -> Bool {
         guard object.isFaultInternally else { return true }
+        if object.state.contains(.inserted) {
+            object.values = object.layout.initialValues
+            object.state.insert(.realised)
+            return true
+        }
         if object.page == nil || object.originSlot >= 0 {
             if object.committed != nil {
                 object.state.insert(.realised)
