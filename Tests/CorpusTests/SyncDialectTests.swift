@@ -196,11 +196,11 @@ struct SyncDialectTests {
         let fixture = try Self.fixture("225")
         try Self.sync(fixture, "225-a.json", "User", nil)
         let user = try #require(try fixture.objects("User").first)
-        #expect(user.many("tags").map { $0.int("id") } == [10])
+        #expect(user.many("tags").map { $0.int("remoteID") } == [10])
         try fixture.take(.data(Data(json.utf8)), as: "User", Dialect.syncOptions("User", in: fixture.model))
         try fixture.save()
-        #expect(user.many("tags").map { $0.int("id") } == (json.contains("11") ? [11] : []))
-        #expect(try fixture.objects("Tag", where: "id = 10").count == 1)
+        #expect(user.many("tags").map { $0.int("remoteID") } == (json.contains("11") ? [11] : []))
+        #expect(try fixture.objects("Tag", where: "remoteID = 10").count == 1)
     }
 
     @Test func `the order of a list of objects`() throws {

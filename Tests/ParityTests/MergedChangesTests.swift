@@ -57,7 +57,7 @@ import Testing
     }
 
     /// CoreDataPlus, `test_InvestigationMergeChanges`. A merged deletion is counted once, in the notification of the merge, in that
-    /// of changed objects and, until the event ends, among the deleted objects:
+    /// of changed objects and, until the next save, among the deleted and the registered objects:
     /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/mergechanges(fromcontextdidsave:)
     @Test func mergedDeletionsAreCounted() throws {
         let diary = try Diary()
@@ -92,11 +92,13 @@ import Testing
             reading.mergeChanges(fromContextDidSave: notification)
             #expect((merged[NSDeletedObjectIDsKey] as? Set<NSManagedObjectID>)?.count == 2)
             #expect((changed[NSDeletedObjectsKey] as? Set<NSManagedObject>)?.count == 2)
-            #expect(reading.deletedObjects.count == 2 && reading.registeredObjects.count == 1)
-            reading.processPendingChanges()
-            #expect(reading.deletedObjects.isEmpty)
+            reading.performAndWait {
+                #expect(reading.deletedObjects.count == 2 && reading.registeredObjects.count == 3)
+            }
             #expect(try reading.all("Note").count == 1)
             #expect(!reading.hasChanges)
+            try reading.save()
+            #expect(reading.deletedObjects.isEmpty && reading.registeredObjects.count == 1)
         }
     }
 
@@ -148,5 +150,29 @@ import Testing
             try writing.save()
         }
         reading.performAndWait { #expect(posted.count == 1 && posted.first?[NSInsertedObjectsKey] as? Int == 1) }
+    }
+
+    /// CoreDataPlus, `test_HasPersistentChangesInParentChildContextRelationship`: a child takes its parent's unsaved values, but for
+    /// those of transient properties.
+    @Test func aChildTakesNoTransientValues() throws {
+        let diary = try Diary()
+        let parent = diary.context()
+        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        child.parent = parent
+        let note = try parent.performAndWait { () throws in
+            let note = parent.insert("Note", ["title": "saved", "draft": true])
+            try parent.save()
+            note.setValue("unsaved", forKey: "title")
+            return note
+        }
+        let id = note.objectID
+        try child.performAndWait { () throws in
+            let own = child.object(with: id)
+            #expect(own.value(forKey: "title") as? String == "unsaved")
+            #expect(own.value(forKey: "draft") == nil && !own.hasChanges)
+            own.setValue(false, forKey: "draft")
+            try child.save()
+        }
+        parent.performAndWait { #expect(note.value(forKey: "draft") as? Bool == false) }
     }
 }

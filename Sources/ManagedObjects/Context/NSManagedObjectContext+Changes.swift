@@ -97,7 +97,6 @@ extension NSManagedObjectContext {
         guard !isProcessing else { return }
         isProcessing = true
         defer { isProcessing = false }
-        mergedDeletions = []
         noticeInPlaceChanges()
         if propagatesDeletesAtEndOfEvent || isSaving { propagateDeletions() }
         guard !changedInEvent.isEmpty else { return }
@@ -124,7 +123,6 @@ extension NSManagedObjectContext {
         for object in objects { detach(object) }
         inPlaceValues.removeAll()
         clearChanges()
-        mergedDeletions = []
         savedInBlock = []
         aliases = [:]
         rowsAhead.removeAll()
@@ -141,6 +139,7 @@ extension NSManagedObjectContext {
         changed = []
         changedInEvent = []
         pendingDeletions = []
+        mergedDeletions = []
         primitiveEdits.removeAll()
         undoRecorder.forgetEvent()
         insertedCount = 0

@@ -108,14 +108,19 @@ extension NSManagedObjectContext {
         return true
     }
 
-    /// A child context copies the current values of its parent, including unsaved ones.
+    /// A child context copies the current values of its parent, including unsaved ones, but not those of transient properties.
     private func findValues(of object: NSManagedObject, in parent: NSManagedObjectContext) throws -> Bool {
         let key = object.key
         let found = try query(parent) { parent throws -> (ContiguousArray<Value>, Int64)? in
             let original = parent.object(for: key)
             guard !original.state.contains(.deleted), try parent.realise(original) else { return nil }
             original.noticeInPlaceChanges()
-            return (original.isolated(original.currentValues()), original.version)
+            var values = original.isolated(original.currentValues())
+            let layout = original.layout
+            for slot in layout.slots.indices where !layout.slots[slot].isPersistent {
+                values[slot] = layout.initialValues[slot]
+            }
+            return (values, original.version)
         }
         guard let found else { return false }
         if let origin = object.page, let fetched = origin.fetched { noteReading(object, fetched, origin: origin) }

@@ -45,7 +45,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     final var transactionsOfSave: [String: Int64] = [:]
     /// The keys of objects that saves of the current block on the queue have written.
     final var savedInBlock: ContiguousArray<ObjectKey> = []
-    /// Objects whose deletion was merged in the current event.
+    /// Objects whose deletion the last merge has made, until the next save.
     final var mergedDeletions: ContiguousArray<NSManagedObject> = []
     /// Deleted objects whose delete rules are still to be applied.
     final var pendingDeletions: ContiguousArray<NSManagedObject> = []
@@ -209,7 +209,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     /// All registered objects.
     open var registeredObjects: Set<NSManagedObject> {
         checkQueue()
-        return Set(registry.objects)
+        return Set(registry.objects).union(mergedDeletions)
     }
 
     /// The registered object with an ID, or nil; no statement.
@@ -286,7 +286,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
         return Set(changed.lazy.filter(\.isUpdated))
     }
 
-    /// Objects that the next save will delete, and, until the event ends, those whose deletion was merged from another context.
+    /// Objects that the next save will delete, and, until it or another merge, those whose deletion was merged from another
+    /// context.
     open var deletedObjects: Set<NSManagedObject> {
         checkQueue()
         let own = changed.lazy.filter { $0.state.contains(.deleted) && !$0.state.contains(.inserted) }
