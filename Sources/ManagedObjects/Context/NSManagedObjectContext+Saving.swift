@@ -15,6 +15,7 @@ extension NSManagedObjectContext {
             // An observer may have changed objects.
             guard hasUnsavedChanges else {
                 try saveNothing()
+                mergedDeletions = []
                 postDidSave(ObjectChanges(), sharing: nil)
                 return
             }
