@@ -50,9 +50,9 @@
         package mutating func rewrite(usesMacro: Bool = false) {
             let rewrites: [any Rewrite] =
                 [
-                    KeyPathRewrite(), SetLiteralRewrite(), RequestCastRewrite(), SelectorRewrite(),
-                    ExpectationWaitRewrite(),
-                    RequiredInitializerRewrite(), OverrideRewrite(), AmbiguousNameRewrite(),
+                    KeyPathRewrite(), SetLiteralRewrite(), RequestCastRewrite(), ClassForCoderRewrite(),
+                    ModuleNameRewrite(), SelectorRewrite(), ExpectationWaitRewrite(), RequiredInitializerRewrite(),
+                    OverrideRewrite(), AmbiguousNameRewrite(),
                 ] + (usesMacro ? [ManagedClassRewrite()] : []) + [ObjectiveCAttributeRewrite(), ImportRewrite()]
             for rewrite in rewrites {
                 // A replacement may be inside another one, to the depth of the nesting of expressions.

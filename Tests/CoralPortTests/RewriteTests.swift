@@ -309,6 +309,7 @@
                         let a = Note.fetchRequest() as! NSFetchRequest<Note>
                         let b = r as! NSFetchRequest<Note>
                         let c = r as? NSFetchRequest<Note>
+                        if let d = Note.fetchRequest() as? NSFetchRequest<Note> {}
                     }
                     """) == [
                         """
@@ -321,9 +322,43 @@
                             let b = NSFetchRequest<Note>(r)
                             #endif
                             let c = r as? NSFetchRequest<Note>
+                            if let d = Optional(NSFetchRequest<Note>(entityName: Note.entity().name!)) {}
                         }
                         """
                     ])
+        }
+
+        @Test("Names with a module, unless the package declares them too")
+        func moduleNames() {
+            #expect(
+                rewritten(
+                    """
+                    import CoreData.NSManagedObject
+                    import class CoreData.NSPredicate
+                    final class A: Foundation.ValueTransformer {
+                        let p = Foundation.NSPredicate(format: "a"), d = Foundation.Date(), o = foundation.NSPredicate()
+                    }
+                    """) == [
+                        """
+                        import CoreData
+                        import class CoreData.NSPredicate
+                        final class A: ValueTransformer {
+                            let p = NSPredicate(format: "a"), d = Foundation.Date(), o = foundation.NSPredicate()
+                        }
+                        """
+                    ])
+            let own = "import CoreData\nclass ValueTransformer: Foundation.ValueTransformer {}"
+            #expect(rewritten(own) == [own])
+        }
+
+        @Test("The class of a type is the type; that of an object remains")
+        func classForCoder() {
+            #expect(
+                rewritten("let a = [B.classForCoder(), C.B.classForCoder(), T.self.classForCoder()]")
+                    == ["let a = [B.self, C.B.self, T.self]"])
+            #expect(rewritten("let a = type(of: b).classForCoder()") == ["let a = type(of: b)"])
+            let other = "let a = (b.classForCoder(), B.classForCoder(c), B.classForCoder)"
+            #expect(rewritten(other) == [other])
         }
 
         @Test("Selectors of comparisons and of observers")

@@ -87,6 +87,21 @@ struct GrootDialectTests {
         }
     #endif
 
+    /// Groot, `testSerializationFromIdentifiersFailsWithoutIdentityAttribute` and `testSerializationFromIdentifiersValidatesValues`.
+    @Test func `bare keys need an identity, and values that it can have`() throws {
+        let keyless = try Self.fixture { $0.userInfo = [:] }
+        #expect(throws: ImportError.self) {
+            try keyless.take(
+                .data(Data(#"["1699", "1455"]"#.utf8)), as: "Character", Dialect.groot.importOptions(for: keyless.model)
+            )
+        }
+        #expect(try keyless.objects("Character").isEmpty)
+        #expect(throws: ImportError.self) {
+            try fixture.take(.data(Data(#"["1699", [0, 0]]"#.utf8)), as: "Character", options)
+        }
+        #expect(try fixture.objects("Character").isEmpty)
+    }
+
     @Test func `nested objects are merged by their keys`() throws {
         let batman = """
             {"name": "Batman", "real_name": "Guille Gonzalez", "id": "1699",

@@ -75,7 +75,8 @@ extension NSPersistentStoreCoordinator {
         #expect(NSPersistentStoreCoordinator.made().persistentStores.isEmpty)
     }
 
-    /// CoreDataPlus, `test_FaultAndMaterialize` refreshes an object that has not been saved. Its values are lost:
+    /// CoreDataPlus, `test_FaultAndMaterialize` refreshes an object that has not been saved. It becomes a fault, and its values
+    /// are lost:
     /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/refresh(_:mergechanges:)
     @Test func refreshingAnUnsavedObjectDiscardsItsValues() throws {
         let diary = try Diary()
@@ -86,17 +87,44 @@ extension NSPersistentStoreCoordinator {
             context.refresh(note, mergeChanges: true)
             #expect(note.value(forKey: "title") as? String == "one")
             context.refresh(note, mergeChanges: false)
+            #expect(note.isFault && note.isInserted)
             note.willAccessValue(forKey: nil)
             #expect(!note.isFault && note.isInserted)
             #expect(note.value(forKey: "rank") == nil)
             #expect(note.value(forKey: "title") as? String == "")
             #expect((tag.value(forKey: "notes") as? NSSet)?.count == 0)
+            context.refresh(note, mergeChanges: false)
+            #expect(note.isFault)
             try context.save()
             #expect(try context.all("Note").count == 1)
+            #expect(note.value(forKey: "title") as? String == "" && !note.hasChanges)
         }
     }
 
-    /// An object that a reset has removed from its context has no values to fire for:
+    /// A new object that is a fault fires when it is read, changed, validated or undone; it remains one object of its context.
+    @Test func anUnsavedFaultFires() throws {
+        let diary = try Diary()
+        let context = diary.context()
+        try context.performAndWait { () throws in
+            context.undoManager = UndoManager()
+            let note = context.insert("Note", ["title": "one"])
+            context.processPendingChanges()
+            context.refresh(note, mergeChanges: false)
+            note.setValue("two", forKey: "title")
+            #expect(note.changedValues()["title"] as? String == "two")
+            context.refresh(note, mergeChanges: false)
+            try note.validateForInsert()
+            #expect(try context.all("Note") == [note])
+            context.processPendingChanges()
+            context.refresh(note, mergeChanges: false)
+            context.rollback()
+            #expect(note.managedObjectContext == nil && note.value(forKey: "title") as? String == "")
+            #expect(try context.all("Note").isEmpty)
+        }
+    }
+
+    /// CoreDataPlus, `test_FaultAndMaterializeObjectWithoutNSManagedObjectContext`: an object that a reset has removed from its
+    /// context has no values to fire for, and is a fault no longer:
     /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/reset()
     @Test func accessingAnObjectAfterAReset() throws {
         let diary = try Diary()
@@ -106,97 +134,61 @@ extension NSPersistentStoreCoordinator {
             try context.save()
             context.refresh(note, mergeChanges: false)
             context.reset()
+            #expect(note.isFault)
             note.willAccessValue(forKey: nil)
-            #expect(note.managedObjectContext == nil)
+            #expect(note.managedObjectContext == nil && !note.isFault)
         }
     }
 
-    /// CoreDataPlus, `test_Merge`: a save without changes posts its notifications, and the merge reports updated objects
-    /// as updated and as refreshed.
-    @Test func savesWithoutChangesAndMergesPost() throws {
-        let diary = try Diary()
-        let (reading, writing) = (diary.context(), diary.context())
-        nonisolated(unsafe) var posted: [String] = []
-        nonisolated(unsafe) var merged: [AnyHashable: Any] = [:]
-        let names: [(Notification.Name, String)] = [
-            (.NSManagedObjectContextWillSave, "will"), (.NSManagedObjectContextDidSave, "did"),
-        ]
-        var observers = names.map { name, word in
-            NotificationCenter.default.addObserver(forName: name, object: reading, queue: nil) { _ in
-                posted.append(word)
+    /// CoreDataPlus, `test_PersistentStoreWithHistoryTrackingEnabledGeneratesHistoryTokens`
+    @Test func aSaveNotifiesOfItsHistoryToken() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: DiaryModel.make())
+        try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: folder.appendingPathComponent("Diary.sqlite"),
+            options: [NSPersistentHistoryTrackingKey: true as NSNumber])
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        nonisolated(unsafe) var tokens: [NSPersistentHistoryToken?] = []
+        let observer = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextDidSave, object: context, queue: nil
+        ) { tokens.append($0.userInfo?["newChangeToken"] as? NSPersistentHistoryToken) }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        try context.performAndWait { () throws in
+            _ = context.insert("Note", ["title": "one"])
+            try context.save()
+            try context.save()
+        }
+        #expect(tokens.count == 2 && tokens.last == .some(nil))
+        #expect(tokens.first == coordinator.currentPersistentHistoryToken(fromStores: nil))
+    }
+
+    /// CoreDataPlus, `test_InferringMappingModelFromV1toV2`: an inferred mapping lists the names of its properties.
+    @Test func anInferredMappingListsItsProperties() throws {
+        func model(_ names: [String], renaming: [String: String] = [:]) -> NSManagedObjectModel {
+            let entity = NSEntityDescription()
+            entity.name = "Author"
+            entity.properties = names.map { name in
+                let attribute = NSAttributeDescription()
+                attribute.name = name
+                attribute.attributeType = .stringAttributeType
+                attribute.isOptional = true
+                attribute.renamingIdentifier = renaming[name]
+                return attribute
             }
+            let model = NSManagedObjectModel()
+            model.entities = [entity]
+            return model
         }
-        observers.append(
-            NotificationCenter.default.addObserver(
-                forName: .NSManagedObjectContextDidMergeChangesObjectIDs, object: reading, queue: nil
-            ) { merged = $0.userInfo ?? [:] })
-        defer { for observer in observers { NotificationCenter.default.removeObserver(observer) } }
-        try reading.performAndWait { () throws in
-            for number in 0..<2 { _ = reading.insert("Note", ["title": "\(number)"]) }
-            try reading.save()
-        }
-        posted = []
-        let saved = NotificationCenter.default.addObserver(
-            forName: .NSManagedObjectContextDidSave, object: writing, queue: nil
-        ) { notification in
-            nonisolated(unsafe) let notification = notification
-            reading.performAndWait { reading.mergeChanges(fromContextDidSave: notification) }
-        }
-        defer { NotificationCenter.default.removeObserver(saved) }
-        try writing.performAndWait { () throws in
-            for note in try writing.all("Note") { note.setValue(1, forKey: "rank") }
-            _ = writing.insert("Note", ["title": "new"])
-            try writing.save()
-        }
-        func count(_ key: String) -> Int { (merged[key] as? Set<NSManagedObjectID>)?.count ?? 0 }
-        #expect(count(NSInsertedObjectIDsKey) == 1)
-        #expect(count(NSUpdatedObjectIDsKey) == 2)
-        #expect(count(NSRefreshedObjectIDsKey) == 2)
-        #expect(count(NSDeletedObjectIDsKey) == 0)
-        #expect(posted == [])
-        try reading.performAndWait { () throws in
-            #expect(!reading.hasChanges)
-            try reading.save()
-        }
-        #expect(posted == ["will", "did"])
-    }
-
-    /// A merged deletion is counted once, in the notification of the merge and in that of changed objects:
-    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/mergechanges(fromcontextdidsave:)
-    @Test func mergedDeletionsAreCounted() throws {
-        let diary = try Diary()
-        let (reading, writing) = (diary.context(), diary.context())
-        nonisolated(unsafe) var merged: [AnyHashable: Any] = [:]
-        nonisolated(unsafe) var changed: [AnyHashable: Any] = [:]
-        nonisolated(unsafe) var saved: Notification?
-        let observers = [
-            NotificationCenter.default.addObserver(
-                forName: .NSManagedObjectContextDidMergeChangesObjectIDs, object: reading, queue: nil
-            ) { merged = $0.userInfo ?? [:] },
-            NotificationCenter.default.addObserver(
-                forName: .NSManagedObjectContextObjectsDidChange, object: reading, queue: nil
-            ) { changed = $0.userInfo ?? [:] },
-            NotificationCenter.default.addObserver(
-                forName: .NSManagedObjectContextDidSave, object: writing, queue: nil
-            ) { saved = $0 },
-        ]
-        defer { for observer in observers { NotificationCenter.default.removeObserver(observer) } }
-        try reading.performAndWait { () throws in
-            for number in 0..<3 { _ = reading.insert("Note", ["title": "\(number)"]) }
-            try reading.save()
-        }
-        try writing.performAndWait { () throws in
-            for note in try writing.all("Note").prefix(2) { writing.delete(note) }
-            try writing.save()
-        }
-        let notification = try #require(saved)
-        try reading.performAndWait { () throws in
-            reading.mergeChanges(fromContextDidSave: notification)
-            #expect((merged[NSDeletedObjectIDsKey] as? Set<NSManagedObjectID>)?.count == 2)
-            #expect((changed[NSDeletedObjectsKey] as? Set<NSManagedObject>)?.count == 2)
-            #expect(try reading.all("Note").count == 1)
-            #expect(!reading.hasChanges)
-        }
+        let mapping = try NSMappingModel.inferredMappingModel(
+            forSourceModel: model(["alias", "cover", "siteURL"]),
+            destinationModel: model(["alias", "frontCover", "age"], renaming: ["frontCover": "cover"]))
+        let userInfo = try #require(mapping.entityMappings?.first?.userInfo)
+        #expect(userInfo["mappedProperties"] as? Set<String> == ["alias", "frontCover"])
+        #expect(userInfo["addedProperties"] as? Set<String> == ["age"])
+        #expect(userInfo["removedProperties"] as? Set<String> == ["siteURL"])
     }
 
     /// CoreDataPlus, `test_InvestigationNSPersistentStoreCoordinatorStoresNotifications`: the object of the notification

@@ -220,6 +220,28 @@ final class EmptyingPolicy: NSEntityMigrationPolicy {
         #expect(fail(["cancels": true]) == NSMigrationCancelledError)
     }
 
+    /// CoreDataPlus, `test_CancelMigrationFromV2ToV3`, cancels before the migration begins: https://github.com/alemar11/CoreDataPlus
+    @Test func aMigrationIsCancelledBeforeItBegins() throws {
+        let library = try OldLibrary()
+        var managers: [NSMigrationManager] = []
+        let cancelled = code {
+            _ = try migrate(library) { _, manager in
+                managers.append(manager)
+                manager.cancelMigrationWithError(CocoaError(CocoaError.Code(rawValue: NSMigrationCancelledError)))
+            }
+        }
+        #expect(cancelled == NSMigrationCancelledError)
+        #expect(!FileManager.default.fileExists(atPath: library.destination.path))
+        // The next call of the same manager is not cancelled.
+        let manager = try #require(managers.first)
+        try manager.migrateStore(
+            from: library.source, sourceType: NSSQLiteStoreType, options: nil,
+            with: NSMappingModel.inferredMappingModel(forSourceModel: library.old, destinationModel: library.new),
+            toDestinationURL: library.destination, destinationType: NSSQLiteStoreType, destinationOptions: nil)
+        let lines = try OldLibrary.open(library.destination, LibraryModels.new(), OldLibrary.lines)
+        #expect(lines == OldLibrary.migratedLines)
+    }
+
     @Test func storesThatCannotBeOpenedAreRefused() throws {
         let library = try OldLibrary()
         let mapping = try NSMappingModel.inferredMappingModel(

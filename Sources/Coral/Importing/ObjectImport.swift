@@ -16,6 +16,8 @@ final class ObjectImport: BatchedImport {
     private var requirements = OpenRequirements<NSManagedObjectID, RecordID>()
     /// Whether the context saves objects that lack required relationships.
     private var defersRequirements = false
+    /// The objects that this import has inserted, if it may have to omit their records after they were saved.
+    private var inserted: Set<NSManagedObjectID> = []
     /// The number of bytes of an earlier pass.
     private var bytesBefore = 0
     /// Whether the reader reports its byte count.
@@ -99,7 +101,9 @@ final class ObjectImport: BatchedImport {
             try loadTogether(batch)
             try session.perform()
             try note(session)
+            let new = defersRequirements && importer.options.skipsInvalid ? context.insertedObjects : []
             if context.hasChanges { try context.save() }
+            inserted.formUnion(new.map(\.objectID))
             result.savedBatchCount += 1
             if part == .batch { remember(session) }
             for open in session.requirements {
@@ -111,22 +115,58 @@ final class ObjectImport: BatchedImport {
         if countsBytes { progress?.completedUnitCount = Int64(bytesBefore + bytes) }
     }
 
-    /// Cost: a statement for each relationship that an object
-    /// of a batch lacked.
+    /// Where records with errors are omitted, the objects that were inserted for them are deleted again, and then those that
+    /// required them. An object that was in the store before cannot be omitted: its error ends the import.
+    ///
+    /// Cost: a statement for each relationship that an object of a batch lacked.
     func checkRequirements() throws {
-        let violations = try requirements.violations { requirement, objects in
-            try context.performAndWait { try requirement.violations(in: context) }
-                .filter(objects.contains).map { ($0, $0) }
-        }
-        if violations.isEmpty { return }
-        var errors = ImportEntries<ImportError>(limit: importer.options.entryLimit)
         // An object may have its record in another batch.
-        let records = Dictionary(ids.map { ($0.value, $0.key) }) { first, _ in first }
-        for violation in violations {
-            let record = violation.record ?? records[violation.object]
-            errors.add(violation.requirement.error(of: violation.object, record: record))
+        var recordsOfObjects: [NSManagedObjectID: RecordID]?
+        while true {
+            let violations = try requirements.violations { requirement, objects in
+                try context.performAndWait { try requirement.violations(in: context) }
+                    .filter(objects.contains).map { ($0, $0) }
+            }
+            if violations.isEmpty { return }
+            let records = recordsOfObjects ?? Dictionary(ids.map { ($0.value, $0.key) }) { first, _ in first }
+            recordsOfObjects = records
+            let found = violations.map { violation in
+                violation.requirement.error(of: violation.object, record: violation.record ?? records[violation.object])
+            }
+            var errors = ImportEntries<ImportError>(limit: importer.options.entryLimit)
+            for error in found { errors.add(error) }
+            try note(errors)
+            try omit(zip(violations, found).map { ($0.object, $1) })
         }
-        try note(errors)
+    }
+
+    /// Deletes objects that this import has inserted, and notes which others lack them now.
+    ///
+    /// - Throws: The error of an object that was in the store before, or whose deletion deletes one.
+    private func omit(_ objects: [(id: NSManagedObjectID, error: ImportError)]) throws {
+        try context.performAndWait {
+            for (id, error) in objects {
+                context.delete(context.object(with: id))
+                context.processPendingChanges()
+                guard context.deletedObjects.allSatisfy({ inserted.contains($0.objectID) }) else { throw error }
+            }
+            result.insertCount -= context.deletedObjects.count
+            for object in context.updatedObjects { noteRequirements(of: object) }
+            try context.save()
+            context.reset()
+        }
+    }
+
+    private func noteRequirements(of object: NSManagedObject) {
+        do {
+            try object.validateForUpdate()
+        } catch let error as NSError {
+            for detail in error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error] {
+                let property = detail.userInfo[NSValidationKeyErrorKey] as? String ?? ""
+                guard let requirement = ImportRequirement(detail, of: object.entity, property) else { continue }
+                requirements.add(requirement, of: object.objectID, record: nil)
+            }
+        }
     }
 
     func finish() -> BatchImporter.Result { result }

@@ -2,7 +2,8 @@
     import SwiftSyntax
 
     /// `Note.fetchRequest() as! NSFetchRequest<Note>` becomes `NSFetchRequest<Note>(entityName: Note.entity().name!)`, the same
-    /// request on all platforms. A cast of another request becomes conditional, with its statement.
+    /// request on all platforms; with `as?` an optional one. A forced cast of another request becomes conditional, with its
+    /// statement.
     struct RequestCastRewrite: Rewrite {
         /// Longer statements are left to the reader, since they would be written twice.
         private static let longestStatement = 6
@@ -11,7 +12,7 @@
             var edits = PackageEdits()
             for (index, file) in package.files.enumerated() {
                 for cast in Casts.all(in: file.tree) {
-                    guard cast.mark == "!", cast.type.trimmedDescription.hasPrefix("NSFetchRequest<") else { continue }
+                    guard cast.mark != nil, cast.type.trimmedDescription.hasPrefix("NSFetchRequest<") else { continue }
                     if let edit = edit(of: cast, in: file) { edits.add(edit, to: index) }
                 }
             }
@@ -21,12 +22,11 @@
         private func edit(of cast: Cast, in file: SourceFile) -> SourceEdit? {
             let value = cast.value.trimmedDescription
             let type = cast.type.trimmedDescription
-            let call = ".fetchRequest()"
-            if value.hasSuffix(call), !value.hasPrefix("try") {
-                return SourceEdit(cast.range, "\(type)(entityName: \(value.dropLast(call.count)).entity().name!)")
+            if let entity = Self.entity(of: value) {
+                let request = "\(type)(entityName: \(entity).name!)"
+                return SourceEdit(cast.range, cast.mark == "?" ? "Optional(\(request))" : request)
             }
-            if value == "fetchRequest()" { return SourceEdit(cast.range, "\(type)(entityName: entity().name!)") }
-            guard let statement = cast.value.enclosing(CodeBlockItemSyntax.self),
+            guard cast.mark == "!", let statement = cast.value.enclosing(CodeBlockItemSyntax.self),
                 file.beginsLine(statement.codeRange.lowerBound)
             else { return nil }
             let text = statement.trimmedDescription
@@ -38,6 +38,14 @@
             let other = SourceEdit.apply([part], to: text)
             return SourceEdit(
                 range, file.conditional(text, else: other, indentation: file.indentation(at: range.lowerBound)))
+        }
+
+        /// The entity of `Note.fetchRequest()` or `fetchRequest()` as an expression; nil for other requests.
+        private static func entity(of value: String) -> String? {
+            if value == "fetchRequest()" { return "entity()" }
+            let call = ".fetchRequest()"
+            guard value.hasSuffix(call), !value.hasPrefix("try") else { return nil }
+            return value.dropLast(call.count) + ".entity()"
         }
     }
 #endif

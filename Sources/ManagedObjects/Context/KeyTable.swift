@@ -83,15 +83,30 @@ struct KeyTable {
         case settled
     }
 
-    /// Releases an object that has no other references, unless it is to be kept.
+    /// Releases an object that has no other references and was not looked up again, unless it is to be kept.
     mutating func sweep(
         store: UInt16, number: Int64, keeping isKept: (NSManagedObject) -> Bool, release: (NSManagedObject) -> Void
     ) -> SweepOutcome {
+        guard let slot = slot(store: store, number: number), entries[slot].object?.state.contains(.metAgain) == false
+        else { return .settled }
+        return self.release(at: slot, keeping: isKept, release: release)
+    }
+
+    /// Releases an object that has no other references, unless it is to be kept.
+    mutating func release(
+        store: UInt16, number: Int64, keeping isKept: (NSManagedObject) -> Bool, release: (NSManagedObject) -> Void
+    ) -> SweepOutcome {
         guard let slot = slot(store: store, number: number) else { return .settled }
+        return self.release(at: slot, keeping: isKept, release: release)
+    }
+
+    @inline(__always)
+    private mutating func release(
+        at slot: Int, keeping isKept: (NSManagedObject) -> Bool, release: (NSManagedObject) -> Void
+    ) -> SweepOutcome {
         // Checked before the object is read from the table, which retains it.
         let isUnreferenced = isKnownUniquelyReferenced(&entries[slot].object)
-        guard let object = entries[slot].object, !object.state.contains(.metAgain) else { return .settled }
-        guard isUnreferenced, !isKept(object) else { return .kept }
+        guard isUnreferenced, let object = entries[slot].object, !isKept(object) else { return .kept }
         release(object)
         close(slot)
         return .released

@@ -123,6 +123,7 @@ extension NSManagedObjectContext {
         for object in objects { detach(object) }
         inPlaceValues.removeAll()
         clearChanges()
+        savedInBlock = []
         aliases = [:]
         rowsAhead.removeAll()
         for rows in incrementalStores { rows.unregisterAll() }
@@ -138,6 +139,7 @@ extension NSManagedObjectContext {
         changed = []
         changedInEvent = []
         pendingDeletions = []
+        mergedDeletions = []
         primitiveEdits.removeAll()
         undoRecorder.discardEvent()
         insertedCount = 0

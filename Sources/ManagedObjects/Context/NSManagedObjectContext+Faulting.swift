@@ -40,6 +40,11 @@ extension NSManagedObjectContext {
     /// - Returns: False when the row does not exist.
     final func realise(_ object: NSManagedObject) throws -> Bool {
         guard object.isFaultInternally else { return true }
+        if object.state.contains(.inserted) {
+            object.values = object.layout.initialValues
+            object.state.insert(.realised)
+            return true
+        }
         if object.page == nil || object.originSlot >= 0 {
             if object.committed != nil {
                 object.state.insert(.realised)
@@ -103,14 +108,19 @@ extension NSManagedObjectContext {
         return true
     }
 
-    /// A child context copies the current values of its parent, including unsaved ones.
+    /// A child context copies the current values of its parent, including unsaved ones, but not those of transient properties.
     private func findValues(of object: NSManagedObject, in parent: NSManagedObjectContext) throws -> Bool {
         let key = object.key
         let found = try query(parent) { parent throws -> (ContiguousArray<Value>, Int64)? in
             let original = parent.object(for: key)
             guard !original.state.contains(.deleted), try parent.realise(original) else { return nil }
             original.noticeInPlaceChanges()
-            return (original.isolated(original.currentValues()), original.version)
+            var values = original.isolated(original.currentValues())
+            let layout = original.layout
+            for slot in layout.slots.indices where !layout.slots[slot].isPersistent {
+                values[slot] = layout.initialValues[slot]
+            }
+            return (values, original.version)
         }
         guard let found else { return false }
         if let origin = object.page, let fetched = origin.fetched { noteReading(object, fetched, origin: origin) }

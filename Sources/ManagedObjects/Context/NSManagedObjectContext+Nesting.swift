@@ -145,6 +145,7 @@ extension NSManagedObjectContext {
         clearChanges()
         for object in listed { commit(object) }
         epoch += 1
+        noteSaved(listed)
         for object in objects { object.didSave() }
         postDidSave(event, sharing: nil)
     }

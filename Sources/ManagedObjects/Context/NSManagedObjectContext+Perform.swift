@@ -6,7 +6,7 @@ extension NSManagedObjectContext {
         queue.async { [self] in
             Self.$current.withValue(self) {
                 block()
-                endEvent()
+                endBlock()
             }
         }
     }
@@ -15,7 +15,7 @@ extension NSManagedObjectContext {
     final func runAndWait(_ block: () -> Void) {
         queue.sync {
             Self.$current.withValue(self) { block() }
-            endEventUnlessNested()
+            endBlock()
         }
     }
 
@@ -30,7 +30,7 @@ extension NSManagedObjectContext {
         }
         return try queue.sync { () throws(E) -> T in
             let result = try asCurrent(block)
-            endEventUnlessNested()
+            endBlock()
             return result
         }
     }
@@ -49,7 +49,7 @@ extension NSManagedObjectContext {
             queue.async { [self] in
                 do throws(E) {
                     result = .success(try asCurrent(block))
-                    endEvent()
+                    endBlock()
                 } catch {
                     result = .failure(error)
                 }
@@ -67,7 +67,7 @@ extension NSManagedObjectContext {
         queue.async(holding: ancestors) { [self] in
             Self.$current.withValue(self) {
                 block()
-                endEvent()
+                endBlock()
             }
         }
     }
@@ -80,8 +80,10 @@ extension NSManagedObjectContext {
         try Self.$current.withValue(self) { () -> Result<T, E> in Result(catching: block) }.get()
     }
 
-    private func endEventUnlessNested() {
+    /// Called after a block on the queue: ends the event, and releases what the block's saves have written.
+    private func endBlock() {
         guard !isProcessing, !isSaving else { return }
         endEvent()
+        releaseSaved()
     }
 }

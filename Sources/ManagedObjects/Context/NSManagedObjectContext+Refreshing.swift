@@ -24,20 +24,19 @@ extension NSManagedObjectContext {
         post(.NSManagedObjectContextObjectsDidChange, [NSRefreshedObjectsKey: Set([object])])
     }
 
-    /// A new object has no row: merging keeps all of its values; without merging it gets its initial values, and loses its
-    /// relationships. It stays inserted.
+    /// A new object has no row: merging keeps all of its values; without merging it becomes a fault, which fires with the
+    /// initial values, and loses its relationships. It stays inserted.
     private func refreshNew(_ object: NSManagedObject, mergeChanges flag: Bool) {
         guard !flag, !object.state.contains(.deleted) else { return }
         recordChange(of: object)
-        for (slot, value) in object.layout.initialValues.enumerated() {
-            if object.layout.slots[slot].kind == .toOne {
-                object.setReference(slot: slot, to: nil)
-            } else {
-                object.setPrimitiveSlot(slot, to: value)
-            }
-        }
+        for slot in object.layout.referenceSlots { object.setReference(slot: slot, to: nil) }
         // Removing all members cannot fail: only members of a wrong entity are refused.
         for field in object.layout.toMany.indices { try? object.setMembers([], at: field) }
+        object.willTurnIntoFault()
+        if object.state.contains(.watched) { inPlaceValues.forget(object) }
+        object.values = nil
+        object.state.remove(.realised)
+        object.didTurnIntoFault()
         post(.NSManagedObjectContextObjectsDidChange, [NSRefreshedObjectsKey: Set([object])])
     }
 

@@ -146,6 +146,34 @@ extension NSManagedObjectContext {
         }
     }
 
+    /// Notes that a save has written objects. Those without other references are released when the block on the context's queue
+    /// ends; of a save outside of a block, or of many objects, they are left to the sweeps.
+    final func noteSaved(_ objects: ContiguousArray<NSManagedObject>) {
+        guard Self.current === self, savedInBlock.count + objects.count <= Self.savedLimit else { return }
+        for object in objects { savedInBlock.append(object.key) }
+    }
+
+    /// Releases what the saves of a block have written.
+    final func releaseSaved() {
+        guard !savedInBlock.isEmpty else { return }
+        let keys = savedInBlock
+        savedInBlock = []
+        releaseUnreferenced(keys)
+    }
+
+    /// The number of saved objects that the end of a block examines.
+    private static let savedLimit = 65536
+
+    /// Releases those of some objects that have no other references and no unsaved changes. Cost: a step for each key.
+    final func releaseUnreferenced(_ keys: ContiguousArray<ObjectKey>) {
+        // With watched values, which the context refers to, objects are left to the sweeps.
+        guard !keys.isEmpty, !retainsRegisteredObjects, inPlaceValues.isEmpty else { return }
+        sweep { release in
+            registry.releaseUnreferenced(
+                keys, keeping: { !$0.state.isDisjoint(with: [.listed, .changedInEvent]) }, release: release)
+        }
+    }
+
     /// Releases objects that have no other references and no unsaved changes.
     final func sweep() {
         // The references of watched values are weak during the sweep, so that only the other references count.

@@ -15,6 +15,7 @@ extension NSManagedObjectContext {
             // An observer may have changed objects.
             guard hasUnsavedChanges else {
                 try saveNothing()
+                mergedDeletions = []
                 postDidSave(ObjectChanges(), sharing: nil)
                 return
             }
@@ -30,6 +31,7 @@ extension NSManagedObjectContext {
         defer {
             isSaving = false
             eventInSave = nil
+            transactionsOfSave = [:]
             postRefreshedBySave()
         }
         post(.NSManagedObjectContextWillSave, [:])
@@ -106,6 +108,9 @@ extension NSManagedObjectContext {
                 let outcome = try store.write(plan)
                 for object in builder.updated { object.version += 1 }
                 adopt(outcome.computed, of: store)
+                if let number = outcome.transaction, let identifier = (store as? NSPersistentStore)?.identifier {
+                    transactionsOfSave[identifier] = number
+                }
                 return
             } catch let conflicts as SaveConflicts {
                 try resolve(conflicts, store: store)
@@ -156,6 +161,7 @@ extension NSManagedObjectContext {
             let saved = Set(listed.lazy.map { ObjectIdentifier($0) })
             event.refreshed += refreshedBySave.filter { !saved.contains(ObjectIdentifier($0)) }
         }
+        noteSaved(listed)
         epoch += 1
         rowsAhead.removeAll()
         advanceGeneration()
@@ -165,13 +171,15 @@ extension NSManagedObjectContext {
         postDidSave(event, sharing: eventInSave)
     }
 
-    /// Posts the notifications of a save. A pinned context's contain its query generation, which is that of the save.
+    /// Posts the notifications of a save. A pinned context's contain its query generation, which is that of the save. Where the
+    /// store keeps a history they contain a token of the transaction, under the key that Apple's framework uses.
     final func postDidSave(
         _ event: ObjectChanges, sharing processed: (changes: ObjectChanges, userInfo: [AnyHashable: Any])?
     ) {
         var userInfo = event.userInfo(sharing: processed)
         userInfo[NotificationKey.sourceContext.rawValue] = self
         if let queryGenerationToken { userInfo[NotificationKey.queryGeneration.rawValue] = queryGenerationToken }
+        if !transactionsOfSave.isEmpty { userInfo["newChangeToken"] = NSPersistentHistoryToken(transactionsOfSave) }
         post(.NSManagedObjectContextDidSave, userInfo)
         post(.NSManagedObjectContextDidSaveObjectIDs, event.objectIDUserInfo(of: rootCoordinator))
     }

@@ -41,6 +41,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     final var isSaving = false
     /// The changes posted last during a save: usually the same as those that the save then posts.
     final var eventInSave: (changes: ObjectChanges, userInfo: [AnyHashable: Any])?
+    /// The transactions that the current save has written to histories, by the store's UUID.
+    final var transactionsOfSave: [String: Int64] = [:]
+    /// The keys of objects that saves of the current block on the queue have written.
+    final var savedInBlock: ContiguousArray<ObjectKey> = []
+    /// Objects whose deletion the last merge has made, until the next save.
+    final var mergedDeletions: ContiguousArray<NSManagedObject> = []
     /// Deleted objects whose delete rules are still to be applied.
     final var pendingDeletions: ContiguousArray<NSManagedObject> = []
     /// Relationships that accessors have set by their primitive values.
@@ -203,7 +209,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     /// All registered objects.
     open var registeredObjects: Set<NSManagedObject> {
         checkQueue()
-        return Set(registry.objects)
+        return Set(registry.objects).union(mergedDeletions)
     }
 
     /// The registered object with an ID, or nil; no statement.
@@ -280,10 +286,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
         return Set(changed.lazy.filter(\.isUpdated))
     }
 
-    /// Objects that the next save will delete.
+    /// Objects that the next save will delete, and, until it or another merge, those whose deletion was merged from another
+    /// context.
     open var deletedObjects: Set<NSManagedObject> {
         checkQueue()
-        return Set(changed.lazy.filter { $0.state.contains(.deleted) && !$0.state.contains(.inserted) })
+        let own = changed.lazy.filter { $0.state.contains(.deleted) && !$0.state.contains(.inserted) }
+        return Set(own).union(mergedDeletions)
     }
 
     /// True when there is something to save. Cost: one comparison for each transformable value that was handed out and

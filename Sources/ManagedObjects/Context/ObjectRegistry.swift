@@ -125,6 +125,19 @@ struct ObjectRegistry {
         youngSurvivors = survivors.count
     }
 
+    /// Releases those of some objects that have no other references, except those to be kept.
+    mutating func releaseUnreferenced(
+        _ keys: ContiguousArray<ObjectKey>, keeping isKept: (NSManagedObject) -> Bool,
+        release: (NSManagedObject) -> Void
+    ) {
+        for key in keys {
+            let table = tableOfEntity[Int(key.entity)]
+            let outcome = tables[table].release(
+                store: key.store, number: key.number, keeping: isKept, release: release)
+            if outcome == .released { count -= 1 }
+        }
+    }
+
     /// Leaves the young objects to the full sweeps.
     mutating func removeYoung() {
         young.removeAll(keepingCapacity: true)

@@ -57,18 +57,29 @@ extension NSManagedObjectContext {
         }
     }
 
+    /// Merges changes, and releases the objects that only their notifications needed.
     private func merge(inserted: [NSManagedObjectID], updated: [NSManagedObjectID], deleted: [NSManagedObjectID]) {
         endEvent()
+        releaseUnreferenced(mergeChanges(inserted: inserted, updated: updated, deleted: deleted))
+    }
+
+    /// - Returns: The keys of the objects that were registered for the notifications.
+    private func mergeChanges(
+        inserted: [NSManagedObjectID], updated: [NSManagedObjectID], deleted: [NSManagedObjectID]
+    ) -> ContiguousArray<ObjectKey> {
         advanceGeneration()
         removeRowsAhead()
         var event = ObjectChanges()
         var reread: [NSManagedObject] = []
+        var made: ContiguousArray<ObjectKey> = []
         for id in inserted {
             guard let key = key(for: id) else { continue }
             // Registered already, with a row that was missing for a time: it is read again.
             if let known = registeredObject(for: key) {
                 if known.state.contains(.inaccessible) { known.state.subtract([.inaccessible, .realised]) }
                 reread.append(known)
+            } else {
+                made.append(key)
             }
             event.inserted.append(object(for: key))
         }
@@ -79,6 +90,7 @@ extension NSManagedObjectContext {
                 event.refreshed.append(object)
             } else if followerCount.load(ordering: .relaxed) > 0 {
                 // The change may add the object to followed fetched results.
+                made.append(key)
                 event.refreshed.append(object(for: key))
             }
         }
@@ -103,12 +115,14 @@ extension NSManagedObjectContext {
         }
         removeReferences(to: gone)
         propagateDeletions()
-        guard !event.isEmpty else { return }
+        guard !event.isEmpty else { return made }
         post(.NSManagedObjectContextObjectsDidChange, event.userInfo())
         var userInfo = event.objectIDUserInfo(of: rootCoordinator)
         let changed = Set(updated.filter { id in key(for: id).flatMap { registeredObject(for: $0) } != nil })
         if !changed.isEmpty { userInfo[NSUpdatedObjectIDsKey] = changed }
         post(.NSManagedObjectContextDidMergeChangesObjectIDs, userInfo)
+        mergedDeletions = event.deleted
+        return made
     }
 
     /// Applies the cascade rule to unsaved members of an object that was deleted elsewhere, which the other context

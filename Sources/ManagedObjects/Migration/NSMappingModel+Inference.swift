@@ -37,9 +37,23 @@ extension NSMappingModel {
             mapping.relationshipMappings = entity.relationships.map {
                 Self.mapping($0, Self.relationshipExpression($0))
             }
+            mapping.userInfo = Self.userInfo(entity.attributes + entity.relationships, of: source)
             return mapping
         }
         return model
+    }
+
+    /// The names of the properties, in the form of Apple's framework: sets of the new and of the other names in the new entity, and
+    /// of those in the old entity that have no new property.
+    private static func userInfo(
+        _ properties: [InferredMapping.Property], of source: NSEntityDescription
+    ) -> [AnyHashable: Any] {
+        let former = Set(source.attributesByName.keys).union(source.relationshipsByName.keys)
+        return [
+            "addedProperties": Set(properties.filter { $0.sourceName == nil }.map(\.name)),
+            "mappedProperties": Set(properties.filter { $0.sourceName != nil }.map(\.name)),
+            "removedProperties": former.subtracting(properties.compactMap(\.sourceName)),
+        ]
     }
 
     private static func requireNone(_ obstacles: [InferredMapping.Obstacle]) throws {

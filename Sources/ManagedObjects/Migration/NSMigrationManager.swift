@@ -92,8 +92,7 @@ open class NSMigrationManager: NSObject {
     /// works through objects.
     open var usesStoreSpecificMigrationManager: Bool = true
 
-    /// Makes the current call of `migrateStore` throw the error, before the next instance. Without effect while no migration
-    /// runs.
+    /// Makes the current call of `migrateStore`, or the next one if none runs, throw the error before the next instance.
     open func cancelMigrationWithError(_ error: any Error) { shared.withLock { $0.cancellation = error } }
 
     /// Removes all associations. The contexts keep their objects.
@@ -106,7 +105,7 @@ open class NSMigrationManager: NSObject {
         if let error = shared.withLock({ $0.cancellation }) { throw error }
     }
 
-    private func begin() { shared.withLock { $0 = SharedState() } }
+    private func end() { shared.withLock { $0 = SharedState() } }
 
     // MARK: - Migration
 
@@ -129,13 +128,12 @@ open class NSMigrationManager: NSObject {
                 userInfo: ["sourceModel": sourceModel, "destinationModel": destinationModel])
         }
         try requireOwnClass(dStoreType, dURL)
-        begin()
         currentMappingModel = mappings
         let run = MigrationRun(
             manager: self, source: (sourceURL, sStoreType, sOptions), destination: (dURL, dStoreType, dOptions))
         defer {
             currentMapping = nil
-            setProgress(0)
+            end()
         }
         try run.run(mappings)
     }

@@ -6,8 +6,17 @@ extension NSManagedObject {
     /// Realises a fault.
     @inline(__always)
     final func realise() {
-        if values == nil, !state.contains(.realised), key.number != 0 {
-            unmanagedContext?._withUnsafeGuaranteedRef { $0.fire(self) }
+        if values == nil, !state.contains(.realised), key.number != 0 { fire() }
+    }
+
+    /// Realises a fault by its context. An object that has lost its context has its initial values.
+    private final func fire() {
+        if let unmanagedContext {
+            unmanagedContext._withUnsafeGuaranteedRef { $0.fire(self) }
+        } else {
+            page = nil
+            originSlot = -1
+            state.insert(.realised)
         }
     }
 

@@ -74,6 +74,8 @@ struct SavePlan {
 struct SaveOutcome {
     /// Values that the store itself computed (derived attributes): entity, key, slot, value.
     var computed: [(entity: NSEntityDescription, key: Int64, slot: Int, value: Value)] = []
+    /// The number of the transaction in the store's history; nil if the history has none.
+    var transaction: Int64?
 }
 
 /// Rows whose versions differ from the plan, or unique values that are taken. Nothing was written.

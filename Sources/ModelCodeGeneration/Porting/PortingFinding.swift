@@ -30,10 +30,9 @@ public struct PortingFinding: Sendable, Hashable {
         }
         let ambiguous = AmbiguousNames(files: files.lazy.map { ($0.text, $0.module) })
         let sets = SetProperties(texts: files.lazy.map(\.text))
-        let classes = ManagedClasses(texts: files.lazy.map(\.text))
         return files.flatMap { url, text, module in
             let names = ambiguous.names(in: text, module: module)
-            let found = findings(in: text, file: url.path, ambiguous: names, sets: sets, classes: classes)
+            let found = findings(in: text, file: url.path, ambiguous: names, sets: sets)
             return manifests.useModelPlugin(url) ? found.filter { $0.rule != .managed } : found
         }
     }
@@ -55,15 +54,13 @@ public struct PortingFinding: Sendable, Hashable {
 
     /// The findings in a text. Comments, strings and code that is compiled on Apple's platforms only are skipped.
     public static func findings(in text: String, file: String) -> [PortingFinding] {
-        findings(
-            in: text, file: file, ambiguous: [:], sets: SetProperties(texts: [text]),
-            classes: ManagedClasses(texts: [text]))
+        findings(in: text, file: file, ambiguous: [:], sets: SetProperties(texts: [text]))
     }
 
     /// The findings in a text of a package, with the names of types that are ambiguous in it, each with the module that
-    /// declares the type that is meant, with the package's properties that are sets, and with its classes of managed objects.
+    /// declares the type that is meant, and with the package's properties that are sets.
     private static func findings(
-        in text: String, file: String, ambiguous: [String: String], sets: SetProperties, classes: ManagedClasses
+        in text: String, file: String, ambiguous: [String: String], sets: SetProperties
     ) -> [PortingFinding] {
         var conditions = ConditionStack()
         var extensions = ExtensionBlocks()
@@ -80,7 +77,6 @@ public struct PortingFinding: Sendable, Hashable {
             for (column, rule) in matches(in: line) { add(column, rule.pattern, rule) }
             for column in extensions.take(line) { add(column, "override", .overrideInExtension) }
             for column in sets.literals(in: line) { add(column, "[", .assignedLiteral) }
-            for (column, name) in classes.bareInitialisers(in: line) { add(column, "\(name)()", .bareInitializer) }
             // The code of these may have begun in an earlier line.
             func add(_ place: (line: Int, column: Int), _ code: String, _ rule: PortingRule) {
                 findings.append(

@@ -90,9 +90,6 @@ public struct PortingRule: Sendable, Hashable {
         "init",
         "Declare `required init()` too: models create a transformer of a class that they name by this initialiser here."
     )
-    /// An object that is created without a context.
-    static let bareInitializer = PortingRule(
-        "()", "There is no such initialiser here: write `T(context: context)`, or `init(entity:insertInto:)` with nil.")
     /// A call that waits for expectations without a time limit.
     static let unlimitedWait = PortingRule(
         "wait", "The time limit has no default value in this XCTest: write `timeout: 60`, or another number of seconds."
@@ -130,9 +127,9 @@ public struct PortingRule: Sendable, Hashable {
                 $0, "XCTest has it on Apple's platforms only: put it between `#if canImport(Darwin)` and `#endif`.")
         }
 
-    private static let views =
-        ["@FetchRequest", "@SectionedFetchRequest", "@ObservedObject"].map { PortingRule($0, onlyWith("SwiftUI")) }
-        + ["@IBAction", "@IBOutlet"].map { PortingRule($0, onlyWith("UIKit")) }
+    private static let views = ["@FetchRequest", "@SectionedFetchRequest", "@ObservedObject"].map {
+        PortingRule($0, onlyWith("SwiftUI"))
+    }
 
     private static let modules = appleModules.map { module in
         PortingRule(

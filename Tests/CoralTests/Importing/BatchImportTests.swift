@@ -98,8 +98,39 @@ import Testing
             let error = #expect(throws: ImportError.self) { _ = try importing(json, into: shop, batchSize: batchSize) }
             #expect(error?.message == "Line.order is required and has no value.")
             #expect(error?.record?.text == "b")
-            let result = try importing(json, into: strictShop(), batchSize: batchSize) { $0.skipsInvalid = true }
-            #expect(result.errorCount == 1)
+        }
+
+        @Test(arguments: [1, 2, 5000]) func `a record whose required relationship no record states can be omitted`(
+            batchSize: Int
+        ) throws {
+            let model = ShopModel.make()
+            model.entitiesByName["Line"]?.relationshipsByName["order"]?.isOptional = false
+            model.entitiesByName["Remark"]?.relationshipsByName["order"]?.isOptional = false
+            let shop = try Shop(model)
+            let json =
+                #"{"Line": [{"$id": "a", "position": 1}, {"$id": "b", "position": 2}], "Order": [{"number": 1, "lines": ["a"]}]}"#
+            let result = try importing(json, into: shop, batchSize: batchSize) { $0.skipsInvalid = true }
+            #expect((result.errorCount, result.insertCount) == (1, 2))
+            #expect(result.errors.first?.record?.text == "b")
+            #expect(try shop.objects("Line", sortedBy: "position").map { $0.value(forKey: "position") as? Int } == [1])
+            #expect(try shop.objects("Order", sortedBy: "number").count == 1)
+        }
+
+        @Test func `an object of the store that would lack its required relationship is not omitted`() throws {
+            let shop = try strictShop()
+            let lines = #"{"Line": [{"$id": "a", "position": 1}], "Order": [{"number": 1, "lines": ["a"]}]}"#
+            _ = try importing(lines, into: shop)
+            let line = try #require(try shop.objects("Line", sortedBy: "position").first)
+            let id = "Line/" + line.objectID.uriRepresentation().lastPathComponent
+            let store = try #require(line.objectID.uriRepresentation().host)
+            let header =
+                #"{"format": "coral-graph", "version": 1, "layout": "flat", "ids": "stored", "store": "\#(store)"}"#
+            let json = #"{"$header": \#(header), "Line": [{"$id": "\#(id)", "order": null}]}"#
+            let error = #expect(throws: ImportError.self) {
+                _ = try importing(json, into: shop) { $0.skipsInvalid = true }
+            }
+            #expect(error?.message == "Line.order is required and has no value.")
+            #expect(try shop.objects("Line", sortedBy: "position").count == 1)
         }
     #endif
 }

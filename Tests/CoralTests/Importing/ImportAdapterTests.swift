@@ -198,11 +198,14 @@
         var isRepeatable: Bool { !isCompound && !isContested }
         /// Whether several labels may state the same owner in a one-to-one relationship.
         private(set) var isContested = false
+        /// Whether every label requires an owner in a one-to-one relationship.
+        private var isMainRequired = false
 
         init(seed: UInt64) {
             numbers = SeededNumbers(seed: seed)
             hasErrors = chance(0.3)
             isContested = chance(0.2)
+            isMainRequired = chance(0.25)
         }
 
         private mutating func chance(_ probability: Double) -> Bool {
@@ -255,6 +258,7 @@
             WebModel.relate(owner, "parent", .toOne, owner, "children", .toMany(ordered: false))
             WebModel.relate(label, "main", .toOne, owner, "mainOf", .toOne)
             if chance(0.2) { part.relationshipsByName["owner"]?.isOptional = false }
+            label.relationshipsByName["main"]?.isOptional = !isMainRequired
             let model = NSManagedObjectModel()
             model.entities = [owner, part, special, label]
             return model
@@ -332,8 +336,10 @@
             return (0..<4).filter { _ in chance(0.7) }.map { number in
                 var members = ["\"word\": \"w\(number)\""]
                 if chance(0.5) { members.append("\"weight\": \(value(of: .floatAttributeType))") }
-                if chance(0.5) {
-                    members.append("\"main\": \(chance(0.2) ? "null" : isContested ? ownerKey() : free.removeLast())")
+                // Required ones are omitted or null now and then, too: such documents are errors in both ways.
+                if chance(isMainRequired ? 0.95 : 0.5) {
+                    let isNull = chance(isMainRequired ? 0.02 : 0.2)
+                    members.append("\"main\": \(isNull ? "null" : isContested ? ownerKey() : free.removeLast())")
                 }
                 return "{\(members.joined(separator: ", "))}"
             }

@@ -34,12 +34,18 @@ struct HistoryWriter {
     // MARK: - Writing
 
     /// Writes the transaction, unless nothing has changed.
-    mutating func finish() throws {
+    ///
+    /// - Returns: The number of the transaction; nil if none was written.
+    @discardableResult
+    mutating func finish() throws -> Int64? {
         changes.combine()
         let insertions = changes.insertions
         guard insertions.contains(where: { !$0.keys.isEmpty }) || !changes.updated.isEmpty || !changes.deleted.isEmpty
-        else { return try removeOldValues() }
-        if !tables.isWanted, try !isBegun() { return }
+        else {
+            try removeOldValues()
+            return nil
+        }
+        if !tables.isWanted, try !isBegun() { return nil }
         let transaction = try insertTransaction()
         var insertion = try ChangeInsertion(transaction, in: database)
         for (entity, keys) in insertions { try insertion.insert(.insert, entity, keys) }
@@ -47,6 +53,7 @@ struct HistoryWriter {
         try insertDeletions(to: &insertion)
         try insertion.finish()
         try keepOldValues(of: transaction)
+        return transaction
     }
 
     private func insert(_ updates: HistoryRows.Updates, to insertion: inout ChangeInsertion) throws {

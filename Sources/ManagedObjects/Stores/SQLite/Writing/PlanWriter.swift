@@ -47,7 +47,7 @@ struct PlanWriter {
         if let metadata = plan.metadata {
             try StoreMetadata(in: database, url: url).replacing(with: metadata).write(to: database)
         }
-        try history?.finish()
+        outcome.transaction = try history?.finish()
         collectDerivedValues()
     }
 

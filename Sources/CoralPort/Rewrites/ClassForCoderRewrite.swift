@@ -1,0 +1,48 @@
+#if Macros
+    import SwiftSyntax
+
+    /// `Palette.classForCoder()`, `T.self.classForCoder()` and `type(of: palette).classForCoder()` become the type itself: Foundation
+    /// has the property of objects only. Other values, whose type is not seen in the expression, remain.
+    struct ClassForCoderRewrite: Rewrite {
+        func edits(in package: PackageIndex) -> PackageEdits {
+            var edits = PackageEdits()
+            for (index, file) in package.files.enumerated() {
+                let visitor = Visitor()
+                visitor.walk(file.tree)
+                edits.add(visitor.edits, to: index)
+            }
+            return edits
+        }
+
+        private final class Visitor: CompiledCodeVisitor {
+            var edits: [SourceEdit] = []
+
+            override func visit(_ node: FunctionCallExprSyntax) -> SyntaxVisitorContinueKind {
+                if node.arguments.isEmpty, node.trailingClosure == nil,
+                    let called = node.calledExpression.as(MemberAccessExprSyntax.self),
+                    called.declName.baseName.text == "classForCoder", let base = called.base, let type = Self.type(base)
+                {
+                    edits.append(SourceEdit(node.codeRange, type))
+                }
+                return .visitChildren
+            }
+
+            /// The expression of a type as a value; nil if the expression may be that of an object.
+            private static func type(_ base: ExprSyntax) -> String? {
+                let text = base.trimmedDescription
+                if let member = base.as(MemberAccessExprSyntax.self), member.declName.baseName.text == "self" {
+                    return text
+                }
+                if let call = base.as(FunctionCallExprSyntax.self),
+                    call.calledExpression.trimmedDescription == "type"
+                {
+                    return text
+                }
+                let name =
+                    base.as(DeclReferenceExprSyntax.self)?.baseName
+                    ?? base.as(MemberAccessExprSyntax.self)?.declName.baseName
+                return name?.text.first?.isUppercase == true ? text + ".self" : nil
+            }
+        }
+    }
+#endif

@@ -1,0 +1,178 @@
+import CoreData
+import Testing
+
+/// What contexts report of the changes of others, and which objects they keep, as CoreDataPlus asserts in its own tests on Apple's
+/// framework: https://github.com/alemar11/CoreDataPlus
+@Suite struct MergedChangesTests {
+    /// CoreDataPlus, `test_Merge`: a save without changes posts its notifications, and the merge reports updated objects
+    /// as updated and as refreshed.
+    @Test func savesWithoutChangesAndMergesPost() throws {
+        let diary = try Diary()
+        let (reading, writing) = (diary.context(), diary.context())
+        nonisolated(unsafe) var posted: [String] = []
+        nonisolated(unsafe) var merged: [AnyHashable: Any] = [:]
+        let names: [(Notification.Name, String)] = [
+            (.NSManagedObjectContextWillSave, "will"), (.NSManagedObjectContextDidSave, "did"),
+        ]
+        var observers = names.map { name, word in
+            NotificationCenter.default.addObserver(forName: name, object: reading, queue: nil) { _ in
+                posted.append(word)
+            }
+        }
+        observers.append(
+            NotificationCenter.default.addObserver(
+                forName: .NSManagedObjectContextDidMergeChangesObjectIDs, object: reading, queue: nil
+            ) { merged = $0.userInfo ?? [:] })
+        defer { for observer in observers { NotificationCenter.default.removeObserver(observer) } }
+        let notes = try reading.performAndWait { () throws in
+            let notes = (0..<2).map { reading.insert("Note", ["title": "\($0)"]) }
+            try reading.save()
+            return notes
+        }
+        defer { withExtendedLifetime(notes) {} }
+        posted = []
+        let saved = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextDidSave, object: writing, queue: nil
+        ) { notification in
+            nonisolated(unsafe) let notification = notification
+            reading.performAndWait { reading.mergeChanges(fromContextDidSave: notification) }
+        }
+        defer { NotificationCenter.default.removeObserver(saved) }
+        try writing.performAndWait { () throws in
+            for note in try writing.all("Note") { note.setValue(1, forKey: "rank") }
+            _ = writing.insert("Note", ["title": "new"])
+            try writing.save()
+        }
+        func count(_ key: String) -> Int { (merged[key] as? Set<NSManagedObjectID>)?.count ?? 0 }
+        #expect(count(NSInsertedObjectIDsKey) == 1)
+        #expect(count(NSUpdatedObjectIDsKey) == 2)
+        #expect(count(NSRefreshedObjectIDsKey) == 2)
+        #expect(count(NSDeletedObjectIDsKey) == 0)
+        #expect(posted == [])
+        try reading.performAndWait { () throws in
+            #expect(!reading.hasChanges)
+            try reading.save()
+        }
+        #expect(posted == ["will", "did"])
+    }
+
+    /// CoreDataPlus, `test_InvestigationMergeChanges`. A merged deletion is counted once, in the notification of the merge, in that
+    /// of changed objects and, until the next save, among the deleted and the registered objects:
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/mergechanges(fromcontextdidsave:)
+    @Test func mergedDeletionsAreCounted() throws {
+        let diary = try Diary()
+        let (reading, writing) = (diary.context(), diary.context())
+        nonisolated(unsafe) var merged: [AnyHashable: Any] = [:]
+        nonisolated(unsafe) var changed: [AnyHashable: Any] = [:]
+        nonisolated(unsafe) var saved: Notification?
+        let observers = [
+            NotificationCenter.default.addObserver(
+                forName: .NSManagedObjectContextDidMergeChangesObjectIDs, object: reading, queue: nil
+            ) { merged = $0.userInfo ?? [:] },
+            NotificationCenter.default.addObserver(
+                forName: .NSManagedObjectContextObjectsDidChange, object: reading, queue: nil
+            ) { changed = $0.userInfo ?? [:] },
+            NotificationCenter.default.addObserver(
+                forName: .NSManagedObjectContextDidSave, object: writing, queue: nil
+            ) { saved = $0 },
+        ]
+        defer { for observer in observers { NotificationCenter.default.removeObserver(observer) } }
+        let notes = try reading.performAndWait { () throws in
+            let notes = (0..<3).map { reading.insert("Note", ["title": "\($0)"]) }
+            try reading.save()
+            return notes
+        }
+        defer { withExtendedLifetime(notes) {} }
+        try writing.performAndWait { () throws in
+            for note in try writing.all("Note").prefix(2) { writing.delete(note) }
+            try writing.save()
+        }
+        let notification = try #require(saved)
+        try reading.performAndWait { () throws in
+            reading.mergeChanges(fromContextDidSave: notification)
+            #expect((merged[NSDeletedObjectIDsKey] as? Set<NSManagedObjectID>)?.count == 2)
+            #expect((changed[NSDeletedObjectsKey] as? Set<NSManagedObject>)?.count == 2)
+            reading.performAndWait {
+                #expect(reading.deletedObjects.count == 2 && reading.registeredObjects.count == 3)
+            }
+            #expect(try reading.all("Note").count == 1)
+            #expect(!reading.hasChanges)
+            try reading.save()
+            #expect(reading.deletedObjects.isEmpty && reading.registeredObjects.count == 1)
+        }
+    }
+
+    /// CoreDataPlus, `test_InvestigationContextRegisteredObjectBehaviorAfterSaving` and
+    /// `test_HasPersistentChangesInParentChildContextRelationship`: what a save has written, and nothing refers to, is released when
+    /// the block ends, with its transient values.
+    @Test func savedObjectsAreReleased() throws {
+        let diary = try Diary()
+        let context = diary.context()
+        let held = try context.performAndWait { () throws in
+            let held = context.insert("Note", ["title": "held"])
+            _ = context.insert("Note", ["title": "saved"])
+            try context.save()
+            _ = context.insert("Note", ["title": "unsaved"])
+            return held
+        }
+        context.performAndWait {
+            #expect(context.registeredObjects.count == 2 && context.registeredObjects.contains(held))
+        }
+        try context.performAndWait { try context.save() }
+        context.performAndWait { #expect(context.registeredObjects == [held]) }
+        try context.performAndWait { () throws in
+            context.retainsRegisteredObjects = true
+            _ = context.insert("Note", ["title": "retained"])
+            try context.save()
+        }
+        context.performAndWait { #expect(context.registeredObjects.count == 2) }
+    }
+
+    /// CoreDataPlus, `test_MergeHistoryAfterDate` and
+    /// `test_ObserveOnlyInsertionsOnDidChangeUsingBackgroundContextsAndAutomaticallyMergesChangesFromParent`: a merge leaves no
+    /// object that nothing refers to, so that the deletion of one that was merged is not reported.
+    @Test func mergedInsertionsAreReleased() throws {
+        let diary = try Diary()
+        let (reading, writing) = (diary.context(), diary.context())
+        reading.performAndWait { reading.automaticallyMergesChangesFromParent = true }
+        nonisolated(unsafe) var posted: [[AnyHashable: Any]] = []
+        let observer = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextObjectsDidChange, object: reading, queue: nil
+        ) { posted.append($0.userInfo?.mapValues { ($0 as? Set<NSManagedObject>)?.count ?? 0 } ?? [:]) }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        try writing.performAndWait { () throws in
+            _ = writing.insert("Note", ["title": "short-lived"])
+            try writing.save()
+        }
+        reading.performAndWait { #expect(reading.registeredObjects.isEmpty) }
+        try writing.performAndWait { () throws in
+            for note in try writing.all("Note") { writing.delete(note) }
+            try writing.save()
+        }
+        reading.performAndWait { #expect(posted.count == 1 && posted.first?[NSInsertedObjectsKey] as? Int == 1) }
+    }
+
+    /// CoreDataPlus, `test_HasPersistentChangesInParentChildContextRelationship`: a child takes its parent's unsaved values, but for
+    /// those of transient properties.
+    @Test func aChildTakesNoTransientValues() throws {
+        let diary = try Diary()
+        let parent = diary.context()
+        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        child.parent = parent
+        let note = try parent.performAndWait { () throws in
+            let note = parent.insert("Note", ["title": "saved", "draft": true])
+            try parent.save()
+            note.setValue("unsaved", forKey: "title")
+            return note
+        }
+        let id = note.objectID
+        try child.performAndWait { () throws in
+            let own = child.object(with: id)
+            #expect(own.value(forKey: "title") as? String == "unsaved")
+            #expect(own.value(forKey: "draft") == nil && !own.hasChanges)
+            own.setValue(false, forKey: "draft")
+            try child.save()
+        }
+        parent.performAndWait { #expect(note.value(forKey: "draft") as? Bool == false) }
+    }
+}

@@ -1,0 +1,6 @@
+import Foundation
+import Queries
+
+func all() -> Predicate {
+    fatalError("There is no store.")
+}

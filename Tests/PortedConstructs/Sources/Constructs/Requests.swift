@@ -1,0 +1,38 @@
+import CoreData
+import Foundation
+
+func bookRequest() -> NSFetchRequest<Book> {
+    Book.fetchRequest() as! NSFetchRequest<Book>
+}
+
+func authorRequest() -> NSFetchRequest<Author>? {
+    let request = Author.fetchRequest() as? NSFetchRequest<Author>
+    return request
+}
+
+func count(_ request: NSFetchRequest<NSFetchRequestResult>, in context: NSManagedObjectContext) throws -> Int {
+    let books = request as! NSFetchRequest<Book>
+    return try context.count(for: books)
+}
+
+func resultType() -> Any.Type {
+    let type: NSFetchRequestResult.Type = NSFetchRequestResult.self
+    return type
+}
+
+func registerTransformers() {
+    ValueTransformer.setValueTransformer(UpperCase(), forName: NSValueTransformerName("UpperCase"))
+    let transformers: [Foundation.ValueTransformer] = []
+    let predicate = Foundation.NSPredicate(format: "title = %@", "a")
+    let order = Foundation.NSSortDescriptor(key: "title", ascending: true)
+    let path = Foundation.NSExpression(forKeyPath: "title")
+    print(transformers, predicate, order, path)
+}
+
+func allowedClasses() -> [AnyClass] {
+    [NSArray.self, UpperCase.classForCoder(), Author.self.classForCoder()]
+}
+
+func files(in bundle: Bundle) -> [URL] {
+    bundle.urls(forResourcesWithExtension: "momd", subdirectory: nil) ?? []
+}

@@ -1,0 +1,4 @@
+/// A type with a name that Foundation has too.
+public struct Predicate {
+    public init() {}
+}
