@@ -33,7 +33,7 @@ extension NSManagedObjectContext {
         // Removing all members cannot fail: only members of a wrong entity are refused.
         for field in object.layout.toMany.indices { try? object.setMembers([], at: field) }
         object.willTurnIntoFault()
-        if object.state.contains(.watched) { inPlaceValues.forget(object) }
+        if object.state.contains(.watched) { inPlaceValues.remove(object) }
         object.values = nil
         object.state.remove(.realised)
         object.didTurnIntoFault()
