@@ -3,21 +3,23 @@
 
     /// The parameters of a statement in the server's binary form.
     struct PostgreSQLParameters {
-        private let values: [(type: UInt32, bytes: Data?)]
+        private let values: [(type: UInt32, bytes: [UInt8]?)]
 
         init(_ parameters: [PostgreSQLValue]) { values = parameters.map(Self.encoded) }
 
         var types: [UInt32] { values.map(\.type) }
 
-        private static func encoded(_ value: PostgreSQLValue) -> (type: UInt32, bytes: Data?) {
+        var byteCount: Int { values.reduce(0) { $0 + ($1.bytes?.count ?? 0) } }
+
+        private static func encoded(_ value: PostgreSQLValue) -> (type: UInt32, bytes: [UInt8]?) {
             switch value {
             case .null: (0, nil)
             case .integer(let number):
-                (PostgreSQLType.integer.rawValue, withUnsafeBytes(of: number.bigEndian) { Data($0) })
+                (PostgreSQLType.integer.rawValue, withUnsafeBytes(of: number.bigEndian) { [UInt8]($0) })
             case .real(let number):
-                (PostgreSQLType.real.rawValue, withUnsafeBytes(of: number.bitPattern.bigEndian) { Data($0) })
-            case .text(let text): (PostgreSQLType.text.rawValue, Data(text.utf8))
-            case .bytes(let data): (PostgreSQLType.bytes.rawValue, data)
+                (PostgreSQLType.real.rawValue, withUnsafeBytes(of: number.bitPattern.bigEndian) { [UInt8]($0) })
+            case .text(let text): (PostgreSQLType.text.rawValue, [UInt8](text.utf8))
+            case .bytes(let data): (PostgreSQLType.bytes.rawValue, [UInt8](data))
             case .array(let array): (array.type.array, array.encoded)
             }
         }
@@ -33,8 +35,7 @@
 
         /// Calls a block with pointers to the parameters' bytes: in one block of memory, so that they are valid together.
         func withPointers<Result>(_ body: (Pointers) throws -> Result) rethrows -> Result {
-            let size = values.reduce(1) { $0 + ($1.bytes?.count ?? 0) }
-            return try withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { memory in
+            return try withUnsafeTemporaryAllocation(byteCount: byteCount + 1, alignment: 8) { memory in
                 let base = memory.assumingMemoryBound(to: CChar.self)
                 var used = 0
                 var pointers: [UnsafePointer<CChar>?] = []
@@ -45,7 +46,7 @@
                         lengths.append(0)
                         continue
                     }
-                    bytes.copyBytes(to: UnsafeMutableRawBufferPointer(rebasing: memory[used..<(used + bytes.count)]))
+                    UnsafeMutableRawBufferPointer(rebasing: memory[used..<(used + bytes.count)]).copyBytes(from: bytes)
                     pointers.append(UnsafePointer(start + used))
                     lengths.append(Int32(truncatingIfNeeded: bytes.count))
                     used += bytes.count

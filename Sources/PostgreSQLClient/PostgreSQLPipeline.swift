@@ -38,7 +38,10 @@
             guard PQenterPipelineMode(connection.handle) == 1 else { throw connection.lastError() }
         }
 
-        /// Sends a statement.
+        /// The bytes of a statement that the server receives before the next one is sent.
+        private static let flushSize = 8192
+
+        /// Sends a statement. The server executes a large one while the next one is made.
         package func send(_ sql: String, _ parameters: [PostgreSQLValue] = []) throws {
             connection.trace?(sql)
             let handle = connection.handle
@@ -60,6 +63,7 @@
             }
             guard isSent == 1 else { throw connection.lastError() }
             sent.append(nil)
+            guard parameters.byteCount < Self.flushSize || PQflush(handle) >= 0 else { throw connection.lastError() }
         }
 
         /// Receives the results of all statements.

@@ -38,12 +38,19 @@
     package struct PostgreSQLArray: Sendable {
         package let type: PostgreSQLType
         package private(set) var count = 0
-        private var content = Data()
+        /// Space for the header, and the elements. Bytes, because appending to `Data` takes several times as long.
+        private var content: [UInt8]
+
+        /// The number of dimensions, whether there are NULLs, the type, the count, and the first index.
+        private static let headerSize = 20
+        /// An array without elements has no dimension.
+        private static let emptyHeaderSize = 12
 
         /// - Parameter type: Integers, reals, texts or bytes.
         package init(of type: PostgreSQLType, capacity: Int = 0) {
             self.type = type
-            content.reserveCapacity(capacity * 12 + 20)
+            content = [UInt8](repeating: 0, count: Self.headerSize)
+            content.reserveCapacity(Self.headerSize + capacity * 12)
         }
 
         package init(_ numbers: some Sequence<Int64>) {
@@ -51,15 +58,19 @@
             for number in numbers { append(number) }
         }
 
+        private mutating func append(bigEndian number: some FixedWidthInteger) {
+            withUnsafeBytes(of: number.bigEndian) { content.append(contentsOf: $0) }
+        }
+
         package mutating func appendNull() {
             count += 1
-            content.append(bigEndian: Int32(-1))
+            append(bigEndian: Int32(-1))
         }
 
         package mutating func append(_ number: Int64) {
             count += 1
-            content.append(bigEndian: Int32(8))
-            content.append(bigEndian: number)
+            append(bigEndian: Int32(8))
+            append(bigEndian: number)
         }
 
         package mutating func append(_ number: Double) { append(Int64(bitPattern: number.bitPattern)) }
@@ -71,26 +82,18 @@
 
         package mutating func append(_ bytes: UnsafeRawBufferPointer) {
             count += 1
-            content.append(bigEndian: Int32(truncatingIfNeeded: bytes.count))
+            append(bigEndian: Int32(truncatingIfNeeded: bytes.count))
             content.append(contentsOf: bytes)
         }
 
-        /// The bytes of the parameter: the number of dimensions, whether there are NULLs, the type, the count, the first
-        /// index, the elements.
-        var encoded: Data {
-            var data = Data(capacity: content.count + 20)
-            for number in [count == 0 ? 0 : 1, 1, Int32(type.rawValue)] { data.append(bigEndian: number) }
-            guard count > 0 else { return data }
-            data.append(bigEndian: Int32(truncatingIfNeeded: count))
-            data.append(bigEndian: Int32(1))
-            data.append(content)
-            return data
-        }
-    }
-
-    extension Data {
-        mutating func append(bigEndian number: some FixedWidthInteger) {
-            Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
+        /// The bytes of the parameter.
+        var encoded: [UInt8] {
+            let header = [count == 0 ? 0 : 1, 1, Int32(type.rawValue), Int32(truncatingIfNeeded: count), 1]
+            var bytes = content
+            for (index, number) in header.enumerated() {
+                withUnsafeBytes(of: number.bigEndian) { bytes.replaceSubrange(index * 4..<(index + 1) * 4, with: $0) }
+            }
+            return count == 0 ? Array(bytes.prefix(Self.emptyHeaderSize)) : bytes
         }
     }
 #endif

@@ -17,6 +17,8 @@
                 ("Folder", "sum", .integer64AttributeType, "notes.count.@sum"),
                 ("Folder", "ranks", .doubleAttributeType, "notes.rank.@sum"),
                 ("Note", "folderName", .stringAttributeType, "folder.name"),
+                ("Note", "folderKey", .stringAttributeType, "canonical:(folder.name)"),
+                ("Item", "noteFolder", .stringAttributeType, "uppercase:(note.folderKey)"),
                 ("Note", "itemCount", .integer64AttributeType, "items.@count"),
                 ("Item", "tagCount", .integer64AttributeType, "tags.@count"),
                 ("Tag", "itemCount", .integer64AttributeType, "items.@count"),
@@ -31,7 +33,9 @@
             return model
         }
 
-        private static let names = ["noteCount", "sum", "ranks", "folderName", "itemCount", "tagCount"]
+        private static let names = [
+            "noteCount", "sum", "ranks", "folderName", "folderKey", "noteFolder", "itemCount", "tagCount",
+        ]
 
         /// The derived values of all objects of a context.
         private func values(_ context: NSManagedObjectContext) throws -> [String] {
@@ -60,7 +64,7 @@
                 case 1: _ = context.insert("Folder", ["name": "folder \(filling.next(100))"])
                 case 2: try some("Note", &filling)?.setValue(some("Folder", &filling), forKey: "folder")
                 case 3: try some("Note", &filling)?.setValue(filling.next(100), forKey: "count")
-                case 4: try some("Folder", &filling)?.setValue("name \(filling.next(100))", forKey: "name")
+                case 4: try some("Folder", &filling)?.setValue("Näme \(filling.next(100))", forKey: "name")
                 case 5:
                     let item = context.insert(filling.next(2) == 0 ? "Item" : "SpecialItem")
                     item.setValue(try some("Note", &filling), forKey: "note")
@@ -118,6 +122,44 @@
             let note = try #require(try context.all("Note").first)
             try context.execute(NSBatchDeleteRequest(objectIDs: [note.objectID]))
             #expect(try totals(stack.context()) == [3, 30])
+        }
+
+        /// The texts of all notes that are derived from their folders, and of all items that are derived from their notes.
+        private func keys(_ context: NSManagedObjectContext) throws -> [String?] {
+            try context.all("Note").map { $0.value(forKey: "folderKey") as? String }
+                + context.all("Item").map { $0.value(forKey: "noteFolder") as? String }
+        }
+
+        @Test func `texts of other objects are computed for every change by a store, and others cannot change them`()
+            throws
+        {
+            let stack = try TestStack(model: Self.model(), type: TestStores.postgreSQL, url: newURL())
+            let context = stack.context()
+            let folder = context.insert("Folder", ["name": "ÄRGER"])
+            let note = context.insert("Note", ["count": 1])
+            note.setValue(folder, forKey: "folder")
+            context.insert("Item").setValue(note, forKey: "note")
+            try context.save()
+            #expect(try keys(stack.context()) == ["arger", "ARGER"])
+            let update = NSBatchUpdateRequest(entityName: "Folder")
+            update.propertiesToUpdate = ["name": "ÖL"]
+            try context.execute(update)
+            #expect(try keys(stack.context()) == ["ol", "OL"])
+            // As another program's connection.
+            let store = try #require(stack.coordinator.persistentStores.first as? PostgreSQLStore)
+            let location = try store.content().location
+            let connection = try PostgreSQLConnection(location.server, setup: location.setup)
+            defer { connection.close() }
+            let error = #expect(throws: PostgreSQLError.self) {
+                try connection.execute(script: "UPDATE ZFOLDER SET ZNAME = 'other'")
+            }
+            #expect(error?.state == "0A000")
+            // What is not the source of a text can be changed.
+            try connection.execute(script: "UPDATE ZNOTE SET ZCOUNT = 2")
+            context.refreshAllObjects()
+            note.setValue(nil, forKey: "folder")
+            try context.save()
+            #expect(try keys(stack.context()) == [nil, nil])
         }
 
         // MARK: - Concurrent transactions

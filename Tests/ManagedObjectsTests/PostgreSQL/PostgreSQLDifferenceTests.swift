@@ -171,17 +171,6 @@
             #expect(error?.localizedDescription.contains("ZNOTE.ZCOUNT has the type numeric") == true)
         }
 
-        @Test func `texts derived from other objects by a function are refused`() throws {
-            let model = NotesModel.make()
-            let derived = NSDerivedAttributeDescription()
-            derived.name = "folderKey"
-            derived.attributeType = .stringAttributeType
-            derived.derivationExpression = NSExpression(format: "canonical:(folder.name)")
-            model.entitiesByName["Note"]?.properties.append(derived)
-            let error = #expect(throws: CocoaError.self) { try context(model) }
-            #expect(error?.code == .persistentStoreIncompatibleSchema)
-        }
-
         @Test func `rows may refer to rows that do not exist`() throws {
             let context = try context()
             let folder = context.insert("Folder", ["name": "f"])

@@ -88,6 +88,82 @@
             #expect(try stack.context().all("Note").count == 6)
         }
 
+        // MARK: - Locked rows
+
+        /// Saves changes of two notes, the one with the higher key first, while another connection has locked one of them.
+        ///
+        /// - Parameters:
+        ///   - locked: 0 or 1, for the note with the lower or the higher key.
+        ///   - whileWaiting: Called when the save waits; the other connection's transaction is then ended.
+        /// - Returns: The number of times that the statement was sent that writes the notes.
+        private func saveTwoNotes(
+            locked: Int, _ whileWaiting: @escaping @Sendable (PostgreSQLConnection, _ keys: [Int64]) throws -> Void
+        ) throws -> Int {
+            // Time enough for the other connection to wait for a row before the save looks for a deadlock.
+            let stack = try TestStack(
+                type: TestStores.postgreSQL,
+                url: URL(string: url.absoluteString + "&options=-c%20deadlock_timeout%3D3s"))
+            let store = try #require(stack.coordinator.persistentStores.first as? PostgreSQLStore)
+            let context = stack.context()
+            let notes = (0..<2).map { context.insert("Note", ["count": $0]) }.sorted { $0.key.number > $1.key.number }
+            try context.save()
+            let keys = notes.map(\.key.number).sorted()
+            let location = try store.content().location
+            let other = try PostgreSQLConnection(location.server, setup: location.setup)
+            try other.execute(
+                script:
+                    "SET deadlock_timeout TO '1min'; BEGIN; SELECT 1 FROM ZNOTE WHERE Z_PK = \(keys[locked]) FOR UPDATE"
+            )
+            let updates = Mutex(0)
+            try store.content().pool.trace { sql in
+                if sql.hasPrefix("UPDATE ZNOTE") { updates.withLock { $0 += 1 } }
+            }
+            let ended = DispatchSemaphore(value: 0)
+            let failure = Mutex<(any Error)?>(nil)
+            Thread.detachNewThread {
+                defer { ended.signal() }
+                do {
+                    let watching = try PostgreSQLConnection(location.server)
+                    let end = Date(timeIntervalSinceNow: 30)
+                    while Date() < end,
+                        try watching.execute(
+                            "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'",
+                            [.text(location.applicationName)]
+                        ).integer(0, 0) == 0
+                    { usleep(2000) }
+                    try whileWaiting(other, keys)
+                    try other.execute(script: "ROLLBACK")
+                } catch { failure.withLock { $0 = error } }
+                other.close()
+            }
+            for (index, note) in notes.enumerated() { note.setValue(10 + index, forKey: "count") }
+            try context.save()
+            ended.wait()
+            if let failure = failure.withLock({ $0 }) { throw failure }
+            try store.content().pool.trace(nil)
+            let reading = stack.context()
+            #expect(try reading.all("Note").compactMap { $0.value(forKey: "count") as? Int }.sorted() == [10, 11])
+            return updates.withLock { $0 }
+        }
+
+        @Test func `rows are locked in the order of their keys, whatever the order of the changes`() throws {
+            let updates = try saveTwoNotes(locked: 0) { other, keys in
+                // An error if the save had locked the row before it waits for the other one.
+                try other.execute(script: "SELECT 1 FROM ZNOTE WHERE Z_PK = \(keys[1]) FOR UPDATE NOWAIT")
+            }
+            #expect(updates == 1)
+        }
+
+        @Test func `a save that the server ends because of a deadlock is made again`() throws {
+            let updates = try saveTwoNotes(locked: 1) { other, keys in
+                // The save has locked this row, and its transaction is the one that looks for deadlocks.
+                try other.execute(script: "SELECT 1 FROM ZNOTE WHERE Z_PK = \(keys[0]) FOR UPDATE")
+            }
+            #expect(updates >= 2)
+        }
+
+        // MARK: - Messages
+
         @Test func `a save says so if its outcome cannot be found out`() throws {
             var error = PostgreSQLError("server closed the connection", isConnectionLost: true)
             error.isOutcomeUnknown = true

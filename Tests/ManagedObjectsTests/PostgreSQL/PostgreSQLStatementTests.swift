@@ -159,6 +159,40 @@
             }
         }
 
+        /// A table that was analysed with a single row has no order.
+        @Test(arguments: [3, 200, 20_000])
+        func `rows to be written are found by their keys in the order of the keys`(rowCount: Int) throws {
+            let store = try #require(stack.coordinator.persistentStores.first as? PostgreSQLStore)
+            let schema = try store.content().schema
+            let note = try #require(stack.coordinator.managedObjectModel.entitiesByName["Note"])
+            let statements = RowStatements(entity: try schema.requireEntity(note))
+            let keys = PostgreSQLValue.array(PostgreSQLArray((1...500).map { $0 * 7 }))
+            let written: [(sql: String, parameters: [PostgreSQLValue])] = [
+                (statements.update(["ZCOUNT"], checksVersion: true), [keys, keys, keys]),
+                (statements.update(["ZCOUNT"], checksVersion: false), [keys, keys, keys]),
+                (statements.deletion(checksVersion: true, returning: ["ZTITLE"]), [keys, keys]),
+            ]
+            try pool.withConnection { connection in
+                try connection.execute(
+                    "INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT) SELECT n, 1, 1 FROM generate_series(1, \(rowCount)) AS n")
+                for isAnalyzed in [false, true] {
+                    if isAnalyzed { try connection.execute(script: "ANALYZE ZNOTE") }
+                    for (sql, parameters) in written {
+                        try connection.execute(script: "BEGIN; SET LOCAL enable_seqscan = off")
+                        let plan = try connection.execute("EXPLAIN (COSTS OFF) " + sql, parameters)
+                        try connection.execute(script: "ROLLBACK")
+                        let steps = (0..<plan.rowCount).compactMap { plan.text($0, 0) }.filter { $0.contains("->") }
+                        #expect(steps.count == 3, "\(steps)")
+                        for (step, expected) in zip(
+                            steps, ["Nested Loop", "Function Scan on w", "Index Scan using znote_pkey"])
+                        {
+                            #expect(step.contains(expected), "\(steps)")
+                        }
+                    }
+                }
+            }
+        }
+
         // MARK: - Results in pieces
 
         @Test func `rows are received while the server computes them`() throws {
@@ -243,12 +277,12 @@
             return request
         }
 
+        /// The number of statements that the server executes for the store.
         private func activeStatementCount() throws -> Int64 {
-            try PostgreSQLConnection(TestStores.server ?? "").execute(
-                """
-                SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%ZITEM%' \
-                AND pid <> pg_backend_pid()
-                """
+            let store = try #require(stack.coordinator.persistentStores.first as? PostgreSQLStore)
+            return try PostgreSQLConnection(TestStores.server ?? "").execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND application_name = $1",
+                [.text(store.content().location.applicationName)]
             ).integer(0, 0)
         }
 

@@ -115,6 +115,25 @@
             }
         }
 
+        @Test func `a view has no name of a table, and a date that the server does not have is NULL`() throws {
+            let model = NSManagedObjectModel()
+            model.entities = ["achange", "Event"].map {
+                NotesModel.entity($0, [NotesModel.attribute("at", .dateAttributeType)])
+            }
+            let stack = try stack(model, options: [NSPersistentHistoryTrackingKey: true])
+            let context = stack.context()
+            let dates = [-1e300, -211_813_488_000, 0, 9_223_000_000_000, 1e300]
+            for entity in ["achange", "Event"] {
+                for date in dates { _ = context.insert(entity, ["at": Date(timeIntervalSinceReferenceDate: date)]) }
+            }
+            try context.save()
+            #expect(try stack.context().all("achange").count == dates.count)
+            try store(stack).content().pool.withConnection { connection in
+                let row = try connection.execute(#"SELECT count(*), count("at") FROM "Event""#)
+                #expect(row.integer(0, 0) == 5 && row.integer(0, 1) == 2)
+            }
+        }
+
         @Test func `names of more than 63 bytes stay different`() throws {
             let long = String(repeating: "veryLongName", count: 6)
             let first = NotesModel.entity(
@@ -141,6 +160,39 @@
             let names = (read.value(forKey: long + "Others") as? NSOrderedSet)?.array
                 .compactMap { ($0 as? NSManagedObject)?.value(forKey: "name") as? String }
             #expect(names == ["x", "y"])
+        }
+
+        @Test(arguments: ["no\"t'e\\s; --%&#", "Größe \u{1F600}", String(repeating: "ü", count: 31)])
+        func `a schema has any name`(name: String) throws {
+            let escaped = try #require(name.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+            let place = try #require(TestStores.schemaURL(escaped))
+            func opened(_ options: [AnyHashable: Any]? = nil) throws -> TestStack {
+                try TestStack(type: TestStores.postgreSQL, url: place, options: options)
+            }
+            let stack = try opened([NSPersistentHistoryTrackingKey: true])
+            let location = try store(stack).content().location
+            #expect(location.schema == name)
+            let context = stack.context()
+            _ = context.insert("Note", ["title": "a"])
+            try context.save()
+            #expect(try opened().context().all("Note").count == 1)
+            // The connections of the store are found by their name, which the server has not changed.
+            let connection = try PostgreSQLConnection(location.server)
+            defer { connection.close() }
+            let count = try connection.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1", [.text(location.applicationName)])
+            #expect(count.integer(0, 0) > 0)
+            // A copy replaces the store, and ends its connections.
+            let draft = try PostgreSQLDraft(for: place)
+            try PostgreSQLCopy(from: place, to: draft.url).run()
+            try draft.commit(replacingStore: true)
+            #expect(try opened().context().all("Note").count == 1)
+            _ = context.insert("Note", ["title": "b"])
+            try context.save()
+            #expect(try opened().context().all("Note").count == 2)
+            try PostgreSQLStore.removeTables(at: place)
+            let schemas = try connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = $1", [.text(name)])
+            #expect(schemas.rowCount == 0)
         }
 
         // MARK: - Migration

@@ -50,7 +50,8 @@
 
     /// Appends the values of a column to its array.
     private final class ArraySink: SQLBinding {
-        private(set) var arrays: [PostgreSQLArray]
+        // Accessed by one thread, for each value of each row.
+        @exclusivity(unchecked) private(set) var arrays: [PostgreSQLArray]
         private(set) var hasFoundNUL = false
 
         init(_ types: [PostgreSQLType], capacity: Int) {

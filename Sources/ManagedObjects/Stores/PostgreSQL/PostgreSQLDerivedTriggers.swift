@@ -2,7 +2,10 @@
     /// The functions and triggers that maintain attributes derived from other objects, whatever statement changes the rows.
     ///
     /// A function locks the rows of the derived attribute before it computes their values, so that the values of concurrent
-    /// transactions are not lost. In the sessions of stores it reports the rows as a notice: see ``DerivedNotices``.
+    /// transactions are not lost. In the transactions of stores it reports the rows as a notice: see ``DerivedNotices``.
+    ///
+    /// Texts that are derived by a function are computed by the store, because the server's functions of the same names have
+    /// other results. Their triggers report the rows, and refuse what other programs would change.
     struct PostgreSQLDerivedTriggers {
         private let schema: SQLSchema
 
@@ -10,14 +13,10 @@
 
         /// The beginning of the names of functions and triggers.
         static let prefix = "Z_DA_"
-        /// The setting with which functions report the rows.
-        static let setting = "coral.reports_derived"
-
-        /// Whether the store maintains a derivation.
-        static func maintains(_ derivation: Derivation) -> Bool {
-            if case .relatedText = derivation { return false }
-            return true
-        }
+        private static let setting = "coral.reports_derived"
+        /// The statement by which a transaction receives the reports of the functions. Its notices must be collected, and the texts
+        /// be computed before its end.
+        static let reporting = "SET LOCAL client_min_messages = notice; SET LOCAL \(setting) = on"
 
         /// An event that changes values of a derived attribute.
         private struct Event {
@@ -44,15 +43,28 @@
             var lock: String?
         }
 
-        /// The derivations of the store that depend on other rows.
-        private var derivations: [(entity: SQLEntity, column: String, value: String, events: [Event])] {
+        /// A derived attribute whose values depend on other rows.
+        private struct Derived {
+            let entity: SQLEntity
+            let column: String
+            let derivation: Derivation
+            /// The value of a row `o` as SQL; of a derived text, the text to which the function is applied.
+            let value: String
+            let events: [Event]
+
+            var isOfEntity: String { SQLRestriction.areOfEntities(entity.hierarchyNumbers) }
+        }
+
+        private var derivations: [Derived] {
             schema.entities.flatMap { entity in
                 entity.entity.sortedOwnProperties.compactMap { property in
                     guard let attribute = property as? NSAttributeDescription, let derivation = Derivation(attribute),
-                        let column = schema.column(named: attribute.name, in: entity.entity)?.name,
+                        let column = schema.column(named: attribute.name, in: entity.entity),
+                        derivation.textFunction == nil || column.declaration == .varchar,
                         let (value, events) = definition(of: derivation, in: entity)
                     else { return nil }
-                    return (entity, column, value, events)
+                    return Derived(
+                        entity: entity, column: column.name, derivation: derivation, value: value, events: events)
                 }
             }
         }
@@ -63,10 +75,8 @@
 
         /// The statements that create the functions and triggers.
         var statements: [String] {
-            named.flatMap { name, place -> [String] in
-                let (entity, column, value, event) = place
-                let isOfEntity = SQLRestriction.areOfEntities(entity.hierarchyNumbers)
-                return [
+            named.flatMap { name, derived, event -> [String] in
+                [
                     """
                     CREATE FUNCTION \(name)() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
                     DECLARE changed bigint[];
@@ -74,13 +84,7 @@
                     SELECT array_agg(DISTINCT k) INTO changed FROM (\(event.keys)) AS changes WHERE k IS NOT NULL;
                     IF changed IS NULL THEN RETURN NULL; END IF;
                     \(event.lock.map { "PERFORM 1 FROM (\($0)) AS locked;" } ?? "")
-                    PERFORM 1 FROM \(entity.table) WHERE Z_PK = ANY(changed) ORDER BY Z_PK FOR NO KEY UPDATE;
-                    WITH made AS (UPDATE \(entity.table) AS o SET \(column) = \(value) WHERE Z_PK = ANY(changed) AND \(isOfEntity)
-                    AND \(column) IS DISTINCT FROM \(value) RETURNING Z_PK)
-                    SELECT array_agg(Z_PK) INTO changed FROM made;
-                    IF changed IS NOT NULL AND current_setting('\(Self.setting)', true) = 'on' THEN
-                    RAISE NOTICE '\(DerivedNotices.prefix)% % %', '\(entity.table)', '\(column)', array_to_string(changed, ',');
-                    END IF;
+                    \(change(of: derived))
                     RETURN NULL;
                     END $$
                     """,
@@ -93,16 +97,64 @@
         /// The statements that remove the functions with their triggers.
         var removal: [String] { named.map { "DROP FUNCTION IF EXISTS \($0.name)() CASCADE" } }
 
-        private typealias Place = (entity: SQLEntity, column: String, value: String, event: Event)
+        /// Locks the rows and changes their values, or reports them if the store computes the values.
+        private func change(of derived: Derived) -> String {
+            let (table, column, value) = (derived.entity.table, derived.column, derived.value)
+            func report(_ prefix: String) -> String {
+                "RAISE NOTICE '\(prefix)% % %', '\(table)', '\(column)', array_to_string(changed, ',');"
+            }
+            let isReported = "COALESCE(current_setting('\(Self.setting)', true), '') = 'on'"
+            guard derived.derivation.textFunction == nil else {
+                return """
+                    SELECT array_agg(Z_PK) INTO changed FROM (SELECT Z_PK FROM \(table)
+                    WHERE Z_PK = ANY(changed) AND \(derived.isOfEntity) ORDER BY Z_PK FOR NO KEY UPDATE) AS present;
+                    IF changed IS NULL THEN RETURN NULL; END IF;
+                    IF NOT \(isReported) THEN
+                    RAISE EXCEPTION 'Only the programs of the store can compute the texts of \(table).\(column).'
+                    USING ERRCODE = 'feature_not_supported';
+                    END IF;
+                    \(report(DerivedNotices.sourcePrefix))
+                    """
+            }
+            return """
+                PERFORM 1 FROM \(table) WHERE Z_PK = ANY(changed) ORDER BY Z_PK FOR NO KEY UPDATE;
+                WITH made AS (UPDATE \(table) AS o SET \(column) = \(value) WHERE Z_PK = ANY(changed) AND \(derived.isOfEntity)
+                AND \(column) IS DISTINCT FROM \(value) RETURNING Z_PK)
+                SELECT array_agg(Z_PK) INTO changed FROM made;
+                IF changed IS NOT NULL AND \(isReported) THEN
+                \(report(DerivedNotices.prefix))
+                END IF;
+                """
+        }
 
-        private var named: [(name: String, Place)] {
-            derivations.enumerated().flatMap { index, derivation in
-                derivation.events.enumerated().map { place, event in
-                    (
-                        "\(Self.prefix)\(index)_\(place)",
-                        (derivation.entity, derivation.column, derivation.value, event)
-                    )
+        private var named: [(name: String, derived: Derived, event: Event)] {
+            derivations.enumerated().flatMap { index, derived in
+                derived.events.enumerated().map { place, event in
+                    ("\(Self.prefix)\(index)_\(place)", derived, event)
                 }
+            }
+        }
+
+        // MARK: - Texts
+
+        /// A column of texts that the store computes.
+        struct Text {
+            let table: String
+            let column: String
+            let derivation: Derivation
+            /// Selects keys, and the texts to which the function is applied. Parameter: keys.
+            let sources: String
+        }
+
+        /// The column of derived texts with a name.
+        func text(ofTable table: String, column: String) -> Text? {
+            let found = derivations.first {
+                $0.derivation.textFunction != nil && $0.entity.table == table && $0.column == column
+            }
+            return found.map {
+                Text(
+                    table: table, column: column, derivation: $0.derivation,
+                    sources: "SELECT Z_PK, \($0.value) FROM \(table) AS o WHERE Z_PK = ANY($1) AND \($0.isOfEntity)")
             }
         }
 
@@ -130,7 +182,12 @@
                     "(SELECT COALESCE(sum(m.\(column)), 0) FROM \(members.table) AS m WHERE m.\(members.owner) = o.Z_PK)"
                 return (sum, events(members, value: column, of: entity))
             case .related(let name, let copied): return copy(of: copied, by: name, in: entity)
-            case .relatedText, .copy, .canonical, .uppercase, .lowercase, .now: return nil
+            case .relatedText(_, let name, let copied):
+                guard let destination = entity.entity.relationshipsByName[name]?.destinationEntity,
+                    schema.column(named: copied, in: destination)?.declaration == .varchar
+                else { return nil }
+                return copy(of: copied, by: name, in: entity)
+            case .copy, .canonical, .uppercase, .lowercase, .now: return nil
             }
         }
 

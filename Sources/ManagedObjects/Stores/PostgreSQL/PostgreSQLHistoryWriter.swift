@@ -3,7 +3,7 @@
     import GRDB
     import PostgreSQLClient
 
-    /// Appends the changes of a transaction to a store's history, with one statement at its end.
+    /// Appends the changes of a transaction to a store's history, with one statement after all others.
     ///
     /// The number of the transaction is taken from a row that stays locked until the commit, so that the order of the numbers
     /// is the order of the commits: a reader that has read a number never finds a lower one later.
@@ -14,6 +14,9 @@
         private let contextName: String?
         /// The changed rows.
         var changes: HistoryRows
+        /// Whether the statement was sent, and whether it writes a transaction.
+        private var isSent = false
+        private var isWritten = false
 
         init(
             _ tables: HistoryTables, content: PostgreSQLStore.Content, connection: PostgreSQLConnection,
@@ -65,8 +68,9 @@
             }
         }
 
-        /// Writes the transaction, unless nothing has changed.
-        mutating func finish() throws {
+        /// Sends the statement that writes the transaction, unless nothing has changed. What is recorded later is not written.
+        mutating func send(by pipeline: PostgreSQLPipeline) throws {
+            isSent = true
             changes.combine()
             var rows = Rows(tombstones: (0..<tables.tombstoneCount).map { _ in PostgreSQLArray(of: .bytes) })
             for (entity, keys) in changes.insertions { for key in keys { rows.append(.insert, entity, key) } }
@@ -81,11 +85,20 @@
             guard rows.keys.count > 0 else { return }
             let texts = [author, Bundle.main.bundleIdentifier, contextName, ProcessInfo.processInfo.processName]
             let arrays = [rows.types, rows.entities, rows.keys, rows.masks] + rows.tombstones
-            try connection.execute(
+            try pipeline.send(
                 statement,
                 [.integer(Int64(rows.keys.count)), .real(Date().timeIntervalSinceReferenceDate)]
                     + texts.map { $0.map(PostgreSQLValue.text) ?? .null } + arrays.map(PostgreSQLValue.array))
-            if let keeping = tables.keepingOldValues { try keepOldValues(keeping) }
+            isWritten = true
+        }
+
+        /// Writes the transaction, unless its statement was sent.
+        mutating func finish() throws {
+            if !isSent {
+                let outcome = try connection.pipelined { try send(by: $0) }
+                if let failure = outcome.failure { throw failure }
+            }
+            if isWritten, let keeping = tables.keepingOldValues { try keepOldValues(keeping) }
         }
 
         /// Stores what triggers have recorded under the number of the transaction. The records are deleted by the commit.

@@ -42,11 +42,16 @@
         /// The statements that a connection executes first.
         var setup: String {
             "SET search_path TO \(quotedSchema); SET standard_conforming_strings TO on; SET bytea_output TO hex; "
-                + "SET \(PostgreSQLDerivedTriggers.setting) TO on; SET application_name TO \(PostgreSQLConnection.literal(applicationName))"
+                + "SET application_name TO \(PostgreSQLConnection.literal(applicationName))"
         }
 
-        /// The name of connections to the store, by which a migration finds them.
-        var applicationName: String { SQLNaming.postgreSQL.fitting("coral \(schema)") }
+        /// The name of connections to the store, by which a migration finds them. Printable ASCII: the server replaces other
+        /// characters.
+        var applicationName: String {
+            let printable = CharacterSet(charactersIn: " "..."~").subtracting(CharacterSet(charactersIn: "%"))
+            let name = schema.addingPercentEncoding(withAllowedCharacters: printable) ?? ""
+            return SQLNaming.postgreSQL.fitting("coral \(name)")
+        }
 
         /// The place of another schema in the same database.
         func url(ofSchema schema: String) -> URL? {

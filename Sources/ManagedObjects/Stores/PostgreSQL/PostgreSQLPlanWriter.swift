@@ -4,7 +4,8 @@
     import PostgreSQLClient
 
     /// Writes a save plan inside a transaction: deletions, updates, insertions, pairs, history. One statement for the rows of an
-    /// entity with the same columns. All statements but the history's are sent before the first result is awaited.
+    /// entity with the same columns. All statements are sent before the first result is awaited, except the history's if rows are
+    /// deleted, whose last values it contains.
     ///
     /// Rows that another transaction has changed are those that a statement does not return. All of them are collected,
     /// because merging needs them.
@@ -12,6 +13,7 @@
         private let store: UInt16
         private let content: PostgreSQLStore.Content
         private let connection: PostgreSQLConnection
+        private let notices: DerivedNotices?
         private(set) var outcome = SaveOutcome()
         private var history: PostgreSQLHistoryWriter?
         /// The sources and destinations of changed pairs, by relationship.
@@ -31,10 +33,14 @@
 
         private var schema: SQLSchema { content.schema }
 
-        init(store: UInt16, content: PostgreSQLStore.Content, connection: PostgreSQLConnection) {
+        /// - Parameter notices: Collects the rows whose derived attributes triggers change.
+        init(
+            store: UInt16, content: PostgreSQLStore.Content, connection: PostgreSQLConnection, notices: DerivedNotices?
+        ) {
             self.store = store
             self.content = content
             self.connection = connection
+            self.notices = notices
         }
 
         /// Writes the whole plan.
@@ -47,14 +53,12 @@
                     $0, content: content, connection: connection, author: plan.author, contextName: plan.contextName)
             }
             if history != nil { changedRelationships = ChangedRelationships(plan.pairs) }
-            let notices = content.derivesFromOthers ? DerivedNotices() : nil
-            connection.notice = notices?.take
-            defer { connection.notice = nil }
             let outcome = try connection.pipelined { try send(plan, by: $0) }
             for (handler, result) in zip(handlers, outcome.results) { try handler(&self, result) }
             // Conflicts in updates are thrown in preference to the error of a unique constraint.
             if !lost.isEmpty {
-                if outcome.failure != nil { try connection.execute(script: "ROLLBACK") }
+                // Other transactions need not wait until the rows are read.
+                try connection.execute(script: "ROLLBACK")
                 var finder = PostgreSQLConflictFinder(content: content, store: store, connection: connection)
                 for lost in lost { try finder.addStale(lost.entity, lost.rows) }
                 throw finder.conflicts
@@ -67,6 +71,7 @@
                 }
             }
             if let notices {
+                try notices.writeTexts(of: schema, in: connection)
                 self.outcome.computed += try notices.values(in: connection, content: content, store: store)
             }
             try history?.finish()
@@ -84,6 +89,7 @@
                 }
                 try PairStatements(pairs: pairs).write(group) { try send($0, $1, by: pipeline) }
             }
+            if plan.deletes.isEmpty { try history?.send(by: pipeline) }
         }
 
         private mutating func send(
@@ -174,32 +180,29 @@
             _ group: SavePlan.Group<SavePlan.Update>, _ indexes: [Int], _ updates: Updates, _ entity: SQLEntity,
             _ derivations: OwnDerivations, _ pipeline: PostgreSQLPipeline
         ) throws {
-            var columns = ColumnArrays(entity, slots: updates.slots, schema: schema, capacity: indexes.count)
+            // In the order in which their rows are locked.
+            let changes = indexes.map { group.changes[$0] }.sorted { $0.key < $1.key }
+            var columns = ColumnArrays(entity, slots: updates.slots, schema: schema, capacity: changes.count)
             var (keys, versions) = (PostgreSQLArray(of: .integer), PostgreSQLArray(of: .integer))
-            for index in indexes {
-                let change = group.changes[index]
+            for change in changes {
                 keys.append(change.key)
                 versions.append(change.version)
                 var values = change.values
                 noteComputed(derivations.apply(to: &values, now: now), of: group.entity, key: change.key)
                 try columns.append(values, key: change.key)
+                guard history != nil else { continue }
+                let slots = written(change, entity, derivations)
+                let places = changedRelationships.indexes(of: group.entity, change)
+                history?.changes.update(entity, key: change.key, slots: slots, toMany: places)
             }
             try send(
                 RowStatements(entity: entity).update(columns.names, checksVersion: updates.checksVersion),
                 [.array(keys), .array(versions)] + columns.values, by: pipeline
             ) { writer, result in
-                if result.rowCount < indexes.count {
-                    let found = Set((0..<result.rowCount).map { result.integer($0, 0) })
-                    let lost = indexes.map { group.changes[$0] }.filter { !found.contains($0.key) }
-                    writer.lost.append(Lost(entity: entity, rows: lost.map { ($0.key, $0.version) }))
-                }
-                guard writer.history != nil else { return }
-                for index in indexes {
-                    let change = group.changes[index]
-                    let slots = writer.written(change, entity, derivations)
-                    let places = writer.changedRelationships.indexes(of: group.entity, change)
-                    writer.history?.changes.update(entity, key: change.key, slots: slots, toMany: places)
-                }
+                guard result.rowCount < changes.count else { return }
+                let found = Set((0..<result.rowCount).map { result.integer($0, 0) })
+                let lost = changes.filter { !found.contains($0.key) }
+                writer.lost.append(Lost(entity: entity, rows: lost.map { ($0.key, $0.version) }))
             }
         }
 
@@ -237,7 +240,7 @@
             let entity = try place(group.entity)
             let preserved = history == nil ? [] : HistoryTables.preservedColumns(of: entity)
             for checksVersion in [true, false] {
-                let changes = group.changes.filter { $0.checksVersion == checksVersion }
+                let changes = group.changes.filter { $0.checksVersion == checksVersion }.sorted { $0.key < $1.key }
                 guard !changes.isEmpty else { continue }
                 try send(
                     RowStatements(entity: entity).deletion(checksVersion: checksVersion, returning: preserved),

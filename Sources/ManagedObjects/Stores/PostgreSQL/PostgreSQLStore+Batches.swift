@@ -14,7 +14,7 @@
             }
             let content = try content()
             do {
-                return try content.writing(isRepeatable: isRepeatable) { connection in
+                return try content.writing(isRepeatable: isRepeatable) { connection, _ in
                     let transaction = PostgreSQLTransaction(
                         content: content, connection: connection, store: number, author: context.transactionAuthor,
                         contextName: context.name)

@@ -29,10 +29,18 @@
 
         /// Repairs problems in one transaction. See ``RowCheck/repair(_:)``.
         static func repair(_ problems: [RowProblem], at url: URL) throws {
-            try withConnection(to: url, .saving) { connection, _ in
-                try connection.execute(script: "BEGIN")
+            try withConnection(to: url, .saving) { connection, tables in
+                let notices = DerivedNotices()
+                connection.notice = notices.take
+                try connection.execute(script: "BEGIN; \(PostgreSQLDerivedTriggers.reporting)")
                 for query in problems.flatMap(\.repairs) {
                     try connection.execute(query.sql, query.arguments.map(PostgreSQLValue.init))
+                }
+                if let model = try cachedModel(in: connection) {
+                    model.freeze()
+                    let catalog = try tables.catalog(in: connection)
+                    let schema = SQLSchemaBuilder.schema(of: model, catalog: catalog, naming: .postgreSQL)
+                    try notices.writeTexts(of: schema, in: connection)
                 }
                 try connection.execute(script: "COMMIT")
             }

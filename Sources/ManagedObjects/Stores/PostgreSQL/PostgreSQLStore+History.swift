@@ -69,7 +69,7 @@
                 throw CocoaError(.persistentStoreSave, "The store is opened for reading only.", url: place)
             }
             do {
-                return try content.writing { connection in
+                return try content.writing { connection, _ in
                     let dialect = PostgreSQLDialect()
                     let hasOldValues = try Self.hasOldValues(connection)
                     let bound = HistoryStatements.firstKept(
@@ -105,7 +105,7 @@
             }
             let tables = PostgreSQLTables(location: content.location)
             do {
-                try content.writing { connection in
+                try content.writing { connection, _ in
                     try connection.execute(script: "SELECT 1 FROM Z_METADATA FOR UPDATE")
                     guard var metadata = try tables.metadata(in: connection, url: place) else { return }
                     metadata.historyFollowers[name] = number

@@ -41,8 +41,9 @@
                 // A unique value that another transaction has removed again leaves no conflict; the plan is then written again.
                 for _ in 0..<8 {
                     do {
-                        let outcome = try content.writing { connection in
-                            var writer = PostgreSQLPlanWriter(store: number, content: content, connection: connection)
+                        let outcome = try content.writing { connection, notices in
+                            var writer = PostgreSQLPlanWriter(
+                                store: number, content: content, connection: connection, notices: notices)
                             try writer.write(plan, url: place)
                             return writer.outcome
                         }
@@ -78,9 +79,12 @@
         /// The work is repeated in a new transaction if the server has ended the first one because of concurrent ones, or if
         /// the connection was lost and the server has not committed the transaction.
         ///
-        /// - Parameter isRepeatable: Whether the work may be repeated.
+        /// - Parameters:
+        ///   - isRepeatable: Whether the work may be repeated.
+        ///   - body: The work. Its second parameter collects the rows whose derived attributes triggers change, if there are any;
+        ///     texts of theirs are computed after the work.
         func writing<Result>(
-            isRepeatable: Bool = true, _ body: (PostgreSQLConnection) throws -> Result
+            isRepeatable: Bool = true, _ body: (PostgreSQLConnection, DerivedNotices?) throws -> Result
         ) throws -> Result {
             var attempt = 0
             while true {
@@ -93,11 +97,16 @@
                         // Ended if an error is thrown, because the pool closes connections in a transaction. Writers find rows
                         // by keys: without statistics, the planner would read a table of up to some hundred thousand rows
                         // instead.
+                        let notices = derivesFromOthers ? DerivedNotices() : nil
+                        connection.notice = notices?.take
+                        defer { connection.notice = nil }
                         try connection.execute(
                             script: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL enable_seqscan = off; "
+                                + (derivesFromOthers ? PostgreSQLDerivedTriggers.reporting + "; " : "")
                                 + "INSERT INTO Z_SAVEMARK (Z_MARK) VALUES ('\(mark)')\(marks.cleanUp)")
                         do {
-                            made = try body(connection)
+                            made = try body(connection, notices)
+                            try notices?.writeTexts(of: schema, in: connection)
                         } catch {
                             if connection.isOpen { _ = try? connection.execute(script: "ROLLBACK") }
                             throw error

@@ -65,7 +65,6 @@
         }
 
         private func open(url: URL, model: NSManagedObjectModel) throws -> (Content, StoreMetadata) {
-            try requireSupported(model)
             let location = try PostgreSQLLocation(url)
             let pool = PostgreSQLPool(
                 location.server, setup: location.setup,
@@ -131,23 +130,6 @@
                 derivesFromOthers: !PostgreSQLDerivedTriggers(schema).isEmpty,
                 remoteChanges: try observeRemoteChanges(commits))
             return (content, metadata)
-        }
-
-        /// Rejects what would be stored incompletely.
-        ///
-        /// - Throws: Code 134020 for attributes that are derived from texts of other objects by a function.
-        private func requireSupported(_ model: NSManagedObjectModel) throws {
-            for entity in model.entities(forConfigurationName: configurationIfAny) ?? model.entities {
-                for attribute in entity.ownProperties.compactMap({ $0 as? NSAttributeDescription }) {
-                    guard let derivation = Derivation(attribute), !PostgreSQLDerivedTriggers.maintains(derivation)
-                    else { continue }
-                    throw CocoaError(
-                        .persistentStoreIncompatibleSchema,
-                        "“\(attribute.name)” of “\(entity.name ?? "")” is derived from a text of another object by a function that a "
-                            + "store in PostgreSQL does not have.",
-                        url: place)
-                }
-            }
         }
 
         /// Makes new connections fail after another process has migrated the store, which has ended the old ones: they would

@@ -183,8 +183,8 @@
                 present = try tombstones()
                 var statements: [String] = []
                 if present == nil {
-                    statements += HistoryStatements.tables.map { dialect.text(of: $0) }
-                    statements += HistoryStatements.indexes.map { dialect.text(of: $0) }
+                    statements += HistoryStatements.tablesWithFewIndexes.map { dialect.text(of: $0) }
+                    statements += HistoryStatements.transactionIndexes.map { dialect.text(of: $0) }
                     statements += [
                         (HistoryTables.Number.change, "CHANGE"), (HistoryTables.Number.transaction, "TRANSACTION"),
                     ].map {

@@ -9,11 +9,15 @@
 
         /// The seconds from 1970 to Core Data's reference date.
         private static let referenceDate = 978_307_200
+        /// The seconds from the reference date to the first and the last date that the server's type has, without some years.
+        private static let firstDate = -211_800_000_000
+        private static let lastDate = 9_223_000_000_000
 
         /// The name of an entity's view; nil if a table of the store has it.
         func name(of entity: SQLEntity) -> String? {
             let name = SQLNaming.postgreSQL.fitting(entity.entity.name ?? "")
-            let tables = schema.tables.map(\.name) + schema.joinTables.map(\.name)
+            let tables =
+                schema.tables.map(\.name) + schema.joinTables.map(\.name) + PostgreSQLTables.ownTableNames
             return tables.contains { $0.lowercased() == name } ? nil : name
         }
 
@@ -45,7 +49,8 @@
         private static func expression(_ column: String, _ kind: EntityLayout.Slot.Kind) -> String {
             switch kind {
             case .boolean: "(\(column) <> 0)"
-            case .date: "to_timestamp(\(column) + \(referenceDate))"
+            case .date:
+                "CASE WHEN \(column) BETWEEN \(firstDate) AND \(lastDate) THEN to_timestamp(\(column) + \(referenceDate)) END"
             case .uuid: "CASE WHEN octet_length(\(column)) = 16 THEN encode(\(column), 'hex')::uuid END"
             default: column
             }

@@ -59,6 +59,8 @@ protocol SQLDialect: Sendable {
     func indexName(_ name: String) -> String
     /// Whether the schema's spatial indexes exist: R-trees, which only SQLite has in this form.
     var hasSpatialIndexes: Bool { get }
+    /// The end of the definition of a table whose rows are changed after they were inserted.
+    var optionsForChangingRows: String { get }
 
     // MARK: - Histories
 
@@ -104,6 +106,8 @@ extension SQLDialect {
     var numbersParameters: Bool { false }
 
     func indexName(_ name: String) -> String { name }
+
+    var optionsForChangingRows: String { "" }
 
     /// The text of a statement.
     func text(of command: some SQLCommand) -> String { parameterized(command.text(in: self)) }

@@ -5,6 +5,8 @@ struct SQLTableDefinition: SQLCommand {
     let columns: [(name: String, type: SQLColumn.Declaration)]
     /// The columns of the primary key.
     let key: [String]
+    /// Whether rows are changed after they were inserted.
+    var hasChangingRows = false
 
     func text(in dialect: some SQLDialect) -> String {
         var parts = columns.map { column in
@@ -12,6 +14,7 @@ struct SQLTableDefinition: SQLCommand {
         }
         if key.count > 1 { parts.append("PRIMARY KEY (\(key.joined(separator: ", ")))") }
         return "CREATE TABLE \(name) ( \(parts.joined(separator: ", ")) )"
+            + (hasChangingRows ? dialect.optionsForChangingRows : "")
     }
 }
 

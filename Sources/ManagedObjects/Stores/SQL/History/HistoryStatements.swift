@@ -7,13 +7,34 @@ enum HistoryStatements {
 
     /// The tables and indexes as Core Data creates them. The rows of `Z_PRIMARYKEY` are written with the first
     /// transaction.
-    static let tables = [
+    static let tables = [changes(key: ["Z_PK"])] + transactionTables
+    static let indexes =
+        [index("ACHANGE_ZTRANSACTIONID_INDEX", on: "ACHANGE", .column("ZTRANSACTIONID"))]
+        + ["ZAUTHORTS", "ZBUNDLEIDTS", "ZCONTEXTNAMETS", "ZPROCESSIDTS"].map {
+            index("ATRANSACTION_\($0)_INDEX", on: "ATRANSACTION", .column($0))
+        } + transactionIndexes
+
+    /// The tables with as few indexes as possible, for a database in which an index costs as much as the rows. Changes are found by
+    /// their transaction, with which their key begins. References to strings are not written.
+    static let tablesWithFewIndexes = [changes(key: ["ZTRANSACTIONID", "Z_PK"])] + transactionTables
+    static let transactionIndexes = [
+        index("Z_TRANSACTION_TransactionAuthorIndex", on: "ATRANSACTION", .ordered("ZAUTHOR", ascending: true)),
+        index("Z_TRANSACTION_TransactionTimestampIndex", on: "ATRANSACTION", .ordered("ZTIMESTAMP", ascending: true)),
+        SQLIndexDefinition(
+            name: "Z_TRANSACTIONSTRING_UNIQUE_NAME", table: "ATRANSACTIONSTRING",
+            terms: [.ordered("ZNAME", ascending: true)], isUnique: true),
+    ]
+
+    private static func changes(key: [String]) -> SQLTableDefinition {
         table(
             "ACHANGE",
             [
                 ("ZCHANGETYPE", .integer), ("ZENTITY", .integer), ("ZENTITYPK", .integer), ("ZTRANSACTIONID", .integer),
                 ("ZCOLUMNS", .blob),
-            ]),
+            ], key: key)
+    }
+
+    private static let transactionTables = [
         table(
             "ATRANSACTION",
             [
@@ -25,24 +46,10 @@ enum HistoryStatements {
     ]
 
     private static func table(
-        _ name: String, _ columns: [(name: String, type: SQLColumn.Declaration)]
+        _ name: String, _ columns: [(name: String, type: SQLColumn.Declaration)], key: [String] = ["Z_PK"]
     ) -> SQLTableDefinition {
-        SQLTableDefinition(
-            name: name, columns: SQLEntity.rowColumns.map { ($0, .integer) } + columns, key: ["Z_PK"])
+        SQLTableDefinition(name: name, columns: SQLEntity.rowColumns.map { ($0, .integer) } + columns, key: key)
     }
-
-    static let indexes =
-        [index("ACHANGE_ZTRANSACTIONID_INDEX", on: "ACHANGE", .column("ZTRANSACTIONID"))]
-        + ["ZAUTHORTS", "ZBUNDLEIDTS", "ZCONTEXTNAMETS", "ZPROCESSIDTS"].map {
-            index("ATRANSACTION_\($0)_INDEX", on: "ATRANSACTION", .column($0))
-        } + [
-            index("Z_TRANSACTION_TransactionAuthorIndex", on: "ATRANSACTION", .ordered("ZAUTHOR", ascending: true)),
-            index(
-                "Z_TRANSACTION_TransactionTimestampIndex", on: "ATRANSACTION", .ordered("ZTIMESTAMP", ascending: true)),
-            SQLIndexDefinition(
-                name: "Z_TRANSACTIONSTRING_UNIQUE_NAME", table: "ATRANSACTIONSTRING",
-                terms: [.ordered("ZNAME", ascending: true)], isUnique: true),
-        ]
 
     private static func index(
         _ name: String, on table: String, _ term: SQLIndexDefinition.Term

@@ -16,7 +16,7 @@ extension SQLTable {
         SQLTableDefinition(
             name: name,
             columns: SQLEntity.rowColumns.map { ($0, .integer) } + columns.map { ($0.name, $0.declaration) },
-            key: ["Z_PK"])
+            key: ["Z_PK"], hasChangingRows: true)
     }
 }
 
