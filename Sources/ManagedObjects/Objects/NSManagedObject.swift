@@ -148,7 +148,10 @@ open class NSManagedObject: NSObject {
     open var isFault: Bool { isFaultInternally }
     final var isFaultInternally: Bool { values == nil && !state.contains(.realised) && key.number != 0 }
     /// Whether the object was inserted, updated or deleted since the last save.
-    open var hasChanges: Bool { !noticed.isDisjoint(with: [.inserted, .updated, .deleted]) }
+    open var hasChanges: Bool {
+        // In-place changes cannot make a changed object an unchanged one, and detecting them is expensive.
+        !state.isDisjoint(with: .changes) || !noticed.isDisjoint(with: .changes)
+    }
     /// The state, after in-place changes have been detected.
     private var noticed: ObjectState {
         noticeInPlaceChanges()

@@ -6,6 +6,8 @@ struct ObjectState: OptionSet {
     /// Changed since it was fetched or saved.
     static let updated = ObjectState(rawValue: 2)
     static let deleted = ObjectState(rawValue: 4)
+    /// What a save writes.
+    static let changes: ObjectState = [.inserted, .updated, .deleted]
     /// Its values have been read.
     static let realised = ObjectState(rawValue: 8)
     /// Listed among its context's changed objects.
