@@ -2,8 +2,9 @@
 //
 //     Scripts/test-postgresql --server-for Benchmarks/.build/release/server-store [ROUNDS]
 //
-// The two stores take turns. Prints the medians of the rounds (5 by default), and their ratios. The URL of the server is in
-// the environment variable CORAL_POSTGRESQL.
+// The stores take turns: one in a file, one in a file whose commits are written to disk as the server's are, and one on the
+// server. Prints the medians of the rounds (5 by default), their ratios, and the processor time of this process, without the
+// server's. The URL of the server is in the environment variable CORAL_POSTGRESQL.
 
 #if PostgreSQL
     import CoralPostgreSQL
@@ -62,24 +63,35 @@
         return context
     }
 
-    private func seconds(_ body: () throws -> Void) rethrows -> Double {
-        let start = DispatchTime.now().uptimeNanoseconds
-        try body()
-        return Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
+    /// The time of some work, and the processor time of this process.
+    private struct Cost {
+        let elapsed: Double
+        let processor: Double
+
+        init(_ body: () throws -> Void) rethrows {
+            func now(_ clock: clockid_t) -> Double {
+                var time = timespec()
+                clock_gettime(clock, &time)
+                return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+            }
+            let (start, startOfProcess) = (now(CLOCK_MONOTONIC), now(CLOCK_PROCESS_CPUTIME_ID))
+            try body()
+            (elapsed, processor) = (now(CLOCK_MONOTONIC) - start, now(CLOCK_PROCESS_CPUTIME_ID) - startOfProcess)
+        }
     }
 
-    /// The time to fetch all notes with their values.
-    private func fetch(_ coordinator: NSPersistentStoreCoordinator) throws -> Double {
+    /// The cost of fetching all notes with their values.
+    private func fetch(_ coordinator: NSPersistentStoreCoordinator) throws -> Cost {
         let context = context(coordinator)
         return try context.performAndWait {
             let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
             request.returnsObjectsAsFaults = false
-            return try seconds { guard try context.fetch(request).count == noteCount else { throw Failure.count } }
+            return try Cost { guard try context.fetch(request).count == noteCount else { throw Failure.count } }
         }
     }
 
-    /// The time to save a thousand changed notes.
-    private func save(_ coordinator: NSPersistentStoreCoordinator, round: Int) throws -> Double {
+    /// The cost of saving a thousand changed notes.
+    private func save(_ coordinator: NSPersistentStoreCoordinator, round: Int) throws -> Cost {
         let context = context(coordinator)
         return try context.performAndWait {
             let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
@@ -87,7 +99,7 @@
             let notes = try context.fetch(request)
             guard notes.count == 1000 else { throw Failure.count }
             for note in notes { note.setValue("Changed \(round)", forKey: "title") }
-            return try seconds { try context.save() }
+            return try Cost { try context.save() }
         }
     }
 
@@ -102,21 +114,32 @@
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("server-store-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
+    private let file = NSPersistentStoreDescription(url: folder.appendingPathComponent("Notes.sqlite"))
+    private let synchronizedFile = NSPersistentStoreDescription(
+        url: folder.appendingPathComponent("Synchronized.sqlite"))
+    synchronizedFile.setValue("FULL" as NSString, forPragmaNamed: "synchronous")
     private let stores = [
-        try coordinator(NSPersistentStoreDescription(url: folder.appendingPathComponent("Notes.sqlite"))),
-        try coordinator(.postgreSQL(url: server, schema: "benchmark")),
+        ("file", try coordinator(file)), ("file with synchronous commits", try coordinator(synchronizedFile)),
+        ("server", try coordinator(.postgreSQL(url: server, schema: "benchmark"))),
     ]
-    private var fetches: [[Double]] = [[], []]
-    private var saves: [[Double]] = [[], []]
+    private var fetches: [[Cost]] = stores.map { _ in [] }
+    private var saves: [[Cost]] = stores.map { _ in [] }
     for round in 0..<rounds {
         for (index, store) in stores.enumerated() {
-            fetches[index].append(try fetch(store))
-            saves[index].append(try save(store, round: round))
+            fetches[index].append(try fetch(store.1))
+            saves[index].append(try save(store.1, round: round))
         }
     }
-    for (name, times) in [("fetch of 100,000 notes", fetches), ("save of 1,000 changed notes", saves)] {
-        let (file, server) = (median(times[0]), median(times[1]))
-        print(String(format: "%@: file %.3f s, server %.3f s, ratio %.2f", name, file, server, server / file))
+    for (name, costs) in [("fetch of 100,000 notes", fetches), ("save of 1,000 changed notes", saves)] {
+        let server = median(costs[2].map(\.elapsed))
+        for (store, costs) in zip(stores, costs) {
+            let (elapsed, processor) = (median(costs.map(\.elapsed)), median(costs.map(\.processor)))
+            print(
+                "\(name), \(store.0): "
+                    + String(
+                        format: "%.1f ms, processor %.1f ms; the server takes %.2f times as long", elapsed * 1000,
+                        processor * 1000, server / elapsed))
+        }
     }
 #else
     import Foundation
