@@ -12,7 +12,10 @@ help:
 build: system-libraries
 	swift build $$(Scripts/build-options)
 
-demo: build
+# Only what the demonstration uses: not the examples, the other tools and the programs of the tests.
+demo: system-libraries
+	swift build $$(Scripts/build-options) --product coral
+	swift build $$(Scripts/build-options) --product MakeExampleStore
 	Scripts/demo
 
 test: system-libraries

@@ -39,6 +39,7 @@ struct Jobs {
         case 8: return try copy()
         case 9: return try update()
         case 10: return try copyObjects()
+        case 11: return try updateWithoutObjects()
         default: return "-"
         }
     }
@@ -216,5 +217,15 @@ struct Jobs {
         for item in found { item.quantity += 1 }
         try context.save()
         return "\(found.count)"
+    }
+
+    /// Job 11, in addition to the nine: the work of job 9 by one request, without objects.
+    private func updateWithoutObjects() throws -> String {
+        let request = NSBatchUpdateRequest(entityName: "Item")
+        request.predicate = NSPredicate(format: "index == 3")
+        request.propertiesToUpdate = ["quantity": NSExpression(format: "quantity + 1")]
+        request.resultType = .updatedObjectsCountResultType
+        let result = try context.execute(request) as? NSBatchUpdateResult
+        return "\(result?.result as? Int ?? 0)"
     }
 }

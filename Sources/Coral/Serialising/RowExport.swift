@@ -31,31 +31,6 @@
             var id: NSManagedObjectID
         }
 
-        /// The columns and members of one entity's rows.
-        struct Table {
-            var entity: NSEntityDescription
-            var columns: [StoreRows.Column] = []
-            fileprivate var members: [Member] = []
-
-            /// Adds columns, and returns the index of the first.
-            fileprivate mutating func add(_ added: [StoreRows.Column]) -> Int32 {
-                columns += added
-                return Int32(columns.count - added.count + 1)
-            }
-        }
-
-        fileprivate struct Member {
-            var key: JSONWriter.Key
-            var content: Content
-        }
-
-        fileprivate enum Content {
-            case value(any RowCodec, column: Int32)
-            /// The columns with the stored key, the key of the existing destination, and the values of its natural key.
-            case toOne(NSRelationshipDescription, held: Int32, found: Int32, parts: [any RowCodec], first: Int32)
-            case toMany(NSRelationshipDescription, columns: [StoreRows.Column], parts: [any RowCodec])
-        }
-
         init(_ session: ExportSession, layout: PlainLayout, keys: KeyNames, rows: StoreRows) {
             self.session = session
             self.layout = layout
@@ -104,7 +79,7 @@
                     guard let value = attribute.rowCodec(dates: layout.dates, decimals: layout.decimals) else {
                         throw reason(name, "is not a column of rows")
                     }
-                    content = .value(value, column: table.add([.attribute([name])]))
+                    content = .attribute(Attribute(value, column: table.add([.attribute([name])])))
                 } else if let relationship = entity.relationshipsByName[name] {
                     guard let found = try reference(to: relationship, in: &table) else {
                         throw reason(
@@ -138,12 +113,14 @@
                 guard
                     try rows.cursor(overMembersOf: relationship, entity: table.entity, columns: columns) != nil
                 else { return nil }
-                return .toMany(relationship, columns: columns, parts: parts)
+                return .toMany(ToMany(relationship, to: destination, columns: columns, parts: parts))
             }
             let name = relationship.name
             return .toOne(
-                relationship, held: table.add([.reference(name)]), found: table.add([.object([name])]), parts: parts,
-                first: table.add(paths.map { .attribute([name] + $0.names) }))
+                ToOne(
+                    relationship, to: destination, held: table.add([.reference(name)]),
+                    found: table.add([.object([name])]), parts: parts,
+                    first: table.add(paths.map { .attribute([name] + $0.names) })))
         }
 
         /// The key paths to the attributes of an entity's natural key; nil if it has none.
@@ -182,9 +159,10 @@
             defer { cursor.finish() }
             var members: [MemberCursor] = []
             defer { for member in members { member.cursor.finish() } }
-            for case .toMany(let relationship, let columns, _) in table.members.map(\.content) {
+            for case .toMany(let toMany) in table.members.map(\.content) {
                 guard
-                    let found = try rows.cursor(overMembersOf: relationship, entity: table.entity, columns: columns)
+                    let found = try rows.cursor(
+                        overMembersOf: toMany.relationship, entity: table.entity, columns: toMany.columns)
                 else { return }
                 members.append(try MemberCursor(found))
             }
@@ -196,22 +174,24 @@
                 for member in table.members {
                     try writer.key(member.key)
                     switch member.content {
-                    case .value(let value, let column):
-                        cursor.isNull(column)
-                            ? try writer.null() : try value.write(column, of: cursor, to: &writer)
-                    case .toOne(let relationship, let held, let found, let parts, let first):
-                        if cursor.isNull(held) {
+                    case .attribute(let attribute):
+                        cursor.isNull(attribute.column)
+                            ? try writer.null()
+                            : try attribute.codec.write(attribute.column, of: cursor, to: &writer)
+                    case .toOne(let toOne):
+                        if cursor.isNull(toOne.held) {
                             try writer.null()
-                        } else if cursor.isNull(found) {
-                            note(relationship, of: table, cursor.integer(0), target: cursor.integer(held))
+                        } else if cursor.isNull(toOne.found) {
+                            note(
+                                toOne.relationship, of: table, cursor.integer(0), target: cursor.integer(toOne.held))
                             try writer.null()
                         } else {
                             try write(
-                                parts, from: first, of: cursor, to: &writer,
-                                target: (relationship.destinationEntity, cursor.integer(found)))
+                                toOne.parts, from: toOne.first, of: cursor, to: &writer,
+                                target: (toOne.destination, cursor.integer(toOne.found)))
                         }
-                    case .toMany(let relationship, _, let parts):
-                        try write(relationship, &members[toMany], parts, of: table, cursor.integer(0), to: &writer)
+                    case .toMany(let relationship):
+                        try write(relationship, &members[toMany], of: table, cursor.integer(0), to: &writer)
                         toMany += 1
                     }
                 }
@@ -224,17 +204,17 @@
         }
 
         private mutating func write(
-            _ relationship: NSRelationshipDescription, _ members: inout MemberCursor, _ parts: [any RowCodec],
-            of table: Table, _ key: Int64, to writer: inout JSONWriter
+            _ toMany: ToMany, _ members: inout MemberCursor, of table: Table, _ key: Int64,
+            to writer: inout JSONWriter
         ) throws {
             try writer.beginArray()
             try members.forEachMember(of: key) { cursor in
                 if cursor.isNull(1) {
-                    note(relationship, of: table, key, target: cursor.integer(2))
+                    note(toMany.relationship, of: table, key, target: cursor.integer(2))
                 } else {
                     try write(
-                        parts, from: 3, of: cursor, to: &writer,
-                        target: (relationship.destinationEntity, cursor.integer(1)))
+                        toMany.parts, from: 3, of: cursor, to: &writer,
+                        target: (toMany.destination, cursor.integer(1)))
                 }
             }
             try writer.endArray()
@@ -243,19 +223,20 @@
         /// Writes the natural key of an object. Throws if a value is missing, as the export of objects does.
         private func write(
             _ parts: [any RowCodec], from first: Int32, of cursor: RowCursor, to writer: inout JSONWriter,
-            target: (entity: NSEntityDescription?, key: Int64)
+            target: (entity: NSEntityDescription, key: Int64)
         ) throws {
-            try writer.plainReference(parts.enumerated(), count: parts.count) { indexed, writer in
-                let (offset, part) = indexed
-                let column = first + Int32(offset)
+            try writer.beginPlainReference(count: parts.count)
+            for index in parts.indices {
+                let column = first + Int32(index)
                 if !cursor.isNull(column) {
-                    try part.write(column, of: cursor, to: &writer)
-                } else if let id = target.entity.flatMap({ rows.objectID(of: $0, key: target.key) }) {
+                    try parts[index].write(column, of: cursor, to: &writer)
+                } else if let id = rows.objectID(of: target.entity, key: target.key) {
                     throw UnnamedTarget(id: id)
                 } else {
                     try writer.null()
                 }
             }
+            try writer.endPlainReference(count: parts.count)
         }
 
         private mutating func note(

@@ -24,12 +24,16 @@ extension JSONWriter {
         try beginObject()
     }
 
-    /// Writes a reference: the only value of a key, or the array of its values.
-    package mutating func plainReference<Part>(
-        _ parts: some Sequence<Part>, count: Int, write: (Part, inout JSONWriter) throws -> Void
-    ) throws {
+    // Two methods, because a generic one with a closure, called from another module, looks up the types of its sequence at run
+    // time for each reference: half of the time of an export.
+
+    /// Begins a reference: the only value of a key, or the array of its values.
+    package mutating func beginPlainReference(count: Int) throws {
         if count > 1 { try beginArray() }
-        for part in parts { try write(part, &self) }
+    }
+
+    /// Ends a reference of as many values.
+    package mutating func endPlainReference(count: Int) throws {
         if count > 1 { try endArray() }
     }
 }

@@ -142,9 +142,11 @@ public struct PlainJSONWriter: RecordWriter, GraphWriter {
         guard let values = id.keyValues, let leaves, leaves.count == values.count else {
             throw DocumentError.unnamed(id.description, destination)
         }
-        try writer.plainReference(zip(values, leaves), count: leaves.count) { [layout] part, writer in
-            try writer.plainKeyValue(part.0, part.1.type, dates: layout.dates)
+        try writer.beginPlainReference(count: leaves.count)
+        for (value, leaf) in zip(values, leaves) {
+            try writer.plainKeyValue(value, leaf.type, dates: layout.dates)
         }
+        try writer.endPlainReference(count: leaves.count)
     }
 }
 

@@ -122,7 +122,7 @@ extension NSManagedObjectContext {
             if watched.box.encoded == nil, object.values != nil {
                 // From here on the bytes represent the value before the change.
                 watched.box = ObjectValue(watched.box.value, encoded: bytes)
-                object.values?[slot] = .object(watched.box)
+                object.setOwnValue(slot, to: .object(watched.box))
             }
             return inPlaceValues.set(watched, of: object, slot: slot)
         }
@@ -141,7 +141,7 @@ extension NSManagedObjectContext {
         if let encoded = watched.box.encoded {
             let before = TransformableCoding.decode(encoded, attribute: attribute)
             if object.values != nil {
-                object.values?[slot] = before
+                object.setOwnValue(slot, to: before)
             } else if object.committed != nil {
                 object.committed?[slot] = before
             }

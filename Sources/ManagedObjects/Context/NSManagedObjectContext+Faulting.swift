@@ -25,6 +25,7 @@ extension NSManagedObjectContext {
 
     private func makeInaccessible(_ object: NSManagedObject) {
         object.values = ContiguousArray(repeating: .null, count: object.layout.slots.count)
+        object.touched = .max
         object.toMany = ToManyStates(object.layout.toMany.map { _ in ToManyState(isLoaded: true) })
         object.state.formUnion([.realised, .inaccessible])
     }

@@ -96,20 +96,9 @@ struct ComparedKinds {
     private static func walk(_ keys: [String], from start: NSEntityDescription) -> End? {
         var end = End(entity: start)
         for key in keys {
-            switch key {
-            case "self", "SELF", "@firstObject", "@lastObject": continue
-            case "@count": return End(entity: end.entity, isNumber: true)
-            case "@sum", "@avg": end.isNumber = true
-            case "@min", "@max", "objectID": end.isMany = false
-            case _ where key.hasPrefix("@"): end.isMany = true
-            default:
-                if let composite = end.property as? NSCompositeAttributeDescription {
-                    guard let element = composite.elements.first(where: { $0.name == key }) else { return nil }
-                    end.property = element
-                    continue
-                }
-                guard end.property == nil else { return nil }
-                switch end.entity.propertiesByName[key] {
+            // Most keys are properties: comparing texts costs more than looking one up.
+            if end.property == nil, let property = end.entity.propertiesByName[key] {
+                switch property {
                 case let attribute as NSAttributeDescription: end.property = attribute
                 case let relationship as NSRelationshipDescription:
                     guard let destination = relationship.destinationEntity else { return nil }
@@ -117,6 +106,19 @@ struct ComparedKinds {
                     end.isMany = end.isMany || relationship.isToMany
                 default: return nil
                 }
+                continue
+            }
+            switch key {
+            case "self", "SELF", "@firstObject", "@lastObject": continue
+            case "@count": return End(entity: end.entity, isNumber: true)
+            case "@sum", "@avg": end.isNumber = true
+            case "@min", "@max", "objectID": end.isMany = false
+            case _ where key.hasPrefix("@"): end.isMany = true
+            default:
+                guard let composite = end.property as? NSCompositeAttributeDescription,
+                    let element = composite.elements.first(where: { $0.name == key })
+                else { return nil }
+                end.property = element
             }
         }
         return end

@@ -27,6 +27,8 @@ extension NSManagedObject {
         self.row = Int32(truncatingIfNeeded: row)
         cells = page.cells(row: row)
         originSlot = -1
+        // Own values, if there are any, were not copied from this row.
+        touched = .max
     }
 
     /// The cell of a slot, if the object's values are those of its row. Realises a fault.
@@ -68,8 +70,18 @@ extension NSManagedObject {
     @inline(__always)
     final func setPrimitiveSlot(_ slot: Int, to value: Value) {
         makeMutable()
-        values?[slot] = value
+        setOwnValue(slot, to: value)
     }
+
+    /// Sets a slot of the object's own values, if it has any.
+    @inline(__always)
+    final func setOwnValue(_ slot: Int, to value: Value) {
+        values?[slot] = value
+        touched |= Self.bit(ofSlot: slot)
+    }
+
+    /// The bit of a slot in `touched`; slots after the first 31 share one.
+    private static func bit(ofSlot slot: Int) -> UInt32 { 1 << UInt32(truncatingIfNeeded: min(slot, 31)) }
 
     /// Sets a value that the store has computed during a save: part of the row, and no change of the object.
     ///
@@ -101,7 +113,9 @@ extension NSManagedObject {
     /// Copies the values from the row, so that they can be changed.
     @inline(__always)
     final func makeMutable() {
-        if values == nil { values = currentValues() }
+        guard values == nil else { return }
+        values = currentValues()
+        touched = state.contains(.watched) ? .max : 0
     }
 
     /// The current values.
@@ -125,19 +139,22 @@ extension NSManagedObject {
     }
 
     /// The slots whose values differ from the store's.
-    final func changedSlots() -> [Int] {
-        guard let values else { return [] }
-        if let page, state.contains(.realised) {
-            return values.indices.filter { slot in
-                !page.holds(values[slot], in: page.cell(row: Int(row), slot: slot), slot: layout.slots[slot])
-            }
-        }
-        guard let committed else { return Array(values.indices) }
-        return values.indices.filter { !values[$0].isSame(as: committed[$0]) }
-    }
+    final func changedSlots() -> [Int] { changedSlots { _ in true } }
 
-    final func persistentChangedSlots() -> [Int] {
-        changedSlots().filter { layout.slots[$0].isPersistent }
+    /// The slots with columns whose values differ from the store's.
+    final func persistentChangedSlots() -> [Int] { changedSlots { layout.slots[$0].isPersistent } }
+
+    private func changedSlots(where isIncluded: (Int) -> Bool) -> [Int] {
+        guard let values else { return [] }
+        guard let page, state.contains(.realised) else {
+            guard let committed else { return values.indices.filter(isIncluded) }
+            return values.indices.filter { isIncluded($0) && !values[$0].isSame(as: committed[$0]) }
+        }
+        // What was not set since it was copied from the row need not be compared.
+        return values.indices.filter { slot in
+            touched & Self.bit(ofSlot: slot) != 0 && isIncluded(slot)
+                && !page.holds(values[slot], in: page.cell(row: Int(row), slot: slot), slot: layout.slots[slot])
+        }
     }
 
     final func hasChangedToMany(persistent: Bool) -> Bool {

@@ -24,6 +24,8 @@ open class NSManagedObject: NSObject {
     }
     @exclusivity(unchecked) final var page: RowPage?
     @exclusivity(unchecked) final var row: Int32 = 0
+    /// The slots of `values` that were set since they were copied from the row, as bits: only these can differ from it.
+    @exclusivity(unchecked) final var touched: UInt32 = 0
     /// The cells of the row. Unsafe because each access to a value would otherwise retain the page: they are read only
     /// while `page` is the page of `adopt(_:row:)`.
     @exclusivity(unchecked) final var cells: UnsafePointer<RowPage.Cell>?

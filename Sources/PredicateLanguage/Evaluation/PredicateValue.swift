@@ -153,6 +153,12 @@ extension PredicateValue {
     package static func unwrap(_ value: Any?) -> Any? {
         guard let value else { return nil }
         let type = type(of: value)
+        // The most frequent types first: a cast that fails costs more than all of these comparisons.
+        if type == String.self || type == Date.self || type == Int.self || type == Int64.self || type == Double.self
+            || type == Bool.self || type == UUID.self
+        {
+            return value
+        }
         // A cast of another value to a class would create an object first: of an array, one with all its elements.
         if type is AnyClass || type == AnyHashable.self { return value is NSNull ? nil : value }
         if let optional = value as? any OptionalValue { return unwrap(optional.wrappedValue) }

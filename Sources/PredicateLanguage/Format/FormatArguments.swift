@@ -8,19 +8,18 @@ struct FormatArguments {
         var message: String
     }
 
-    /// The token of the conversion with a letter, made from the argument at a zero-based index.
-    func token(for letter: Character, at index: Int) throws -> FormatToken.Kind {
-        guard let kinds = FormatArguments.kinds[letter] else {
-            throw Problem(code: .unknownConversion, message: "There is no conversion “%\(letter)”.")
-        }
+    /// The token of a conversion with its argument.
+    func token(for conversion: FormatConversion) throws -> FormatToken.Kind {
+        let index = conversion.index
         guard values.indices.contains(index) else {
-            throw Problem(code: .missingArgument, message: "There is no argument \(index + 1) for “%\(letter)”.")
+            throw Problem(
+                code: .missingArgument, message: "There is no argument \(index + 1) for “%\(conversion.letter)”.")
         }
         let argument = values[index]
+        if conversion.kind == .object { return .argument(argument) }
         let value = PredicateValue(argument)
-        switch kinds {
-        case .object:
-            return .argument(argument)
+        switch conversion.kind {
+        case .object: break
         case .keyPath:
             guard case .string(let path) = value else { break }
             let keys = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
@@ -33,22 +32,8 @@ struct FormatArguments {
         case .string:
             if case .string = value { return .argument(argument) }
         }
-        let message = "Argument \(index + 1) of “%\(letter)” must be \(kinds.rawValue), found \(value.kind)."
+        let message =
+            "Argument \(index + 1) of “%\(conversion.letter)” must be \(conversion.kind.rawValue), found \(value.kind)."
         throw Problem(code: .argumentMismatch, message: message)
     }
-
-    private enum Kind: String {
-        case object = "an object"
-        case keyPath = "a key path"
-        case number = "a number"
-        case character = "a character or its number"
-        case string = "a string"
-    }
-
-    private static let kinds: [Character: Kind] = {
-        var kinds: [Character: Kind] = ["@": .object, "K": .keyPath, "s": .string, "S": .string]
-        for letter in "diouxXDOUfFeEgGaA" { kinds[letter] = .number }
-        for letter in "cC" { kinds[letter] = .character }
-        return kinds
-    }()
 }

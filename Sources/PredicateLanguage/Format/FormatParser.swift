@@ -9,9 +9,24 @@ struct FormatParser {
     private var index = 0
     private var depth = 0
 
-    init(_ format: String, arguments: [Any?]) throws {
+    /// - Parameter tokens: Those of the format, with arguments.
+    init(_ format: String, tokens: [FormatToken]) {
         self.format = format
-        self.tokens = try FormatScanner.tokens(of: format, arguments: arguments)
+        self.tokens = tokens
+    }
+
+    init(_ format: String, arguments: [Any?]) throws {
+        let given = FormatArguments(values: arguments)
+        let tokens = try FormatScanner.tokens(of: format).map { token in
+            guard case .conversion(let conversion) = token.kind else { return token }
+            do {
+                return FormatToken(kind: try given.token(for: conversion), offset: token.offset)
+            } catch let problem as FormatArguments.Problem {
+                throw PredicateSyntaxError(
+                    code: problem.code, message: problem.message, format: format, offset: token.offset)
+            }
+        }
+        self.init(format, tokens: tokens)
     }
 
     mutating func wholePredicate() throws -> PredicateNode {

@@ -1,22 +1,20 @@
 import Foundation
 
-/// Splits a format into tokens and inserts the arguments.
+/// Splits a format into tokens.
 struct FormatScanner {
     private let format: String
     private let bytes: [UInt8]
-    private let arguments: FormatArguments
     private var position = 0
     private var nextArgument = 0
 
-    private init(_ format: String, arguments: [Any?]) {
+    private init(_ format: String) {
         self.format = format
         self.bytes = Array(format.utf8)
-        self.arguments = FormatArguments(values: arguments)
     }
 
-    /// All tokens of a format; the last one is the end.
-    static func tokens(of format: String, arguments: [Any?]) throws -> [FormatToken] {
-        var scanner = FormatScanner(format, arguments: arguments)
+    /// All tokens of a format, with conversions in the places of arguments; the last one is the end.
+    static func tokens(of format: String) throws -> [FormatToken] {
+        var scanner = FormatScanner(format)
         var tokens: [FormatToken] = []
         while let token = try scanner.next() {
             tokens.append(token)
@@ -257,11 +255,11 @@ struct FormatScanner {
         }
         let index = number.map { $0 - 1 } ?? nextArgument
         if number == nil { nextArgument += 1 }
-        do {
-            return try arguments.token(for: Character(Unicode.Scalar(letter)), at: index)
-        } catch let problem as FormatArguments.Problem {
-            throw mistake(problem.code, problem.message, at: start)
+        let character = Character(Unicode.Scalar(letter))
+        guard let conversion = FormatConversion(letter: character, index: index) else {
+            throw mistake(.unknownConversion, "There is no conversion “%\(character)”.", at: start)
         }
+        return .conversion(conversion)
     }
 
     // MARK: - Bytes

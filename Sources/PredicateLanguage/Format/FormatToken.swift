@@ -13,6 +13,8 @@ struct FormatToken {
         case number(PredicateValue)
         /// An operator or a bracket.
         case symbol(String)
+        /// A conversion without its argument.
+        case conversion(FormatConversion)
         /// The argument of a conversion.
         case argument(Any?)
         /// The argument of `%K`, key by key.
@@ -50,7 +52,7 @@ struct FormatToken {
         case .variable(let name): "“$\(name)”"
         case .string: "a string"
         case .number: "a number"
-        case .argument: "an argument"
+        case .conversion, .argument: "an argument"
         case .keyArgument: "the key path of an argument"
         case .end: "the end of the format"
         }

@@ -6,12 +6,13 @@ public enum PredicateParser {
     public static let depthLimit = 200
 
     /// Parses a predicate, such as `age > %d AND name BEGINSWITH[cd] %@`. Cost: proportional to the length of the
-    /// format.
+    /// format; if it was parsed before with other arguments, that of a copy of the tree.
     ///
     /// - Parameter arguments: the values of the conversions `%@ %K %d …` in their order. Besides plain values, `%@`
     ///   takes an ``ExpressionNode`` or a ``PredicateNode`` and inserts it into the tree.
     /// - Throws: ``PredicateSyntaxError``.
     public static func parse(_ format: String, arguments: [Any?] = []) throws -> PredicateNode {
+        if let tree = FormatTemplates.tree(of: format, arguments: arguments) { return tree }
         var parser = try FormatParser(format, arguments: arguments)
         return try parser.wholePredicate()
     }

@@ -111,7 +111,7 @@ struct QueryStatementTests {
     private func statement(_ format: String, entity: String = "Note") throws -> String {
         let entity = try #require(model.entitiesByName[entity])
         let query = RowQuery(entity: entity, predicate: NSPredicate(format: format))
-        return try compiler.rows(query, selecting: "t0.Z_PK", store: 1).sql
+        return try compiler.rows(query, selecting: .keys, store: 1).sql
     }
 
     @Test func `entities are compared only where the table contains others`() throws {
@@ -123,8 +123,8 @@ struct QueryStatementTests {
         var query = RowQuery(entity: try #require(model.entitiesByName["Item"]))
         query.includesSubentities = false
         #expect(
-            try compiler.rows(query, selecting: "1", store: 1).sql
-                == "SELECT 1\nFROM ZITEM AS t0\nWHERE t0.Z_ENT = \(try #require(compiler.schema.entity(query.entity)).number)"
+            try compiler.rows(query, selecting: .keys, store: 1).sql
+                == "SELECT t0.Z_PK\nFROM ZITEM AS t0\nWHERE t0.Z_ENT = \(try #require(compiler.schema.entity(query.entity)).number)"
         )
     }
 
@@ -147,7 +147,7 @@ struct QueryStatementTests {
         ]
         query.limit = 20
         query.offset = 5
-        let statement = try compiler.rows(query, selecting: "t0.Z_PK", store: 1)
+        let statement = try compiler.rows(query, selecting: .keys, store: 1)
         #expect(
             statement.sql == """
                 SELECT t0.Z_PK
@@ -166,7 +166,7 @@ struct QueryStatementTests {
         let note = try #require(model.entitiesByName["Note"])
         func statement(_ format: String, _ arguments: Any?...) throws -> SQLQuery {
             let predicate = NSPredicate(format: format, argumentArray: arguments.map { $0 as Any })
-            return try compiler.rows(RowQuery(entity: note, predicate: predicate), selecting: "t0.Z_PK", store: 1)
+            return try compiler.rows(RowQuery(entity: note, predicate: predicate), selecting: .keys, store: 1)
         }
         let date = Date(timeIntervalSinceReferenceDate: 100.5)
         let first = try statement("createdAt >= %@ AND title BEGINSWITH %@", date, "ab")
@@ -214,7 +214,7 @@ struct QueryStatementTests {
     private func remainder(_ format: String, _ arguments: Any...) throws -> (format: String?, isKnown: Bool) {
         let note = try #require(model.entitiesByName["Note"])
         let query = RowQuery(entity: note, predicate: NSPredicate(format: format, argumentArray: arguments))
-        switch try compiler.compileRows(query, selecting: "t0.Z_PK", store: 1) {
+        switch try compiler.compileRows(query, selecting: .keys, store: 1) {
         case .statement: return (nil, true)
         case .divided(let division):
             return (division.remainder?.predicate?.predicateFormat, division.refusals.isEmpty)
@@ -237,13 +237,19 @@ struct QueryStatementTests {
             let note = try #require(model.entitiesByName["Note"])
             let both = NSCompoundPredicate(andPredicateWithSubpredicates: [NSPredicate(format: "count > 1"), block])
             let query = RowQuery(entity: note, predicate: both)
-            guard case .divided(let division) = try compiler.compileRows(query, selecting: "t0.Z_PK", store: 1) else {
+            guard case .divided(let division) = try compiler.compileRows(query, selecting: .keys, store: 1) else {
                 Issue.record("The block was not refused.")
                 return
             }
             #expect(division.stored.predicate?.predicateFormat == "count > 1")
             #expect(division.refusals.isEmpty == isKnown)
         }
+    }
+
+    @Test func `a name with the characters of another shape is an unknown key`() throws {
+        // The key of its shape would be that of the first predicate if names were not delimited by their lengths.
+        _ = try statement("title == 'a' AND title == 'b' AND title == 'c'")
+        #expect(throws: CocoaError.self) { try statement("#'title;s)(==@.title' == 'b' AND title == 'c'") }
     }
 
     @Test func `an unknown key is an error that names it`() throws {

@@ -186,7 +186,7 @@
             if let key { query.sortDescriptors = [NSSortDescriptor(key: key, ascending: true)] }
             query.limit = limit
             query.offset = offset
-            return try compiler.rows(query, selecting: "t0.Z_PK", store: 1).sql.replacingOccurrences(
+            return try compiler.rows(query, selecting: .keys, store: 1).sql.replacingOccurrences(
                 of: "\n", with: " ")
         }
 

@@ -179,7 +179,7 @@ import class ManagedObjects.NSPredicate
             let content = try store.content()
             let entity = try #require(stack.coordinator.managedObjectModel.entitiesByName["Book"])
             let query = try content.compiler.rows(
-                RowQuery(entity: entity, predicate: predicate), selecting: "t0.Z_PK", store: store.number)
+                RowQuery(entity: entity, predicate: predicate), selecting: .keys, store: store.number)
             let steps = try content.connection.read { database in
                 let explained = "EXPLAIN QUERY PLAN " + query.sql
                 return try Row.fetchAll(database, sql: explained, arguments: StatementArguments(query.arguments))

@@ -107,7 +107,7 @@ struct BatchUpdater<Transaction: RowTransaction> {
         let arguments: [DatabaseValue]
         switch selection {
         case .query(let query) where !needsKeys:
-            let selected = try batch.compiler.rows(query, selecting: "t0.Z_PK", store: batch.store)
+            let selected = try batch.compiler.rows(query, selecting: .keys, store: batch.store)
             rows = .text("Z_PK IN (\(selected.sql))")
             arguments = selected.arguments
         default:

@@ -58,7 +58,7 @@ enum BatchSelection {
     /// Evaluates the part of a query that SQL cannot execute.
     init(_ query: RowQuery, store: some SQLRowStore) throws {
         do {
-            _ = try store.content().compiler.rows(query, selecting: "t0.Z_PK, t0.Z_ENT", store: store.number)
+            _ = try store.content().compiler.rows(query, selecting: .keysAndEntities, store: store.number)
             self = .query(query)
         } catch is PredicateRefusal {
             self = .keys(try store.keys(matching: query, generation: nil).map(\.number))
@@ -69,7 +69,7 @@ enum BatchSelection {
         switch self {
         case .query(let query):
             return try batch.keys(
-                batch.compiler.rows(query, selecting: "t0.Z_PK, t0.Z_ENT", store: batch.store))
+                batch.compiler.rows(query, selecting: .keysAndEntities, store: batch.store))
         case .keys(let keys):
             return try batch.keys(batch.query(entity.keys(where: .keys), list: keys))
         }

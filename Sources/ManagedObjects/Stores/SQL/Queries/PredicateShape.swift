@@ -6,16 +6,20 @@ import PredicateLanguage
 struct PredicateShape {
     /// The number of the store and the roots of its entities, which distinguish objects among the constants.
     private let store: UInt16
+    /// Whether trees without constants are returned, or only read.
+    private let extracts: Bool
     /// Identifies the shape: equal keys mean equal shapes.
-    private(set) var key = ""
+    private(set) var key = ShapeKey()
     /// The constants in the order in which the tree is read.
     private(set) var constants: [PredicateValue] = []
     private var depth = 0
     /// The reason why no store can evaluate the predicate, computed when it is needed; nil if there is none.
     private(set) var refusal: (() -> PredicateRefusal)?
 
-    init(store: UInt16) {
+    /// - Parameter extracts: False if only ``key`` and ``constants`` are needed: the methods then return trees unchanged.
+    init(store: UInt16, extracts: Bool = true) {
         self.store = store
+        self.extracts = extracts
     }
 
     // A character that a variable's name in a format string cannot contain.
@@ -40,15 +44,24 @@ struct PredicateShape {
             return node
         case .comparison(var comparison):
             key += "("
-            key += comparison.operation.symbol
-            if comparison.modifier != .direct { key += comparison.modifier == .any ? "∃" : "∀" }
-            if !comparison.options.isEmpty { key += "[\(comparison.options.rawValue)]" }
-            comparison.left = extract(comparison.left)
-            comparison.right = extract(comparison.right)
+            key.append(comparison.operation.symbol)
+            if comparison.modifier != .direct { key += comparison.modifier == .any ? "\u{4}" : "\u{5}" }
+            if !comparison.options.isEmpty {
+                key += "["
+                key.append(Int(comparison.options.rawValue))
+                key += "]"
+            }
+            let (left, right) = (extract(comparison.left), extract(comparison.right))
             key += ")"
+            guard extracts else { return node }
+            (comparison.left, comparison.right) = (left, right)
             return .comparison(comparison)
-        case .and(let parts): return .and(extract(parts, "&"))
-        case .or(let parts): return .or(extract(parts, "|"))
+        case .and(let parts):
+            let extracted = extract(parts, "&")
+            return extracts ? .and(extracted) : node
+        case .or(let parts):
+            let extracted = extract(parts, "|")
+            return extracts ? .or(extracted) : node
         case .not(let part): return .not(extract([part], "!")[0])
         case .opaque: return refuse(node) { PredicateRefusal(.opaque, node) }
         }
@@ -69,12 +82,20 @@ struct PredicateShape {
         return node
     }
 
-    private mutating func extract(_ parts: [PredicateNode], _ word: String) -> [PredicateNode] {
+    private mutating func extract(_ parts: [PredicateNode], _ word: Unicode.Scalar) -> [PredicateNode] {
         key += word
         key += "("
-        let extracted = parts.map { extract($0) }
+        let extracted = extract(parts) { $0.extract($1) }
         key += ")"
         return extracted
+    }
+
+    private mutating func extract<Node>(
+        _ nodes: [Node], _ extract: (inout PredicateShape, Node) -> Node
+    ) -> [Node] {
+        if extracts { return nodes.map { extract(&self, $0) } }
+        for node in nodes { _ = extract(&self, node) }
+        return nodes
     }
 
     /// Replaces the constants of an expression by variables.
@@ -89,30 +110,34 @@ struct PredicateShape {
             let value = PredicateValue(constant.value)
             add(kindOf: value)
             constants.append(value)
-            return .variable("\(Self.mark)\(constants.count - 1)")
+            return extracts ? .variable("\(Self.mark)\(constants.count - 1)") : node
         case .evaluatedObject:
             key += "@"
             return node
         case .variable(let name):
-            key += "$\(name);"
+            key += "$"
+            key.append(name)
+            key += ";"
             return node
         case .keyPath(let base, let keys):
             let base = extract(base)
             for name in keys {
                 key += "."
-                key += name
+                key.append(name)
             }
             key += ";"
-            return .keyPath(base: base, keys: keys)
+            return extracts ? .keyPath(base: base, keys: keys) : node
         case .element(let collection, .size):
             key += "#"
             return .element(of: extract(collection), .size)
         case .function(let name, let arguments):
-            key += name
+            key.append(name)
             return .function(name, arguments: extract(arguments))
         case .aggregate(let elements): return .aggregate(extract(elements))
         case .subquery(let collection, let variable, let predicate):
-            key += "∀\(variable):"
+            key += "\u{6}"
+            key.append(variable)
+            key += ":"
             let collection = extract(collection)
             return .subquery(collection: collection, variable: variable, predicate: extract(predicate))
         case .conditional(let test, let then, let otherwise):
@@ -127,7 +152,7 @@ struct PredicateShape {
 
     private mutating func extract(_ nodes: [ExpressionNode]) -> [ExpressionNode] {
         key += "{"
-        let extracted = nodes.map { extract($0) }
+        let extracted = extract(nodes) { $0.extract($1) }
         key += "}"
         return extracted
     }
@@ -140,8 +165,8 @@ struct PredicateShape {
         // Zero and one are distinguished from other numbers, because of division by zero and because a count compared
         // with them becomes a test for existence.
         case .integer(let number): key += number == 0 ? "0" : number == 1 ? "1" : "i"
-        case .double(let number): key += number.isNaN ? "N" : number == 0 ? "r0" : "r"
-        case .decimal(let number): key += number.isZero ? "d0" : "d"
+        case .double(let number): key += number.isNaN ? "N" : number == 0 ? "R" : "r"
+        case .decimal(let number): key += number.isZero ? "D" : "d"
         case .string(let text): key += text.isEmpty ? "e" : text.utf8.allSatisfy { $0 < 0x80 } ? "s" : "S"
         case .date: key += "t"
         case .data: key += "x"
@@ -153,7 +178,9 @@ struct PredicateShape {
                 key += "o"
                 return
             }
-            key += "k\(SQLConversion.entity(of: value)?.rootIndex ?? -1);"
+            key += "k"
+            key.append(SQLConversion.entity(of: value)?.rootIndex ?? -1)
+            key += ";"
         }
     }
 }

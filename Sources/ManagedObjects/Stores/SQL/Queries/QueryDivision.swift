@@ -113,7 +113,7 @@ extension SQLQueryCompiler {
     /// memory.
     func explain(_ query: RowQuery, store: UInt16) throws -> String {
         let division = try divide(query, store: store)
-        let statement = try rows(division.stored, selecting: "t0.Z_PK", store: store)
+        let statement = try rows(division.stored, selecting: .keys, store: store)
         var text = statement.sql
         if !statement.arguments.isEmpty {
             text += "\nwith \(statement.arguments.map(\.description).joined(separator: ", "))"

@@ -49,12 +49,12 @@ final class SQLQueryCompiler: Sendable {
     /// and a lookup, whether or not it is divided.
     ///
     /// - Parameters:
-    ///   - columns: The selected columns, such as `t0.Z_PK, t0.Z_ENT`.
+    ///   - columns: The selected columns.
     ///   - store: The store's number in its coordinator.
     /// - Throws: `CocoaError.coreData` for a key that the entity does not have.
-    func compileRows(_ query: RowQuery, selecting columns: String, store: UInt16) throws -> Compiled {
-        try compile(query, store: store, form: "R" + columns) { writer, restriction, order in
-            var sql: SQLFragment = "SELECT \(columns)\nFROM \(writer.subject.scope.from)"
+    func compileRows(_ query: RowQuery, selecting columns: SelectedColumns, store: UInt16) throws -> Compiled {
+        try compile(query, store: store, form: columns.form) { writer, restriction, order in
+            var sql: SQLFragment = "SELECT \(columns.list)\nFROM \(writer.subject.scope.from)"
             if let restriction { sql.append("\nWHERE \(restriction)") }
             if !order.isEmpty { sql.append("\nORDER BY \(order.joined(separator: ", ")), t0.Z_PK") }
             sql.append(limits(of: query))
@@ -79,17 +79,16 @@ final class SQLQueryCompiler: Sendable {
     /// The statement for the rows of a query: see ``compileRows(_:selecting:store:)``.
     ///
     /// - Throws: ``PredicateRefusal`` for a query that must be divided, and `CocoaError.coreData`.
-    func rows(_ query: RowQuery, selecting columns: String, store: UInt16) throws -> SQLQuery {
+    func rows(_ query: RowQuery, selecting columns: SelectedColumns, store: UInt16) throws -> SQLQuery {
         try compileRows(query, selecting: columns, store: store).statement
     }
 
     private func compile(
-        _ query: RowQuery, store: UInt16, form: String,
+        _ query: RowQuery, store: UInt16, form: Unicode.Scalar,
         write: (SQLWriter, SQLFragment?, [SQLFragment]) throws -> SQLFragment
     ) throws -> Compiled {
-        var shape = PredicateShape(store: store)
-        let predicate = query.predicate.map { shape.extract($0.embeddedNode) }
-        let expectation = query.expectation.map { shape.extract(expectation: $0.embeddedNode) }
+        var shape = PredicateShape(store: store, extracts: false)
+        _ = Self.parts(of: query, by: &shape)
         let key = Self.key(of: query, shape: shape.key, store: store, form: form)
         switch known.withLock({ $0[key] }) {
         case .text(let text)?: return .statement(Self.query(text, constants: shape.constants, of: query))
@@ -98,6 +97,8 @@ final class SQLQueryCompiler: Sendable {
         }
         do {
             if let refusal = shape.refusal { throw refusal() }
+            var shape = PredicateShape(store: store)
+            let (predicate, expectation) = Self.parts(of: query, by: &shape)
             let writer = try writer(for: query.entity, store: store, constants: shape.constants)
             var condition = try predicate.map { try writer.condition($0).indexed }
             if let candidates = expectation.flatMap({ writer.candidates($0) }) {
@@ -121,6 +122,14 @@ final class SQLQueryCompiler: Sendable {
         }
     }
 
+    /// The predicate and the expectation of a query without constants.
+    private static func parts(
+        of query: RowQuery, by shape: inout PredicateShape
+    ) -> (predicate: PredicateNode?, expectation: PredicateNode?) {
+        let predicate = query.predicate.map { shape.extract($0.embeddedNode) }
+        return (predicate, query.expectation.map { shape.extract(expectation: $0.embeddedNode) })
+    }
+
     private func keep(_ result: Known, for key: String) {
         known.withLock { known in
             if known.count >= Self.knownLimit { known.removeAll() }
@@ -128,20 +137,25 @@ final class SQLQueryCompiler: Sendable {
         }
     }
 
-    private static func key(of query: RowQuery, shape: String, store: UInt16, form: String) -> String {
+    private static func key(
+        of query: RowQuery, shape: ShapeKey, store: UInt16, form: Unicode.Scalar
+    ) -> String {
         var key = shape
-        key.reserveCapacity(shape.utf8.count + form.utf8.count + 40)
-        key += "\u{2}\(query.entity.index),\(store)"
+        key += "\u{2}"
+        key.append(query.entity.index)
+        key += ","
+        key.append(Int(store))
         if query.includesSubentities { key += "+" }
         for descriptor in query.sortDescriptors {
             key += descriptor.ascending ? "<" : ">"
-            key += descriptor.key ?? ""
-            key += descriptor.comparesByClosure ? "*" : descriptor.selector?.name ?? ""
+            key.append(descriptor.key ?? "")
+            key += ":"
+            key.append(descriptor.comparesByClosure ? "*" : descriptor.selector?.name ?? "")
         }
         if query.limit > 0 { key += "L" }
         if query.offset > 0 { key += "O" }
         key += form
-        return key
+        return key.text
     }
 
     private static func query(_ text: Text, constants: [PredicateValue], of query: RowQuery) -> SQLQuery {

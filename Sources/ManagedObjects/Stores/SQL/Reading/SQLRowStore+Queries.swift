@@ -5,7 +5,7 @@ extension SQLRowStore {
     func rows(matching query: RowQuery, generation: (any StoreGeneration)?) throws -> RowResult {
         let content = try content()
         guard let reader = reader(for: query, content) else { return RowResult() }
-        switch try content.compiler.compileRows(query, selecting: reader.plan.qualifiedList, store: number) {
+        switch try content.compiler.compileRows(query, selecting: .all(reader.plan), store: number) {
         case .statement(let statement): return try rows(of: statement, reader, generation)
         case .divided(let division): return try rows(of: division, content: content, generation: generation)
         }
@@ -14,7 +14,7 @@ extension SQLRowStore {
     func keys(matching query: RowQuery, generation: (any StoreGeneration)?) throws -> [ObjectKey] {
         let content = try content()
         let statement: SQLQuery
-        switch try content.compiler.compileRows(query, selecting: "t0.Z_PK, t0.Z_ENT", store: number) {
+        switch try content.compiler.compileRows(query, selecting: .keysAndEntities, store: number) {
         case .statement(let whole): statement = whole
         case .divided(let division): return try rows(of: division, content: content, generation: generation).keys
         }
@@ -97,7 +97,7 @@ extension SQLRowStore {
         matching query: RowQuery, content: Content, generation: (any StoreGeneration)?
     ) throws -> RowResult {
         guard let reader = reader(for: query, content) else { return RowResult() }
-        let statement = try content.compiler.rows(query, selecting: reader.plan.qualifiedList, store: number)
+        let statement = try content.compiler.rows(query, selecting: .all(reader.plan), store: number)
         return try rows(of: statement, reader, generation)
     }
 

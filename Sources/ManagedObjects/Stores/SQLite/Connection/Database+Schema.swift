@@ -17,6 +17,14 @@ extension Database {
             .map { ($0[0] as String, $0[1] as String) }
     }
 
+    /// Whether there is a table of a name, in the state that the connection reads now.
+    func hasTable(_ name: String) throws -> Bool {
+        try Bool.fetchOne(
+            self, sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?)",
+            arguments: [name])
+            ?? false
+    }
+
     /// Moves the content of the log to the database file, and empties the log.
     ///
     /// - Returns: Whether another connection has prevented it.

@@ -13,10 +13,7 @@ final class HeldReaders: Sendable {
     /// - Parameter path: The path, or the URI, of the database.
     init(path: String, configuration: Configuration) {
         self.path = path
-        var configuration = configuration
-        configuration.readonly = true
-        configuration.allowsUnsafeTransactions = true
-        self.configuration = configuration
+        self.configuration = configuration.forReading
     }
 
     /// A connection that reads the present state until `end(_:)`.

@@ -110,6 +110,10 @@ struct SQLStatement: SQLCursor {
         while try step() {}
     }
 
+    /// The number of rows that the statement has changed. Read from the connection, without the checks of
+    /// `Database.changesCount`.
+    var changesCount: Int { Int(sqlite3_changes(sqlite3_db_handle(handle))) }
+
     /// Resets the statement.
     func finish() {
         sqlite3_reset(handle)

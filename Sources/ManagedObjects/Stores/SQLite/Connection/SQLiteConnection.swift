@@ -27,6 +27,8 @@ final class SQLiteConnection: Sendable {
     private let configuration: Configuration
     private let file: SQLiteFile
     private let heldReaders: HeldReaders
+    /// The connections that read beside the writing one; nil if one connection does both.
+    private let readers: ReaderPool?
     private let versionCheck: ModelVersionCheck
 
     private enum OpenDatabase: Sendable {
@@ -53,6 +55,7 @@ final class SQLiteConnection: Sendable {
             database = .readOnly(try ReadOnlyDatabase(file, configuration: configuration, prepare: prepare))
             self.configuration = configuration
             heldReaders = HeldReaders(path: file.path, configuration: configuration)
+            readers = nil
             return
         }
         configuration.prepareDatabase(prepare)
@@ -60,6 +63,7 @@ final class SQLiteConnection: Sendable {
         heldReaders = HeldReaders(path: file.path, configuration: configuration)
         if SQLiteFile.isMemory(url) {
             mode = .memory
+            readers = nil
             database = .writable(try DatabaseQueue(configuration: configuration))
             return
         }
@@ -70,8 +74,10 @@ final class SQLiteConnection: Sendable {
             let file = self.file
             pooled.prepareDatabase { try Self.beginLog(of: file, $0) }
             database = .writable(try DatabasePool(path: file.path, configuration: pooled))
+            readers = ReaderPool(path: file.path, configuration: configuration)
         } else {
             mode = .queue
+            readers = nil
             let queue = try DatabaseQueue(path: file.path, configuration: configuration)
             try queue.writeWithoutTransaction { database in
                 _ = try Row.fetchOne(database, sql: "PRAGMA journal_mode = \(journalMode)")
@@ -83,6 +89,7 @@ final class SQLiteConnection: Sendable {
     deinit {
         // The readers are closed before the writer, which as the last connection checkpoints the log and removes it.
         try? heldReaders.close()
+        try? readers?.close()
     }
 
     /// Configures each connection before it is used.
@@ -144,10 +151,11 @@ final class SQLiteConnection: Sendable {
 
     // MARK: - Reading
 
-    private func reader() throws -> any DatabaseWriter {
-        switch database {
-        case .writable(let writer): writer
-        case .readOnly(let database): try database.current()
+    private func withReader<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        if let readers { return try readers.read(body) }
+        return switch database {
+        case .writable(let writer): try writer.unsafeReentrantRead(body)
+        case .readOnly(let database): try database.current().unsafeReentrantRead(body)
         }
     }
 
@@ -155,7 +163,7 @@ final class SQLiteConnection: Sendable {
     ///
     /// - Throws: The error of ``refuseStates(unless:)``, too.
     func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        try reader().unsafeReentrantRead { database in
+        try withReader { database in
             let result: Result
             do {
                 result = try body(database)
@@ -174,7 +182,7 @@ final class SQLiteConnection: Sendable {
     ///
     /// - Throws: The error of ``refuseStates(unless:)``, too.
     func readConsistently<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        try reader().unsafeReentrantRead { database in
+        try withReader { database in
             if database.isInsideTransaction { return try body(database) }
             try database.beginTransaction(.deferred)
             // A read transaction has nothing to lose in a rollback.
@@ -211,9 +219,17 @@ final class SQLiteConnection: Sendable {
         return writer
     }
 
+    private func withWriter<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        let writer = try writer()
+        return try writer.writeWithoutTransaction { database in
+            guard let readers else { return try body(database) }
+            return try readers.writing(by: writer) { try body(database) }
+        }
+    }
+
     /// Runs a write transaction; rolls it back on an error.
     func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        try writer().writeWithoutTransaction { database in
+        try withWriter { database in
             derivedValues.removeAll()
             var result: Result?
             try database.inTransaction(.immediate) {
@@ -237,17 +253,23 @@ final class SQLiteConnection: Sendable {
 
     /// A number that changes when a connection other than the writing one has committed a transaction.
     func dataVersion() throws -> Int64? {
-        try reader().writeWithoutTransaction { try Int64.fetchOne($0, sql: "PRAGMA data_version") }
+        let connection: any DatabaseWriter =
+            switch database {
+            case .writable(let writer): writer
+            case .readOnly(let database): try database.current()
+            }
+        return try connection.writeWithoutTransaction { try Int64.fetchOne($0, sql: "PRAGMA data_version") }
     }
 
     /// Runs statements that SQLite does not allow in a transaction.
     func writeWithoutTransaction(_ body: (Database) throws -> Void) throws {
-        try writer().writeWithoutTransaction(body)
+        try withWriter(body)
     }
 
     /// Closes the connections. Later calls throw an error.
     func close() throws {
         try heldReaders.close()
+        try readers?.close()
         switch database {
         case .writable(let writer): try writer.close()
         case .readOnly(let database): try database.close()

@@ -111,7 +111,7 @@ struct HistoryMigration {
         if let renumbering = renumbering("ZENTITY") {
             try database.execute(sql: "UPDATE ACHANGE SET ZENTITY = \(renumbering)")
         }
-        for table in [OldValueStatements.values, OldValueStatements.pairs] where try database.tableExists(table) {
+        for table in [OldValueStatements.values, OldValueStatements.pairs] where try database.hasTable(table) {
             try database.execute(sql: "DELETE FROM \(table)")
         }
     }

@@ -63,7 +63,7 @@ extension SQLiteStore: HistoryStore {
         do {
             return try content().connection.write { database in
                 guard let tables = try HistoryTables(in: database) else { return 0 }
-                let hasOldValues = try database.tableExists(OldValueStatements.values)
+                let hasOldValues = try database.hasTable(OldValueStatements.values)
                 let bound = try SQLStatement(
                     HistoryStatements.firstKept(
                         deletion, tables, hasOldValues: hasOldValues, dialect: SQLiteDialect()), in: database)
@@ -114,7 +114,7 @@ extension SQLiteStore: HistoryStore {
         guard change.type != .insert, let entity = schema.entity(schema.model.orderedEntities[Int(change.entity)])
         else { return nil }
         return try reading(nil, consistently: true) { database in
-            guard try database.tableExists(OldValueStatements.values) else { return nil }
+            guard try database.hasTable(OldValueStatements.values) else { return nil }
             return try HistoryOldValues(
                 of: change, entity, transaction: transaction, schema: schema, store: number, in: database,
                 dialect: SQLiteDialect())

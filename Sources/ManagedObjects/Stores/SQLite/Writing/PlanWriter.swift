@@ -124,46 +124,71 @@ struct PlanWriter {
     private mutating func update(_ group: SavePlan.Group<SavePlan.Update>) throws {
         let entity = try sqlEntity(group.entity)
         let derivations = OwnDerivations(group.entity)
+        let writtenSlots = Set(entity.columns.indices.filter { entity.columns[$0] != nil })
+            .subtracting(derivations.derivedSlots)
+        let derivedSlots = derivations.slots.filter { entity.columns[$0] != nil }
         var finder = ConstraintFinder(entity, schema: schema, store: store)
-        var statement: (slots: [Int], checksVersion: Bool, targets: [ValueWriter.Target], prepared: SQLStatement)?
-        defer { statement?.prepared.finish() }
+        // Most updates change the same columns as the one before.
+        var current: UpdateStatement?
+        defer { current?.prepared.finish() }
         for update in group.changes {
             var row = update.values
-            var slots = update.slots.filter { entity.columns[$0] != nil && !derivations.derivedSlots.contains($0) }
             for (slot, value) in derivations.apply(to: &row, now: now) {
                 outcome.computed.append((group.entity, update.key, slot, value))
             }
-            slots += derivations.slots.filter { entity.columns[$0] != nil }
-            if statement?.slots != slots || statement?.checksVersion != update.checksVersion {
-                statement?.prepared.finish()
+            if current?.changedSlots != update.slots || current?.checksVersion != update.checksVersion {
+                current?.prepared.finish()
+                let slots = update.slots.filter(writtenSlots.contains) + derivedSlots
                 let command =
                     update.checksVersion
                     ? entity.update(of: slots, where: .all([.key, .version]))
                     : entity.update(of: slots, version: .laterVersion)
-                let prepared = try SQLStatement(command, in: database)
-                statement = (slots, update.checksVersion, Self.targets(of: slots, entity), prepared)
+                current = UpdateStatement(
+                    changedSlots: update.slots, checksVersion: update.checksVersion, slots: slots,
+                    targets: Self.targets(of: slots, entity), prepared: try SQLStatement(command, in: database))
             }
-            guard let (_, _, targets, prepared) = statement else { continue }
-            if targets.contains(where: \.hasStorageByte) { try noteFiles(of: entity, key: update.key, slots: slots) }
+            guard let statement = current else { continue }
+            if statement.hasStorageByte { try noteFiles(of: entity, key: update.key, slots: statement.slots) }
             var position = 1
-            for target in targets {
-                position = try values.bind(row[target.slot], to: target, of: prepared, at: position)
+            for target in statement.targets {
+                position = try values.bind(row[target.slot], to: target, of: statement.prepared, at: position)
             }
             // The checked version is in the condition, after the key; the other one in the assignment, before it.
-            prepared.bind(update.checksVersion ? update.key : update.version, at: position)
-            prepared.bind(update.checksVersion ? update.version : update.key, at: position + 1)
+            statement.prepared.bind(update.checksVersion ? update.key : update.version, at: position)
+            statement.prepared.bind(update.checksVersion ? update.version : update.key, at: position + 1)
             do {
-                try prepared.run()
+                try statement.prepared.run()
             } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
                 try noteTaken(&finder, key: update.key, values: row, error)
                 continue
             }
-            if database.changesCount == 0 {
+            if statement.prepared.changesCount == 0 {
                 try noteStale(group.entity, entity, key: update.key, version: update.version)
-            } else {
-                let toMany = history == nil ? [] : changedRelationships.indexes(of: group.entity, update)
-                history?.changes.update(entity, key: update.key, slots: slots, toMany: toMany)
+            } else if history != nil {
+                let toMany = changedRelationships.indexes(of: group.entity, update)
+                history?.changes.update(entity, key: update.key, slots: statement.slots, toMany: toMany)
             }
+        }
+    }
+
+    /// A statement that updates columns of rows of an entity.
+    private struct UpdateStatement {
+        /// The changed slots of the updates for which it is used, and whether it checks the version.
+        let changedSlots: [Int]
+        let checksVersion: Bool
+        /// The slots whose columns it writes.
+        let slots: [Int]
+        let targets: [ValueWriter.Target]
+        let hasStorageByte: Bool
+        let prepared: SQLStatement
+
+        init(
+            changedSlots: [Int], checksVersion: Bool, slots: [Int], targets: [ValueWriter.Target],
+            prepared: SQLStatement
+        ) {
+            (self.changedSlots, self.checksVersion, self.slots) = (changedSlots, checksVersion, slots)
+            (self.targets, self.prepared) = (targets, prepared)
+            hasStorageByte = targets.contains(where: \.hasStorageByte)
         }
     }
 

@@ -1,0 +1,29 @@
+/// A conversion of a format, such as `%@`, `%K` or `%d`: the place of an argument.
+struct FormatConversion: Sendable {
+    /// What the argument must be.
+    enum Kind: String {
+        case object = "an object"
+        case keyPath = "a key path"
+        case number = "a number"
+        case character = "a character or its number"
+        case string = "a string"
+    }
+
+    let letter: Character
+    let kind: Kind
+    /// The zero-based index of the argument.
+    let index: Int
+
+    /// A conversion by its letter; nil if there is none with it.
+    init?(letter: Character, index: Int) {
+        guard let kind = Self.kinds[letter] else { return nil }
+        (self.letter, self.kind, self.index) = (letter, kind, index)
+    }
+
+    private static let kinds: [Character: Kind] = {
+        var kinds: [Character: Kind] = ["@": .object, "K": .keyPath, "s": .string, "S": .string]
+        for letter in "diouxXDOUfFeEgGaA" { kinds[letter] = .number }
+        for letter in "cC" { kinds[letter] = .character }
+        return kinds
+    }()
+}
