@@ -31,6 +31,8 @@ final class ReaderPool: Sendable {
     private let limit: Int
     private let free: DispatchSemaphore
     private let state = Mutex(State())
+    /// Held while all connections are awaited, so that two calls of `close()` do not wait for each other.
+    private let closing = Mutex(())
 
     /// - Parameter path: The path of the database.
     init(path: String, configuration: Configuration) {
@@ -85,7 +87,7 @@ final class ReaderPool: Sendable {
 
     /// Closes the connections when all reads have ended. Later reads throw an error.
     func close() throws {
-        for _ in 0..<limit { free.wait() }
+        closing.withLock { _ in for _ in 0..<limit { free.wait() } }
         defer { for _ in 0..<limit { free.signal() } }
         for reader in state.withLock({ state in
             defer { state = State(isClosed: true) }
