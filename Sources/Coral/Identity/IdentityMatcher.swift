@@ -51,24 +51,31 @@ struct IdentityMatcher {
         // The nodes created in this loop have no records, so the current list is sufficient.
         for node in payload.nodes where !node.isReference {
             node.targets = node.records.map { record in
-                record.record.relationships.map { relationship in
-                    guard let known = node.entity.relationships[relationship.name],
-                        let destination = payload.model.entity(known.destination)
-                    else { return [] }
-                    func target(_ id: RecordID) -> ImportNode {
-                        let target = payload.node(
-                            for: id, destination: destination, at: record.place(of: relationship.name))
-                        if let back = known.parentInKeys { target.parents[back] = node }
-                        return target
-                    }
-                    return switch relationship.target {
-                    case .toOne(let id): id.map { [target($0)] } ?? []
-                    case .toMany(let ids): ids.map(target)
-                    case .nullToMany: []
-                    }
-                }
+                record.record.relationships.map { targets(of: $0, in: record, node) }
             }
         }
+    }
+
+    private func targets(
+        of given: GraphRelationship, in record: PlacedRecord, _ node: ImportNode
+    ) -> [ImportNode] {
+        guard let relationship = node.entity.relationships[given.name],
+            let destination = payload.model.entity(relationship.destination)
+        else { return [] }
+        var targets: [ImportNode] = []
+        func add(_ id: RecordID) {
+            let target = payload.node(for: id, destination: destination, at: record.place(of: given.name))
+            if let back = relationship.parentInKeys { target.parents[back] = node }
+            targets.append(target)
+        }
+        switch given.target {
+        case .toOne(nil), .nullToMany: break
+        case .toOne(let id?): add(id)
+        case .toMany(let ids):
+            targets.reserveCapacity(ids.count)
+            for id in ids { add(id) }
+        }
+        return targets
     }
 
     /// The destination of a relationship that is part of a key.

@@ -261,11 +261,7 @@ extension ImportPerformer {
     /// Records which object the document states for the other side of a to-one relationship. Two different objects are
     /// a conflict; the last one is used.
     private mutating func claim(_ relationship: String, of node: ImportNode, for target: ImportNode) {
-        guard let place = claims[node.number].firstIndex(where: { $0.relationship == relationship }) else {
-            return claims[node.number].append(Claim(relationship: relationship, target: target.number))
-        }
-        guard claims[node.number][place].target != target.number else { return }
-        claims[node.number][place].target = target.number
+        guard claims[node.number].add(target.number, for: relationship) else { return }
         changes.conflicts.add(
             ImportConflict(
                 subject: node.subject, property: relationship,

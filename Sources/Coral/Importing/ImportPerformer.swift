@@ -26,18 +26,12 @@ struct ImportPerformer {
     /// Matched nodes whose records change nothing: excluded by the options, or not newer.
     var untouched: Set<Int> = []
     /// The stated destinations of to-one relationships, for each node.
-    var claims: [[Claim]]
+    var claims: [DestinationClaims]
     /// Objects removed from a relationship with the policy `replace`.
     var orphans: [(object: NSManagedObject, relationship: RelationshipImport)] = []
     var explicitDeletions: Set<NSManagedObjectID> = []
     let unknownKeys: UnknownKeyPolicy
     let keepsLeftovers: Bool
-
-    struct Claim {
-        var relationship: String
-        /// The number of the destination's node.
-        var target: Int
-    }
 
     init(_ session: ImportSession, excluded: Set<Int>) {
         self.session = session
@@ -45,7 +39,7 @@ struct ImportPerformer {
         nodes = session.payload.nodes.filter { node in
             node.resolved === node && !node.isReference && !excluded.contains(node.number)
         }
-        claims = Array(repeating: [], count: session.payload.nodes.count)
+        claims = Array(repeating: DestinationClaims(), count: session.payload.nodes.count)
         context = session.context
         options = session.options
         conversion = ValueConversion(session.options)

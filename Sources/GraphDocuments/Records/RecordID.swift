@@ -76,8 +76,9 @@ public struct RecordID: Sendable, Hashable {
     package var isNaturalKey: Bool {
         var text = text
         return text.withUTF8 { bytes in
-            guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")), slash > 0 else { return false }
-            return slash + 1 < bytes.count && bytes[slash + 1] == UInt8(ascii: "=")
+            var slash = 0
+            while slash < bytes.count, bytes[slash] != UInt8(ascii: "/") { slash += 1 }
+            return slash > 0 && slash + 1 < bytes.count && bytes[slash + 1] == UInt8(ascii: "=")
         }
     }
 
