@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The tree of a format without the values of its arguments, which are inserted for each use.
 struct FormatTemplate: Sendable {
     /// Takes the place of an argument in the tree.
@@ -73,30 +71,5 @@ struct FormatTemplate: Sendable {
         return tree.mapExpressions { node in
             Self.placeholder(node).map { .constant(value: arguments[$0.index]) } ?? node
         }
-    }
-}
-
-/// The templates of the formats that a program has used: most programs use few formats, many times.
-enum FormatTemplates {
-    /// Nil for a format that is parsed for each use.
-    private static let known = Mutex<[String: FormatTemplate?]>([:])
-    private static let countLimit = 500
-    /// In bytes. A longer format is likely to contain values, and to be used once.
-    private static let lengthLimit = 1000
-
-    /// The tree of a format with arguments; nil if it must be parsed with them. The second call for a format costs a lookup and
-    /// a copy of the tree.
-    static func tree(of format: String, arguments: [Any?]) -> PredicateNode? {
-        if let found = known.withLock({ $0[format] }) {
-            guard let found else { return nil }
-            if let tree = found.tree(with: arguments) { return tree }
-        }
-        guard format.utf8.count <= lengthLimit else { return nil }
-        let template = FormatTemplate(format, arguments: arguments)
-        known.withLock { known in
-            if known.count >= countLimit { known.removeAll() }
-            known[format] = .some(template)
-        }
-        return template?.tree(with: arguments)
     }
 }

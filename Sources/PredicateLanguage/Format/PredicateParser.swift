@@ -12,7 +12,7 @@ public enum PredicateParser {
     ///   takes an ``ExpressionNode`` or a ``PredicateNode`` and inserts it into the tree.
     /// - Throws: ``PredicateSyntaxError``.
     public static func parse(_ format: String, arguments: [Any?] = []) throws -> PredicateNode {
-        if let tree = FormatTemplates.tree(of: format, arguments: arguments) { return tree }
+        if let tree = FormatTemplates.shared.tree(of: format, arguments: arguments) { return tree }
         var parser = try FormatParser(format, arguments: arguments)
         return try parser.wholePredicate()
     }
