@@ -5,18 +5,10 @@
     /// has the property of objects only. Other values, whose type is not seen in the expression, remain.
     struct ClassForCoderRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
-            var edits = PackageEdits()
-            for (index, file) in package.files.enumerated() {
-                let visitor = Visitor()
-                visitor.walk(file.tree)
-                edits.add(visitor.edits, to: index)
-            }
-            return edits
+            package.edits { _ in Visitor() }
         }
 
-        private final class Visitor: CompiledCodeVisitor {
-            var edits: [SourceEdit] = []
-
+        private final class Visitor: EditVisitor {
             override func visit(_ node: FunctionCallExprSyntax) -> SyntaxVisitorContinueKind {
                 if node.arguments.isEmpty, node.trailingClosure == nil,
                     let called = node.calledExpression.as(MemberAccessExprSyntax.self),

@@ -6,21 +6,14 @@
     /// keeps its module.
     struct ModuleNameRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
-            var edits = PackageEdits()
-            for (index, file) in package.files.enumerated() {
-                let visitor = Visitor(declared: package.types)
-                visitor.walk(file.tree)
-                edits.add(visitor.edits, to: index)
-            }
-            return edits
+            package.edits { _ in Visitor(declared: package.types) }
         }
 
-        private final class Visitor: CompiledCodeVisitor {
+        private final class Visitor: EditVisitor {
             private static let names: Set<String> = [
                 "NSExpression", "NSPredicate", "NSSortDescriptor", "ValueTransformer",
             ]
             private let declared: Set<String>
-            var edits: [SourceEdit] = []
 
             init(declared: Set<String>) { self.declared = declared }
 

@@ -5,17 +5,10 @@
     /// and of a coordinator too: the superclass requires them outside Apple's platforms, and the modifier is allowed there.
     struct RequiredInitializerRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
-            var edits = PackageEdits()
-            for (index, file) in package.files.enumerated() {
-                let visitor = Visitor()
-                visitor.walk(file.tree)
-                edits.add(visitor.edits, to: index)
-            }
-            return edits
+            package.edits { _ in Visitor() }
         }
 
-        private final class Visitor: CompiledCodeVisitor {
-            var edits: [SourceEdit] = []
+        private final class Visitor: EditVisitor {
             private static let labels = [["entity", "insertInto"], ["context"], ["managedObjectModel"]]
 
             override func visit(_ node: InitializerDeclSyntax) -> SyntaxVisitorContinueKind {

@@ -5,20 +5,12 @@
     /// outside Apple's platforms.
     struct SelectorRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
-            var edits = PackageEdits()
-            for (index, file) in package.files.enumerated() {
-                let visitor = Visitor(package, file)
-                visitor.walk(file.tree)
-                edits.add(visitor.edits, to: index)
-            }
-            return edits
+            package.edits { file in Visitor(package, file) }
         }
 
-        private final class Visitor: CompiledCodeVisitor {
+        private final class Visitor: EditVisitor {
             let package: PackageIndex
             let file: SourceFile
-            var edits: [SourceEdit] = []
-
             /// The methods of `NSString` and others that compare with one argument, for selectors without parentheses.
             private static let comparisons: Set<String> = [
                 "compare", "caseInsensitiveCompare", "localizedCompare", "localizedCaseInsensitiveCompare",
