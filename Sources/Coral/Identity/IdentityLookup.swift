@@ -32,15 +32,22 @@ struct IdentityLookup {
         let batchSize = isIndexed(rule) ? batchSize : max(batchSize, Self.largestBatch / max(rule.parts.count, 1))
         for start in stride(from: 0, to: stored.count, by: batchSize) {
             let batch = stored[start..<min(start + batchSize, stored.count)]
-            let wanted = Set(batch)
-            var objects: [IdentityKey: [NSManagedObject]] = [:]
-            for object in try fetch(predicate(for: batch, of: rule, entity), of: entity.name) {
-                guard let key = try key(of: object, rule: rule, entity), wanted.contains(key) else { continue }
-                objects[key, default: []].append(object)
+            let objects = try fetch(predicate(for: batch, of: rule, entity), of: entity.name)
+            if objects.isEmpty { continue }
+            // Nearly every key is given once, and has one object, which needs no list.
+            let positions = Dictionary(zip(batch, 0...)) { first, _ in first }
+            let isDistinct = positions.count == batch.count
+            var first = [NSManagedObject?](repeating: nil, count: batch.count)
+            var others: [Int: [NSManagedObject]] = [:]
+            for object in objects {
+                guard let key = try key(of: object, rule: rule, entity), let position = positions[key] else { continue }
+                if first[position] == nil { first[position] = object } else { others[position, default: []].append(object) }
             }
-            for key in batch {
-                guard let matches = objects[key] else { continue }
-                found.append((key, matches.sortedByName(of: \.objectID)))
+            for (position, key) in zip(0..., batch) {
+                let position = isDistinct ? position : positions[key] ?? position
+                guard let object = first[position] else { continue }
+                let objects = others[position].map { ([object] + $0).sortedByName(of: \.objectID) } ?? [object]
+                found.append((key, objects))
             }
         }
         return found

@@ -38,51 +38,17 @@ struct IdentityMatcher {
 
     /// Resolves every node: afterwards it is matched, or new. Throws the errors of fetching.
     mutating func match() throws {
-        linkParents()
+        index.reserveCapacity(payload.nodes.count)
         try matchRounds(payload.nodes)
     }
 
-    // MARK: - Parents and keys
-
-    /// Sets the parent of each node in a relationship with a to-one inverse that is part of a key, even if the document
-    /// does not repeat it.
-    /// Creates nodes for references outside of the payload.
-    private func linkParents() {
-        // The nodes created in this loop have no records, so the current list is sufficient.
-        for node in payload.nodes where !node.isReference {
-            node.targets = node.records.map { record in
-                record.record.relationships.map { targets(of: $0, in: record, node) }
-            }
-        }
-    }
-
-    private func targets(
-        of given: GraphRelationship, in record: PlacedRecord, _ node: ImportNode
-    ) -> [ImportNode] {
-        guard let relationship = node.entity.relationships[given.name],
-            let destination = payload.model.entity(relationship.destination)
-        else { return [] }
-        var targets: [ImportNode] = []
-        func add(_ id: RecordID) {
-            let target = payload.node(for: id, destination: destination, at: record.place(of: given.name))
-            if let back = relationship.parentInKeys { target.parents[back] = node }
-            targets.append(target)
-        }
-        switch given.target {
-        case .toOne(nil), .nullToMany: break
-        case .toOne(let id?): add(id)
-        case .toMany(let ids):
-            targets.reserveCapacity(ids.count)
-            for id in ids { add(id) }
-        }
-        return targets
-    }
+    // MARK: - Keys of nodes
 
     /// The destination of a relationship that is part of a key.
     private func target(of name: String, _ node: ImportNode) -> ImportNode? {
-        if let target = node.target(of: name), node.entity.relationships[name] != nil {
-            guard case .toOne = target else { return nil }
-            return node.targets(of: name).first?.resolved
+        if let link = node.link(of: name) {
+            guard case .toOne(let target) = link.destinations else { return nil }
+            return target?.resolved
         }
         return (node.parents[name] ?? node.referencedNodes[name])?.resolved
     }
@@ -279,7 +245,10 @@ extension IdentityMatcher: RecordMatching {
         if let place = wanted.firstIndex(where: { $0.rule == key.rule }) {
             wanted[place].keys.append(key)
         } else {
-            wanted.append((key.rule, [key]))
+            var keys: [IdentityKey] = []
+            keys.reserveCapacity(payload.nodes.count)
+            keys.append(key)
+            wanted.append((key.rule, keys))
         }
     }
 

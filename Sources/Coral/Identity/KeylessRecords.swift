@@ -10,7 +10,7 @@ enum KeylessRecords {
         for owner in payload.nodes where owner.resolved === owner && !owner.isReference {
             if owner.isTop, lacksKey(owner) { omitted.insert(owner.number) }
             for relationship in owner.entity.relationships.values {
-                for node in owner.targets(of: relationship.name).map(\.resolved) where lacksKey(node) {
+                for node in owner.destinations(of: relationship.name).map(\.resolved) where lacksKey(node) {
                     if relationship.isToMany {
                         omitted.insert(node.number)
                     } else {

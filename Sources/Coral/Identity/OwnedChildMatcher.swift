@@ -21,7 +21,7 @@ struct OwnedChildMatcher {
         while let owner = pending.popLast() {
             guard let object = owner.object else { continue }
             for relationship in owner.entity.relationships.values where relationship.isOwned {
-                let children = owner.targets(of: relationship.name).map(\.resolved).filter { !$0.isReference }
+                let children = owner.destinations(of: relationship.name).map(\.resolved).filter { !$0.isReference }
                 try match(children, of: object, relationship)
                 for child in children where child.matchedID != nil && populated.insert(child.number).inserted {
                     pending.append(child)
@@ -87,7 +87,8 @@ extension NSManagedObject {
         let value = value(forKey: relationship.name)
         guard relationship.isToMany else { return (value as? NSManagedObject).map { [$0] } ?? [] }
         if relationship.isOrdered { return (value as? NSOrderedSet)?.array.compactMap { $0 as? NSManagedObject } ?? [] }
-        return (value as? NSSet)?.allObjects.compactMap { $0 as? NSManagedObject } ?? []
+        guard let members = value as? NSSet, members.count > 0 else { return [] }
+        return members.allObjects.compactMap { $0 as? NSManagedObject }
     }
 
     /// The destinations of a relationship, in the order of an ordered one, else by primary key.

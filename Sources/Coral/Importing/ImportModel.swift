@@ -30,6 +30,11 @@ final class ImportModel {
             entities[earlier] = entities[entity.name ?? ""]
         }
         self.entities = entities
+        for entity in entities.values {
+            for relationship in entity.relationships.values {
+                relationship.destinationPlan = entities[relationship.destination]
+            }
+        }
         schema = GraphSchema(
             entities: entities.sorted { $0.key < $1.key }.map { $0.value.schemaEntity(named: $0.key) })
         try Self.check(options, byName)
@@ -180,6 +185,8 @@ final class RelationshipImport {
     let name: String
     let destination: String
     let destinationEntity: NSEntityDescription?
+    /// The destination entity as the import needs it. Unowned, because entities refer to each other in cycles.
+    fileprivate(set) unowned var destinationPlan: EntityImport?
     let inverse: NSRelationshipDescription?
     let isToMany: Bool
     let isOrdered: Bool

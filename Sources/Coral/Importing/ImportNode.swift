@@ -9,9 +9,15 @@ final class ImportNode {
     let number: Int
     var entity: EntityImport
     /// In the document's order; the last record that mentions a property determines its value.
-    var records: [PlacedRecord] = []
-    /// For each record and each of its relationships the destination nodes, once they are linked.
-    var targets: [[[ImportNode]]] = []
+    private(set) var records: [PlacedRecord] = []
+    /// The relationships that the records state, in their order, once the payload is linked.
+    var links: [StatedLink] = []
+    /// The entity for which the relationships of the links were looked up; nil if they are of several.
+    var linkedEntity: EntityImport?
+    /// Whether the node has no record and stands for an object that is only referred to.
+    private(set) var isReference = true
+    /// Whether the last record is a tombstone.
+    private(set) var isTombstone = false
     /// The records that state an id which an earlier record has stated.
     var repeatedRecords: [PlacedRecord] = []
     /// The id that messages and results use.
@@ -56,15 +62,20 @@ final class ImportNode {
         return node
     }
 
-    var isReference: Bool { records.isEmpty }
-    var isTombstone: Bool { records.last?.record.isDeleted ?? false }
     var place: DocumentPlace? { records.first?.place ?? referencePlace }
+
+    func add(_ record: PlacedRecord) {
+        records.append(record)
+        isReference = false
+        isTombstone = record.record.isDeleted
+    }
 
     /// Merges another node into this one.
     func absorb(_ other: ImportNode) {
-        records += other.records
+        links += other.links.map { $0.moved(by: records.count) }
+        if other.linkedEntity !== linkedEntity { linkedEntity = nil }
+        for record in other.records { add(record) }
         repeatedRecords += other.repeatedRecords
-        targets += other.targets
         id = id ?? other.id
         if other.entity !== entity, other.entity.isKind(of: entity) { entity = other.entity }
         parents.merge(other.parents) { mine, _ in mine }
@@ -79,33 +90,32 @@ final class ImportNode {
         for key in other.keys where !keys.contains(key) { keys.append(key) }
         other.representative = self
         other.records = []
-        other.targets = []
+        other.isReference = true
+        other.isTombstone = false
+        other.links = []
     }
 
     /// The value of an attribute in the last record that mentions it, else in a reference's key.
     func value(of attribute: String) -> GraphValue? {
-        for record in records.reversed() {
-            if let value = record.record.value(of: attribute) { return value }
+        for index in records.indices.reversed() {
+            if let value = records[index].record.value(of: attribute) { return value }
         }
         return referencedValues[attribute]
     }
 
-    /// The target of a relationship in the last record that mentions it.
-    func target(of relationship: String) -> RelationshipTarget? {
-        for record in records.reversed() {
-            if let target = record.record.target(of: relationship) { return target }
-        }
-        return nil
+    /// The relationship of a link, as the node's current entity has it.
+    func relationship(of link: StatedLink) -> RelationshipImport? {
+        linkedEntity === entity ? link.relationship : entity.relationships[link.relationship.name]
+    }
+
+    /// What the last record that mentions a relationship states of it.
+    func link(of relationship: String) -> StatedLink? {
+        links.last { $0.relationship.name == relationship }
     }
 
     /// The destination nodes of a relationship in the last record that mentions it.
-    func targets(of relationship: String) -> [ImportNode] {
-        for (record, targets) in zip(records, targets).reversed() {
-            if let index = record.record.relationships.firstIndex(where: { $0.name == relationship }) {
-                return targets[index]
-            }
-        }
-        return []
+    func destinations(of relationship: String) -> [ImportNode] {
+        link(of: relationship)?.destinations.nodes ?? []
     }
 
     /// The node's name in messages: its id, else its key, else its position.

@@ -13,6 +13,10 @@ final class ImportPayload {
     private var references: [Reference: ImportNode] = [:]
     private(set) var recordCount = 0
     private var lastArray: (pointer: String, isTop: Bool)?
+    /// The number of nodes whose records are linked.
+    private var linkedCount = 0
+    /// The objects of earlier batches to which this one refers. They may be faults.
+    private(set) var objectsOutside: [NSManagedObject] = []
     /// Finds the object of a record of an earlier batch; nil if the document is not read in batches.
     var objectOutside: ((RecordID) -> NSManagedObject?)?
     /// Whether a record whose id an earlier batch had is repeated: in the pass that reads values.
@@ -40,6 +44,13 @@ final class ImportPayload {
     /// Sets the document's header.
     func begin(_ header: DocumentHeader?) { self.header = header }
 
+    /// Adds consecutive records of a document.
+    func add(_ records: [PlacedRecord]) {
+        nodes.reserveCapacity(records.count)
+        nodesByID.reserveCapacity(records.count)
+        for record in records { add(record) }
+    }
+
     /// Adds records that do not come from a document.
     func add(_ records: some Sequence<GraphRecord>, header: DocumentHeader?) {
         begin(header)
@@ -64,7 +75,7 @@ final class ImportPayload {
             isRepeated = bindOutside(node, record.record.id) && findsRepetitions
         }
         if isRepeated, record.hasStatedID { node.repeatedRecords.append(record) }
-        node.records.append(record)
+        node.add(record)
         if let details = record.details { take(details, of: node) }
         if isRoot ?? record.details?.isTop ?? isTop(record.place) {
             topNodes.append(node)
@@ -95,6 +106,7 @@ final class ImportPayload {
         node.matchedID = object.objectID
         node.isBound = true
         node.isSettled = true
+        objectsOutside.append(object)
         return true
     }
 
@@ -133,15 +145,51 @@ final class ImportPayload {
     /// The node of the record with an id.
     func node(with id: RecordID) -> ImportNode? { nodesByID[id]?.resolved }
 
-    /// The nodes of all records, by the ids that the document or its reader assigns.
-    var nodesOfRecords: [RecordID: ImportNode] { nodesByID }
-
     /// The nodes of all records that have an id in the document, by that id.
     var identifiedNodes: [(RecordID, ImportNode)] {
         nodesByID.filter { !$0.key.text.hasPrefix("$") }.map { ($0.key, $0.value.resolved) }
     }
 
     // MARK: - References
+
+    /// Finds the nodes of all destinations, after all records were added; creates nodes for references outside of the
+    /// payload. A destination whose to-one inverse is part of a key has the node as a parent, even if the document does
+    /// not repeat it.
+    func link() {
+        let unlinked = linkedCount..<nodes.count
+        for number in unlinked where !nodes[number].isReference { link(nodes[number]) }
+        // The nodes created in this loop have no records.
+        linkedCount = nodes.count
+    }
+
+    private func link(_ node: ImportNode) {
+        let entity = node.entity
+        var links: [StatedLink] = []
+        for (index, placed) in node.records.enumerated() {
+            let relationships = placed.record.relationships
+            for position in relationships.indices {
+                guard let relationship = entity.relationships[relationships[position].name],
+                    let destination = relationship.destinationPlan
+                else { continue }
+                func target(_ id: RecordID) -> ImportNode {
+                    let target = self.node(
+                        for: id, destination: destination, at: placed.place(of: relationships[position].name))
+                    if let back = relationship.parentInKeys { target.parents[back] = node }
+                    return target
+                }
+                let destinations: StatedLink.Destinations =
+                    switch relationships[position].target {
+                    case .toOne(let id): .toOne(id.map(target))
+                    case .toMany(let ids): .toMany(ids.map(target))
+                    case .nullToMany: .nullToMany
+                    }
+                links.append(
+                    StatedLink(relationship, record: index, position: position, destinations: destinations))
+            }
+        }
+        node.links = links
+        node.linkedEntity = entity
+    }
 
     /// The node that an id refers to in a relationship to an entity: a record's, else one for an object outside the
     /// document.
@@ -184,7 +232,7 @@ final class ImportPayload {
                 guard let value = values.popFirst() else { return false }
                 node.referencedValues[name] = .string(value)
             case .relationship(let name):
-                guard let destination = node.entity.relationships[name].flatMap({ model.entity($0.destination) }),
+                guard let destination = node.entity.relationships[name]?.destinationPlan,
                     let next = destination.rules.first
                 else { return false }
                 let target = makeNode(destination)

@@ -5,7 +5,7 @@ import GraphDocuments
 
 extension ImportPerformer {
     /// Deletes the objects of tombstones, orphans, and objects covered by deletion scopes. One fetch for each scope.
-    mutating func delete(_ nodes: [ImportNode]) throws {
+    func delete(_ nodes: [ImportNode]) throws {
         for node in nodes where node.isTombstone {
             if let object = node.object { delete(object, node.subject, .tombstone) }
         }
@@ -26,7 +26,7 @@ extension ImportPerformer {
         }
     }
 
-    private mutating func delete(
+    private func delete(
         _ object: NSManagedObject, _ subject: ImportSubject, _ reason: ImportDeletion.Reason
     ) {
         guard !object.isDeleted, explicitDeletions.insert(object.objectID).inserted else { return }
@@ -42,7 +42,7 @@ extension ImportPerformer {
     }
 
     /// Records the objects that were deleted by delete rules.
-    mutating func noteDeletionsByRule() {
+    func noteDeletionsByRule() {
         let others = context.deletedObjects.filter { !explicitDeletions.contains($0.objectID) }
         for object in others.sortedByName(of: \.objectID) {
             let subject = subject(of: object)
@@ -51,7 +51,7 @@ extension ImportPerformer {
     }
 
     private func subject(of object: NSManagedObject) -> ImportSubject {
-        nodesByObject[ObjectIdentifier(object)]?.subject
+        node(of: object)?.subject
             ?? ImportSubject(
                 entity: object.entity.name ?? "", record: nil,
                 object: object.objectID.uriRepresentation().absoluteString, place: nil,

@@ -4,34 +4,27 @@ import GraphDocuments
 // Relationships, set according to their policies.
 
 extension ImportPerformer {
-    mutating func setLinks(of node: ImportNode) {
+    func setLinks(of node: ImportNode) {
         guard let object = node.object else { return }
-        for (record, targets) in zip(node.records, node.targets) where !record.record.isDeleted {
-            for (position, (given, targets)) in zip(record.record.relationships, targets).enumerated() {
-                guard let relationship = node.entity.relationships[given.name] else { continue }
-                if session.part == .batch, targets.contains(where: Self.isUnread) {
-                    deferred.insert(node.number)
-                    deferredLinks[record.record.id, default: DeferredLinks()].insert(position)
-                    continue
-                }
-                if session.part == .deferredLinks, !session.isDeferred(position, of: record.record.id) { continue }
-                // Called only for errors: building a place's text is expensive.
-                func place() -> DocumentPlace { record.place(of: given.name) }
-                switch given.target {
-                case .toOne(let id) where !relationship.isToMany:
-                    setToOne(relationship, of: object, node, to: id, targets.first, at: place)
-                case .toMany(let ids) where relationship.isToMany:
-                    let isByKey = record.details?.relationshipsByKey.contains(given.name) ?? false
-                    setToMany(
-                        relationship, of: object, node, to: ids, targets, deletesOrphans: !isByKey, at: place)
-                case .nullToMany where relationship.isToMany:
-                    clear(relationship, of: object, node)
-                default:
-                    refuse(
-                        node, .wrongValue,
-                        "\(node.entity.name).\(relationship.name) is \(relationship.isToMany ? "to-many" : "to-one").",
-                        at: place(), property: relationship.name)
-                }
+        for link in node.links {
+            let record = node.records[link.record]
+            guard !record.record.isDeleted, let relationship = node.relationship(of: link) else { continue }
+            if session.part == .batch, link.isUnread {
+                deferred.insert(node.number)
+                deferredLinks[record.record.id, default: DeferredLinks()].insert(link.position)
+                continue
+            }
+            if session.part == .deferredLinks, !session.isDeferred(link.position, of: record.record.id) { continue }
+            let setting = LinkSetting(relationship, of: object, node: node, link: link)
+            switch link.destinations {
+            case .toOne(let target) where !relationship.isToMany: setToOne(setting, to: target)
+            case .toMany(let targets) where relationship.isToMany: setToMany(setting, to: targets)
+            case .nullToMany where relationship.isToMany: clear(setting)
+            default:
+                refuse(
+                    node, .wrongValue,
+                    "\(node.entity.name).\(relationship.name) is \(relationship.isToMany ? "to-many" : "to-one").",
+                    at: setting.place, property: relationship.name)
             }
         }
         for (name, target) in node.referencedNodes {
@@ -40,15 +33,8 @@ extension ImportPerformer {
         }
     }
 
-    /// Whether a target is neither a record of this batch nor of an earlier one. A later record may have its id; what the
-    /// id refers to in the store is decided after all records are read.
-    private static func isUnread(_ target: ImportNode) -> Bool {
-        let target = target.resolved
-        return target.isReference && !target.isBound
-    }
-
     /// Adds the objects at the top of the document to the owner's relationship.
-    mutating func linkToOwner() throws {
+    func linkToOwner() throws {
         guard let owner = options.owner else { return }
         let object = context.object(with: owner.object.objectID)
         guard let entity = session.model.entity(object.entity),
@@ -77,33 +63,31 @@ extension ImportPerformer {
 
     // MARK: - To one
 
-    private mutating func setToOne(
-        _ relationship: RelationshipImport, of object: NSManagedObject, _ node: ImportNode, to id: RecordID?,
-        _ target: ImportNode?, at place: () -> DocumentPlace
-    ) {
+    private func setToOne(_ setting: LinkSetting, to target: ImportNode?) {
+        let (relationship, object, node) = (setting.relationship, setting.object, setting.node)
         let old = object.value(forKey: relationship.name) as? NSManagedObject
-        guard let id else {
-            if isHooked(relationship, of: object, node, []) { return }
+        guard let target else {
+            if isHooked(setting, []) { return }
             guard let old else { return }
             set(relationship, of: object, to: nil)
-            note(node, relationship.name, added: [], removed: [old])
-            if replacesMembers(of: relationship, node) { orphans.append((old, relationship)) }
+            note(setting, added: [], removed: [old])
+            if replacesMembers(of: setting) { orphans.append((old, relationship)) }
             return
         }
-        guard let target, let (target, targetNode) = self.target(target, id, of: relationship, node, at: place)
-        else { return }
-        if isHooked(relationship, of: object, node, [target]) { return }
-        claim(relationship.name, of: node, for: targetNode)
-        guard old !== target else { return }
-        set(relationship, of: object, to: target)
-        note(node, relationship.name, added: [targetNode], removed: old.map { [$0] } ?? [])
-        if let old, replacesMembers(of: relationship, node) { orphans.append((old, relationship)) }
+        guard let (new, target) = destination(target, 0, of: setting) else { return }
+        if isHooked(setting, [new]) { return }
+        claim(relationship.name, of: node, for: target)
+        guard old !== new else { return }
+        set(relationship, of: object, to: new)
+        note(setting, added: [target], removed: old.map { [$0] } ?? [])
+        if let old, replacesMembers(of: setting) { orphans.append((old, relationship)) }
     }
 
     /// Whether objects that are removed from a relationship are deleted unless they have another owner.
-    private func replacesMembers(of relationship: RelationshipImport, _ node: ImportNode) -> Bool {
-        relationship.policy == .replace && relationship.isToMany
-            || relationship.isOwned && session.populated.contains(node.number)
+    private func replacesMembers(of setting: LinkSetting) -> Bool {
+        let relationship = setting.relationship
+        return relationship.policy == .replace && relationship.isToMany
+            || relationship.isOwned && session.populated.contains(setting.node.number)
     }
 
     private func set(_ relationship: RelationshipImport, of object: NSManagedObject, to target: NSManagedObject?) {
@@ -121,50 +105,49 @@ extension ImportPerformer {
 
     // MARK: - To many
 
-    private mutating func setToMany(
-        _ relationship: RelationshipImport, of object: NSManagedObject, _ node: ImportNode, to ids: [RecordID],
-        _ targets: [ImportNode], deletesOrphans: Bool, at place: () -> DocumentPlace
-    ) {
-        var listed: [(node: ImportNode, object: NSManagedObject)] = []
-        for (id, target) in zip(ids, targets) {
-            guard let (target, targetNode) = self.target(target, id, of: relationship, node, at: place)
-            else { continue }
-            if let inverse = relationship.inverse, !inverse.isToMany {
-                claim(inverse.name, of: targetNode, for: node)
-            }
-            listed.append((targetNode, target))
+    private func setToMany(_ setting: LinkSetting, to targets: [ImportNode]) {
+        let (relationship, object, node) = (setting.relationship, setting.object, setting.node)
+        var listed: [ImportNode] = []
+        var listedObjects: [NSManagedObject] = []
+        listed.reserveCapacity(targets.count)
+        listedObjects.reserveCapacity(targets.count)
+        for index in targets.indices {
+            guard let (object, target) = destination(targets[index], index, of: setting) else { continue }
+            if let inverse = relationship.inverse, !inverse.isToMany { claim(inverse.name, of: target, for: node) }
+            listed.append(target)
+            listedObjects.append(object)
         }
         let old = object.members(of: relationship)
         let difference = MemberDifference(
-            from: old.map(ObjectIdentifier.init), to: listed.map { ObjectIdentifier($0.object) },
+            from: old.map(ObjectIdentifier.init), to: listedObjects.map(ObjectIdentifier.init),
             policy: relationship.policy, isOrdered: relationship.isOrdered)
-        let members = difference.listed.map { listed[$0].object }
-        if isHooked(relationship, of: object, node, members) || difference.isEmpty { return }
-        let added = difference.added.map { listed[$0] }
+        let members =
+            difference.listed.count == listed.count ? listedObjects : difference.listed.map { listedObjects[$0] }
+        if isHooked(setting, members) || difference.isEmpty { return }
         let removed = difference.removed.map { old[$0] }
-        set(relationship, of: object, to: relationship.policy == .union ? old + added.map(\.object) : members)
-        note(node, relationship.name, added: added.map(\.node), removed: removed)
+        set(
+            relationship, of: object,
+            to: relationship.policy == .union ? old + difference.added.map { listedObjects[$0] } : members)
+        note(setting, added: difference.added.map { listed[$0] }, removed: removed)
         // A list of keys changes membership; it does not make the removed objects orphans.
-        if deletesOrphans, replacesMembers(of: relationship, node) {
+        if !removed.isEmpty, !setting.isByKey, replacesMembers(of: setting) {
             orphans += removed.sortedByName(of: \.objectID).map { ($0, relationship) }
         }
     }
 
-    private mutating func clear(_ relationship: RelationshipImport, of object: NSManagedObject, _ node: ImportNode) {
-        if isHooked(relationship, of: object, node, []) { return }
-        let old = object.sortedMembers(of: relationship)
+    private func clear(_ setting: LinkSetting) {
+        if isHooked(setting, []) { return }
+        let old = setting.object.sortedMembers(of: setting.relationship)
         guard !old.isEmpty else { return }
-        set(relationship, of: object, to: [])
-        note(node, relationship.name, added: [], removed: old)
-        if replacesMembers(of: relationship, node) { orphans += old.map { ($0, relationship) } }
+        set(setting.relationship, of: setting.object, to: [])
+        note(setting, added: [], removed: old)
+        if replacesMembers(of: setting) { orphans += old.map { ($0, setting.relationship) } }
     }
 
     /// Whether a hook sets the relationship; then the policy does not apply.
-    private mutating func isHooked(
-        _ relationship: RelationshipImport, of object: NSManagedObject, _ node: ImportNode,
-        _ listed: [NSManagedObject]
-    ) -> Bool {
-        guard let hook = hook(options.hooks.link, node.entity, relationship.name) else { return false }
+    private func isHooked(_ setting: LinkSetting, _ listed: [NSManagedObject]) -> Bool {
+        let (relationship, object) = (setting.relationship, setting.object)
+        guard let hook = hook(options.hooks.link, setting.node.entity, relationship.name) else { return false }
         guard let answer = hook(listed, object) else { return true }
         let chosen = relationship.isToMany ? answer : Array(answer.prefix(1))
         let old =
@@ -182,9 +165,9 @@ extension ImportPerformer {
         }
         changes.links.add(
             ImportLink(
-                subject: node.subject, relationship: relationship.name,
+                subject: setting.node.subject, relationship: relationship.name,
                 added: difference.added.map { chosen[$0] }.map {
-                    nodesByObject[ObjectIdentifier($0)]?.label ?? $0.objectID.uriRepresentation().absoluteString
+                    node(of: $0)?.label ?? $0.objectID.uriRepresentation().absoluteString
                 },
                 removed: difference.removed.map { old[$0].objectID.uriRepresentation().absoluteString }.sorted()))
         return true
@@ -198,13 +181,13 @@ extension ImportPerformer {
         }
     }
 
-    // MARK: - Targets
+    // MARK: - Destinations
 
-    /// The object that an id refers to; nil if there is none and the policy permits that.
-    private mutating func target(
-        _ target: ImportNode, _ id: RecordID, of relationship: RelationshipImport, _ node: ImportNode,
-        at place: () -> DocumentPlace
+    /// The object of a destination; nil if there is none and the policy permits that.
+    private func destination(
+        _ target: ImportNode, _ index: Int, of setting: LinkSetting
     ) -> (NSManagedObject, ImportNode)? {
+        let (relationship, node) = (setting.relationship, setting.node)
         let target = target.resolved
         if target.object == nil, target.isReference, options.danglingReferences == .stub { makeStub(target) }
         if let object = target.object, !target.isTombstone {
@@ -213,31 +196,32 @@ extension ImportPerformer {
             else {
                 refuse(
                     node, .danglingReference,
-                    "\(id) is a \(object.entity.name ?? ""); \(node.entity.name).\(relationship.name) refers to \(relationship.destination).",
-                    at: place(), property: relationship.name)
+                    "\(setting.id(index)) is a \(object.entity.name ?? ""); \(setting.name) refers to \(relationship.destination).",
+                    at: setting.place, property: relationship.name)
                 return nil
             }
             return (object, target)
         }
-        let message = "\(node.entity.name).\(relationship.name) refers to \(id), which does not exist."
         // A target that was refused or that this document deletes is not a dangling reference.
         let isKnown = excluded.contains(target.number) || target.isTombstone || refused.contains(target.number)
-        switch options.danglingReferences.outcome(isKnown: isKnown) {
-        case .error: refuse(node, .danglingReference, message, at: place(), property: relationship.name)
-        case .conflict:
-            let name = "\(node.entity.name).\(relationship.name)"
-            let isError = options.danglingReferences.outcome(isKnown: false) == .error
-            changes.conflicts.add(
-                ImportConflict(
-                    subject: node.subject, property: relationship.name,
-                    message: isError ? "\(name) refers to \(id), which is not imported." : message))
-        case .omission: break
+        let outcome = options.danglingReferences.outcome(isKnown: isKnown)
+        if outcome == .omission { return nil }
+        let message = "\(setting.name) refers to \(setting.id(index)), which does not exist."
+        guard outcome == .conflict else {
+            refuse(node, .danglingReference, message, at: setting.place, property: relationship.name)
+            return nil
         }
+        let isError = options.danglingReferences.outcome(isKnown: false) == .error
+        changes.conflicts.add(
+            ImportConflict(
+                subject: node.subject, property: relationship.name,
+                message: isError
+                    ? "\(setting.name) refers to \(setting.id(index)), which is not imported." : message))
         return nil
     }
 
     /// Inserts an object that has only the key values of the references to it.
-    private mutating func makeStub(_ node: ImportNode) {
+    private func makeStub(_ node: ImportNode) {
         guard !node.referencedValues.isEmpty, !node.entity.entity.isAbstract, options.operations.contains(.insert),
             let object = try? makeObject(node)
         else { return }
@@ -254,13 +238,13 @@ extension ImportPerformer {
             if let target = target.resolved.object { object.setValue(target, forKey: name) }
         }
         node.object = object
-        node.isStub = true
+        noteStub(node)
         changes.inserts.add(ImportInsert(subject: node.subject, values: set))
     }
 
     /// Records which object the document states for the other side of a to-one relationship. Two different objects are
     /// a conflict; the last one is used.
-    private mutating func claim(_ relationship: String, of node: ImportNode, for target: ImportNode) {
+    private func claim(_ relationship: String, of node: ImportNode, for target: ImportNode) {
         guard claims[node.number].add(target.number, for: relationship) else { return }
         changes.conflicts.add(
             ImportConflict(
@@ -268,12 +252,12 @@ extension ImportPerformer {
                 message: "Two objects are stated for \(node.entity.name).\(relationship); the last is used."))
     }
 
-    private mutating func note(
-        _ node: ImportNode, _ relationship: String, added: [ImportNode], removed: [NSManagedObject]
+    private func note(
+        _ setting: LinkSetting, added: @autoclosure () -> [ImportNode], removed: @autoclosure () -> [NSManagedObject]
     ) {
         changes.links.add(
             ImportLink(
-                subject: node.subject, relationship: relationship, added: added.map(\.label),
-                removed: removed.map { $0.objectID.uriRepresentation().absoluteString }.sorted()))
+                subject: setting.node.subject, relationship: setting.relationship.name, added: added().map(\.label),
+                removed: removed().map { $0.objectID.uriRepresentation().absoluteString }.sorted()))
     }
 }

@@ -4,14 +4,14 @@ import CoreData
 
 extension ImportPerformer {
     /// Validates every object that a save would write.
-    mutating func validateChanges() {
+    func validateChanges() {
         guard options.validates else { return }
         var failures: [(object: NSManagedObject, error: any Error)] = []
         func check(_ object: NSManagedObject, _ validate: () throws -> Void) {
             do { try validate() } catch { failures.append((object, error)) }
         }
         func isExempt(_ object: NSManagedObject) -> Bool {
-            guard let node = nodesByObject[ObjectIdentifier(object)] else { return false }
+            guard hasExemptions, let node = node(of: object) else { return false }
             return node.isStub && object.isInserted || deferred.contains(node.number)
         }
         for object in context.insertedObjects where !isExempt(object) {
@@ -22,7 +22,7 @@ extension ImportPerformer {
         }
         if session.part == .deferredLinks {
             // Objects whose relationships are all dangling are not changed, and were not validated in their batch.
-            for node in nodesByObject.values {
+            for node in objectNodes {
                 guard let object = node.object, !object.hasChanges, !object.isDeleted else { continue }
                 check(object) { try object.validateForUpdate() }
             }
@@ -30,7 +30,7 @@ extension ImportPerformer {
         for object in context.deletedObjects { check(object) { try object.validateForDelete() } }
         // Sets have no stable order; only the failures are sorted.
         let numbered = failures.map {
-            (nodesByObject[ObjectIdentifier($0.object)]?.number ?? .max, ObjectName($0.object.objectID), $0)
+            (node(of: $0.object)?.number ?? .max, ObjectName($0.object.objectID), $0)
         }
         for (_, _, failure) in numbered.sorted(by: { ($0.0, $0.1) < ($1.0, $1.1) }) {
             let error = failure.error as NSError
@@ -40,19 +40,19 @@ extension ImportPerformer {
         }
     }
 
-    private mutating func note(_ error: NSError, of object: NSManagedObject) {
+    private func note(_ error: NSError, of object: NSManagedObject) {
         let property = error.userInfo[NSValidationKeyErrorKey] as? String
         let entity = object.entity.name ?? ""
         if session.part != .all, session.defersRequirements, let property,
             let requirement = ImportRequirement(error, of: object.entity, property)
         {
-            requirements.append((requirement, object, nodesByObject[ObjectIdentifier(object)]?.id))
+            requirements.append((requirement, object, node(of: object)?.id))
             return
         }
         let message =
             error.code == NSValidationMissingMandatoryPropertyError && property != nil
             ? ImportRequirement.message(entity, property ?? "") : error.localizedDescription
-        let node = nodesByObject[ObjectIdentifier(object)]
+        let node = node(of: object)
         if let node {
             let place = property.flatMap { property in node.records.last?.place(of: property) }
             refuse(node, .invalidObject, message, at: place, property: property, rule: error.code)

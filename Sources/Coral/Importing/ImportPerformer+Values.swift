@@ -4,16 +4,17 @@ import GraphDocuments
 // The values of attributes.
 
 extension ImportPerformer {
-    mutating func setValues(of node: ImportNode) {
+    func setValues(of node: ImportNode) {
         guard let object = node.object else { return }
         callWillImport(node, object)
         var updated: [ImportUpdate.Change] = []
         var inserted: [GraphAttribute] = []
         // Fast path: nearly every object has one record, which needs no merged list.
         if node.records.count == 1, let record = node.records.first, record.details?.defaults.isEmpty ?? true {
-            for given in record.record.attributes {
-                guard let attribute = node.entity.attributes[given.name] else { continue }
-                setValue(given.value, of: attribute, of: object, node, record, &inserted, &updated)
+            let attributes = record.record.attributes
+            for index in attributes.indices {
+                guard let attribute = node.entity.attributes[attributes[index].name] else { continue }
+                setValue(attributes[index].value, of: attribute, of: object, node, record, &inserted, &updated)
             }
         } else {
             for (attribute, given, record) in givenValues(of: node) {
@@ -27,7 +28,7 @@ extension ImportPerformer {
         }
     }
 
-    private mutating func setValue(
+    private func setValue(
         _ given: GraphValue, of attribute: AttributePlan, of object: NSManagedObject, _ node: ImportNode,
         _ record: PlacedRecord, _ inserted: inout [GraphAttribute], _ updated: inout [ImportUpdate.Change]
     ) {
@@ -43,15 +44,18 @@ extension ImportPerformer {
             value = replaced
         }
         do {
-            let old = try attribute.value(of: object)
             if node.matchedID == nil {
                 if !value.isNull, changes.inserts.keepsNext {
                     inserted.append(GraphAttribute(name: attribute.name, value: value))
                 }
-                if old != value {
+                // A default is read only where it may have to be cleared.
+                if try !value.isNull || !attribute.value(of: object).isNull {
                     object.setValue(try attribute.object(for: value, folder: options.folder), forKey: attribute.name)
                 }
-            } else if !attribute.codec.isSame(old, value, by: equality) {
+                return
+            }
+            let old = try attribute.value(of: object)
+            if !attribute.codec.isSame(old, value, by: equality) {
                 object.setValue(try attribute.object(for: value, folder: options.folder), forKey: attribute.name)
                 updated.append(.init(attribute: attribute.name, old: old, new: value))
             }
@@ -64,7 +68,7 @@ extension ImportPerformer {
     }
 
     /// Applies the policy to a value that cannot be converted to its declared type.
-    private mutating func applyMismatchPolicy(
+    private func applyMismatchPolicy(
         _ value: GraphValue, of attribute: AttributePlan, _ node: ImportNode, at place: DocumentPlace
     ) {
         let message =
@@ -80,7 +84,7 @@ extension ImportPerformer {
 
     /// Applies the missing-file policy to a value whose file did not exist. An object's existing value is never
     /// cleared.
-    private mutating func applyMissingFilePolicy(
+    private func applyMissingFilePolicy(
         _ name: String, of attribute: AttributePlan, of object: NSManagedObject, _ node: ImportNode,
         _ record: PlacedRecord
     ) {

@@ -2,7 +2,7 @@ import CoreData
 import GraphDocuments
 
 /// Makes the changes of an import in the import's own context, and records them.
-struct ImportPerformer {
+final class ImportPerformer {
     let session: ImportSession
     let context: NSManagedObjectContext
     let options: ImportOptions
@@ -15,8 +15,10 @@ struct ImportPerformer {
     private let nodes: [ImportNode]
     let conversion: ValueConversion
     let equality: ValueEquality
-    /// The nodes by their objects, for messages of validation errors.
-    var nodesByObject: [ObjectIdentifier: ImportNode] = [:]
+    /// The nodes by their objects, once one is looked up: for messages, and where some objects are exempt from validation.
+    private var nodesByObject: [ObjectIdentifier: ImportNode]?
+    /// The nodes whose object has only the key values of the references to it.
+    private var stubs: [ImportNode] = []
     /// Nodes with relationships to records that were not read yet.
     var deferred: Set<Int> = []
     /// These relationships, by the id of the record.
@@ -61,7 +63,7 @@ struct ImportPerformer {
     // MARK: - Objects
 
     /// Inserts the object of a new node; determines whether a matched object is updated.
-    private mutating func prepare(_ node: ImportNode) throws {
+    private func prepare(_ node: ImportNode) throws {
         for record in node.repeatedRecords {
             refuse(
                 node, .repeatedID,
@@ -79,7 +81,6 @@ struct ImportPerformer {
         }
         let operations = node.isTop ? options.operations : options.relationshipOperations ?? options.operations
         if let object = node.object {
-            nodesByObject[ObjectIdentifier(object)] = node
             guard object.entity.isKindOf(entity: node.entity.entity) else {
                 let stated = node.records.contains(where: \.hasOwnEntity)
                 if stated, !node.entity.entity.isKindOf(entity: object.entity) || node.entity.entity != object.entity {
@@ -108,25 +109,42 @@ struct ImportPerformer {
             return refuse(node, .wrongEntity, "\(node.entity.name) is abstract and has no objects of its own.")
         }
         node.object = try makeObject(node)
-        node.isStub = node.records.allSatisfy { $0.details?.isReference == true }
+        if node.records.allSatisfy({ $0.details?.isReference == true }) { noteStub(node) }
     }
 
-    /// Registers the object of a node whose values are set.
-    private mutating func bind(_ node: ImportNode) {
-        if let object = node.object { nodesByObject[ObjectIdentifier(object)] = node }
+    func makeObject(_ node: ImportNode) throws -> NSManagedObject {
+        try options.makesObject(node.entity.entity, node.id, context)
     }
 
-    mutating func makeObject(_ node: ImportNode) throws -> NSManagedObject {
-        let object = try options.makesObject(node.entity.entity, node.id, context)
-        nodesByObject[ObjectIdentifier(object)] = node
-        return object
+    /// Marks a node whose object is incomplete.
+    func noteStub(_ node: ImportNode) {
+        node.isStub = true
+        stubs.append(node)
+        if let object = node.object { nodesByObject?[ObjectIdentifier(object)] = node }
     }
+
+    /// Whether objects that a save would write are not validated yet.
+    var hasExemptions: Bool { !stubs.isEmpty || !deferred.isEmpty }
+
+    /// The node of an object that has a record or is a stub. Called after all objects are assigned.
+    func node(of object: NSManagedObject) -> ImportNode? {
+        if let nodesByObject { return nodesByObject[ObjectIdentifier(object)] }
+        var nodesByObject: [ObjectIdentifier: ImportNode] = [:]
+        for node in objectNodes + stubs {
+            if let object = node.object { nodesByObject[ObjectIdentifier(object)] = node }
+        }
+        self.nodesByObject = nodesByObject
+        return nodesByObject[ObjectIdentifier(object)]
+    }
+
+    /// The nodes with records that are not tombstones.
+    var objectNodes: [ImportNode] { nodes.filter { !$0.isTombstone } }
 
     private func isChangeable(_ node: ImportNode) -> Bool {
         node.object != nil && !node.isTombstone && !untouched.contains(node.number) && !refused.contains(node.number)
     }
 
-    private mutating func checkUnknownKeys(of node: ImportNode) {
+    private func checkUnknownKeys(of node: ImportNode) {
         let policy = unknownKeys
         guard policy != .ignore, node.records.contains(where: { !$0.unknownMembers.isEmpty }) else { return }
         let properties = node.entity.entity.propertiesByName.keys
@@ -154,7 +172,7 @@ struct ImportPerformer {
     }
 
     /// Records which entities of the document's model are skipped.
-    private mutating func notePassedOver() {
+    private func notePassedOver() {
         guard options.otherModel == .skip || options.otherModel == .keep else { return }
         for difference in session.modelDifferences where difference.kind == .onlyInDocument {
             let subject = ImportSubject(
@@ -212,7 +230,7 @@ struct ImportPerformer {
 
     // MARK: - Errors
 
-    mutating func refuse(
+    func refuse(
         _ node: ImportNode, _ code: ImportError.Code, _ message: @autoclosure () -> String,
         at place: @autoclosure () -> DocumentPlace? = nil, property: String? = nil, rule: Int? = nil
     ) {
@@ -230,16 +248,16 @@ struct ImportPerformer {
 
 // Errors of records are recorded; errors of fetching are thrown.
 extension ImportPerformer: ImportSteps {
-    mutating func assignObjects() throws {
+    func assignObjects() throws {
         if session.part == .all { session.progress?.begin(nodes.count * 2) }
         if !setsLinksOnly { notePassedOver() }
         for node in nodes {
             try session.checkCancelled()
-            setsLinksOnly ? bind(node) : try prepare(node)
+            if !setsLinksOnly { try prepare(node) }
         }
     }
 
-    mutating func setValues() throws {
+    func setValues() throws {
         for node in nodes where !setsLinksOnly && isChangeable(node) {
             try session.checkCancelled()
             setValues(of: node)
@@ -247,7 +265,7 @@ extension ImportPerformer: ImportSteps {
         }
     }
 
-    mutating func setLinks() throws {
+    func setLinks() throws {
         for node in nodes where isChangeable(node) {
             try session.checkCancelled()
             setLinks(of: node)
@@ -257,11 +275,11 @@ extension ImportPerformer: ImportSteps {
         for node in nodes where isChangeable(node) && !deferred.contains(node.number) { callDidImport(node) }
     }
 
-    mutating func deleteObjects() throws {
+    func deleteObjects() throws {
         if options.operations.contains(.delete) { try delete(nodes) }
         context.processPendingChanges()
         noteDeletionsByRule()
     }
 
-    mutating func validate() { validateChanges() }
+    func validate() { validateChanges() }
 }

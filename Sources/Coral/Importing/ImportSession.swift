@@ -107,6 +107,7 @@ final class ImportSession {
     /// Matches records with objects and makes the changes. Afterwards `changes` list them; they are not yet visible to
     /// other contexts.
     func perform() throws {
+        payload.link()
         var matcher = IdentityMatcher(
             payload: payload, context: context, options: options, progress: progress)
         try matcher.match()

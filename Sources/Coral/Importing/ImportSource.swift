@@ -14,6 +14,14 @@ public enum ImportSource {
     /// Records with their positions in a document without a header, for example read by `ForeignDocument`.
     case placedRecords([PlacedRecord])
 
+    /// Whether the source is a text or a property list, which contains no objects of the application.
+    var isDocument: Bool {
+        switch self {
+        case .data, .file: true
+        case .dictionary, .records, .placedRecords: false
+        }
+    }
+
     /// The document's header; nil if it has none. Reads the document's beginning.
     ///
     /// Throws `DocumentError`.

@@ -18,7 +18,7 @@ final class ObjectImport: BatchedImport {
     private var defersRequirements = false
     /// The objects that this import has inserted, if it may have to omit their records after they were saved.
     private var inserted: Set<NSManagedObjectID> = []
-    /// The number of bytes of an earlier pass.
+    /// The number of bytes that the first pass has read.
     private var bytesBefore = 0
     /// Whether the reader reports its byte count.
     private var countsBytes = false
@@ -42,63 +42,58 @@ final class ObjectImport: BatchedImport {
     }
 
     func importRecords() throws {
-        var reader = try makeReader()
-        progress?.begin(reader.byteCount ?? 0)
         let shape = ImportPayload(model)
-        var batch: [PlacedRecord] = []
-        while let record = try reader.nextPlaced() {
-            result.recordCount += 1
-            batch.append(record)
-            // Nested records precede the record that contains them, so a batch that ends with a top-level record is
-            // complete.
-            guard batch.count >= importer.batchSize, record.details?.isTop ?? shape.isTop(record.place) else {
-                continue
-            }
-            try perform(.batch, batch, header: reader.header, bytes: reader.bytesRead)
-            batch.removeAll(keepingCapacity: true)
+        // Nested records precede the record that contains them, so a batch that ends with a top-level record is complete.
+        let batches = try makeBatches(mayEndWith: { $0.details?.isTop ?? shape.isTop($0.place) })
+        progress?.begin(batches.byteCount ?? 0)
+        while let batch = try batches.nextBatch() {
+            result.recordCount += batch.records.count
+            bytesBefore = batch.bytesRead
+            if !batch.records.isEmpty { try perform(.batch, batch) }
         }
-        if !batch.isEmpty { try perform(.batch, batch, header: reader.header, bytes: reader.bytesRead) }
-        bytesBefore = reader.bytesRead
     }
 
     /// Reads the document again, if relationships were deferred.
     func setDeferredLinks() throws {
         guard !deferred.isEmpty else { return }
-        var reader = try makeReader()
-        progress?.totalUnitCount = Int64(bytesBefore + (reader.byteCount ?? 0))
-        var batch: [PlacedRecord] = []
-        while let record = try reader.nextPlaced() {
-            guard deferred[record.record.id] != nil else { continue }
-            batch.append(record)
-            guard batch.count >= importer.batchSize else { continue }
-            try perform(.deferredLinks, batch, header: reader.header, bytes: reader.bytesRead)
-            batch.removeAll(keepingCapacity: true)
+        let batches = try makeBatches(where: { [deferred] in deferred[$0.record.id] != nil })
+        progress?.totalUnitCount = Int64(bytesBefore + (batches.byteCount ?? 0))
+        while let batch = try batches.nextBatch() {
+            if !batch.records.isEmpty { try perform(.deferredLinks, batch) }
+            if countsBytes { progress?.completedUnitCount = Int64(bytesBefore + batch.bytesRead) }
         }
-        if !batch.isEmpty { try perform(.deferredLinks, batch, header: reader.header, bytes: reader.bytesRead) }
-        if countsBytes { progress?.completedUnitCount = Int64(bytesBefore + reader.bytesRead) }
     }
 
-    private func makeReader() throws -> any DocumentReader {
+    private func makeBatches(
+        where isIncluded: @escaping (PlacedRecord) -> Bool = { _ in true },
+        mayEndWith mayEndBatch: @escaping (PlacedRecord) -> Bool = { _ in true }
+    ) throws -> RecordBatches {
         let reading = importer.options.reading(for: model, rootEntity: entity)
         let reader = try source.reader(schema: model.schema, options: reading, mapping: model.mapping)
         countsBytes = reader.byteCount != nil
-        return reader
+        // A mapping may have functions of the application, and a dictionary objects of it.
+        let readsAhead = model.mapping == nil && source.isDocument
+        return RecordBatches(
+            reader, batchSize: importer.batchSize, readsAhead: readsAhead, where: isIncluded, mayEndWith: mayEndBatch)
     }
 
     private func perform(
-        _ part: ImportSession.Part, _ batch: [PlacedRecord], header: DocumentHeader?, bytes: Int
+        _ part: ImportSession.Part, _ batch: RecordBatches.Batch
     ) throws {
         if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
         try context.performAndWait {
             let session = try ImportSession(
                 context, options: importer.options, progress: nil, part: part, model: model,
                 defersRequirements: defersRequirements)
-            session.payload.objectOutside = { [unowned self] id in ids[id].map { context.object(with: $0) } }
+            if !ids.isEmpty {
+                session.payload.objectOutside = { [unowned self] id in ids[id].map { context.object(with: $0) } }
+            }
             session.payload.findsRepetitions = part == .batch
             if part == .deferredLinks { session.deferred = deferred }
-            session.payload.begin(header)
-            for record in batch { session.payload.add(record) }
-            try loadTogether(batch)
+            session.payload.begin(batch.header)
+            session.payload.add(batch.records)
+            session.payload.link()
+            try load(session.payload.objectsOutside)
             try session.perform()
             try note(session)
             let new = defersRequirements && importer.options.skipsInvalid ? context.insertedObjects : []
@@ -109,10 +104,9 @@ final class ObjectImport: BatchedImport {
             for open in session.requirements {
                 requirements.add(open.requirement, of: open.object.objectID, record: open.record)
             }
-            held = []
             context.reset()
         }
-        if countsBytes { progress?.completedUnitCount = Int64(bytesBefore + bytes) }
+        if countsBytes, part == .batch { progress?.completedUnitCount = Int64(batch.bytesRead) }
     }
 
     /// Where records with errors are omitted, the objects that were inserted for them are deleted again, and then those that
@@ -172,23 +166,11 @@ final class ObjectImport: BatchedImport {
     func finish() -> BatchImporter.Result { result }
 
     /// Fetches the objects of earlier batches to which the records of a batch refer together instead of one by one.
-    private func loadTogether(_ batch: [PlacedRecord]) throws {
-        if ids.isEmpty { return }
-        var wanted: Set<NSManagedObjectID> = []
-        for record in batch {
-            if let id = ids[record.record.id] { wanted.insert(id) }
-            for relationship in record.record.relationships {
-                for target in relationship.target.ids {
-                    if let id = ids[target] { wanted.insert(id) }
-                }
-            }
-        }
+    private func load(_ objects: [NSManagedObject]) throws {
+        if objects.isEmpty { return }
         let lookup = IdentityLookup(context: context, model: model, batchSize: importer.options.batchSize)
-        held = try lookup.objects(with: Array(wanted))
+        _ = try lookup.objects(with: objects.map(\.objectID))
     }
-
-    /// Keeps prefetched objects alive until they are used.
-    private var held: [NSManagedObject] = []
 
     private func note(_ session: ImportSession) throws {
         let changes = session.changes
@@ -211,10 +193,10 @@ final class ObjectImport: BatchedImport {
     }
 
     private func remember(_ session: ImportSession) {
-        for (id, node) in session.payload.nodesOfRecords {
-            let node = node.resolved
+        for node in session.payload.nodes where !node.isReference && !node.isTombstone {
             // A deleted object cannot be referred to.
-            if let object = node.object, !node.isTombstone { ids[id] = object.objectID }
+            guard let id = node.object?.objectID else { continue }
+            for record in node.records { ids[record.record.id] = id }
         }
         for (id, links) in session.deferred { deferred[id, default: DeferredLinks()].formUnion(links) }
     }

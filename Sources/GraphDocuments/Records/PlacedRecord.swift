@@ -1,37 +1,38 @@
 /// A record of a document with its position, the positions of its members, and unknown members.
 public struct PlacedRecord: Sendable, Hashable {
-    // Boxed, so that passing a record costs one reference count, not one for each part.
-    private let box: Box
+    // Boxed, so that passing a record costs one reference count, not one for each part. Inlinable, so that reading a part in
+    // another module does not copy the whole record.
+    @usableFromInline let box: Box
 
     /// The record.
-    public var record: GraphRecord { _read { yield box.record } }
+    @inlinable public var record: GraphRecord { _read { yield box.record } }
     /// The position of the record.
-    public var place: DocumentPlace { box.place }
+    @inlinable public var place: DocumentPlace { box.place }
     /// Whether the id is in the document; otherwise the reader has generated one, which no other record refers to.
-    public var hasOwnID: Bool { box.hasOwnID }
+    @inlinable public var hasOwnID: Bool { box.hasOwnID }
     /// Whether the document contains the id (`$id`), so that no other record may have it. Several records of one object
     /// may have the same id if it is derived from their key.
-    public var hasStatedID: Bool { box.hasStatedID }
+    @inlinable public var hasStatedID: Bool { box.hasStatedID }
     /// Whether the entity is in the document; otherwise it follows from the record's position.
-    public var hasOwnEntity: Bool { box.hasOwnEntity }
+    @inlinable public var hasOwnEntity: Bool { box.hasOwnEntity }
     /// Members that the schema's entity does not have, in the document's order.
-    public var unknownMembers: [UnknownMember] { box.unknownMembers }
+    @inlinable public var unknownMembers: [UnknownMember] { box.unknownMembers }
     /// Additional information of a mapping; nil without one.
-    public var details: MappedDetails? { box.details }
+    @inlinable public var details: MappedDetails? { box.details }
     /// The position of each attribute's value, in the record's order.
     var attributeMarks: [PlaceMark] { box.attributeMarks }
     /// The position of each relationship's value, in the record's order.
     var relationshipMarks: [PlaceMark] { box.relationshipMarks }
 
     // Immutable, so that reading a part needs no check of exclusive access.
-    private final class Box: Sendable {
-        let record: GraphRecord
-        let place: DocumentPlace
-        let hasOwnID: Bool
-        let hasStatedID: Bool
-        let hasOwnEntity: Bool
-        let unknownMembers: [UnknownMember]
-        let details: MappedDetails?
+    @usableFromInline final class Box: Sendable {
+        @usableFromInline let record: GraphRecord
+        @usableFromInline let place: DocumentPlace
+        @usableFromInline let hasOwnID: Bool
+        @usableFromInline let hasStatedID: Bool
+        @usableFromInline let hasOwnEntity: Bool
+        @usableFromInline let unknownMembers: [UnknownMember]
+        @usableFromInline let details: MappedDetails?
         let attributeMarks: [PlaceMark]
         let relationshipMarks: [PlaceMark]
 

@@ -36,7 +36,7 @@ extension NSManagedObject {
     }
 
     final func memberSet(at index: Int) -> NSSet {
-        NSSet(array: members(at: index))
+        MemberSet(members(at: index))
     }
 
     final func orderedMembers(at index: Int) -> NSOrderedSet {
@@ -133,6 +133,7 @@ extension NSManagedObject {
     }
 
     private static func objects(_ values: [Any]) throws -> [NSManagedObject] {
+        if values.isEmpty { return [] }
         var known: Any.Type?
         return try values.map { value in
             if let known, type(of: value) == known {
