@@ -137,6 +137,8 @@ import Testing
             #expect((tags[1].value(forKey: "notes") as? NSSet)?.contains(note) == true)
             set.remove(tags[0])
             #expect(note.value(forKey: "tags") as? NSSet == NSSet(object: tags[1]))
+            // A set of its own class can be printed, as Foundation's can.
+            #expect("\(set)".contains("Tag"))
             let items = (0..<4).map { context.insert("Item", ["name": "\($0)"]) }
             let ordered = note.mutableOrderedSetValue(forKey: "items")
             ordered.addObjects(from: items)

@@ -49,8 +49,10 @@ final class CopyLinks {
         for id in outside where !missing.contains(id) { found[id] = try standIn(for: id) }
         for node in graph.nodes {
             for (relationship, targets) in zip(node.entity.relationships, node.targets) {
-                for id in targets where graph.index[id] == nil {
-                    let place = "\(node.entity.name).\(relationship.name)"
+                let outside = targets.filter { graph.index[$0] == nil }
+                if outside.isEmpty { continue }
+                let place = "\(node.entity.name).\(relationship.name)"
+                for id in outside {
                     if let reason = reason(id, relationship, missing) {
                         omissions.note(
                             CopyOmission(original: node.id, relationship: place, object: id, reason: reason))

@@ -252,9 +252,11 @@ final class CopySession {
             for member in (copy.value(forKey: name) as? NSOrderedSet)?.array ?? [] { members.add(member) }
             copy.setValue(members, forKey: name)
         } else {
-            let members = NSMutableSet(array: objects)
             let before = copy.value(forKey: name) as? NSSet
-            for member in before?.allObjects ?? [] { members.add(member) }
+            var members = Set(objects)
+            if let before, before.count > 0 {
+                members.formUnion(before.allObjects.lazy.compactMap { $0 as? NSManagedObject })
+            }
             if members.count != before?.count ?? 0 { copy.setValue(members, forKey: name) }
         }
     }

@@ -17,7 +17,8 @@ struct ObjectName: Hashable {
         self.primaryKey = primaryKey
     }
 
-    init(_ id: NSManagedObjectID) {
+    /// - Parameter known: The UUID of a store that the object probably is in, so that equal names share a text.
+    init(_ id: NSManagedObjectID, in known: String? = nil) {
         if let name = ObjectName(partsOf: id) {
             self = name
             return
@@ -26,11 +27,11 @@ struct ObjectName: Hashable {
         // In one pass over the text: x-coredata://STORE/Entity/p12
         var uri = id.uriRepresentation().absoluteString
         let isTemporary = id.isTemporaryID
-        (store, primaryKey, text) = uri.withUTF8 { ObjectName.parts(of: $0, isTemporary: isTemporary) }
+        (store, primaryKey, text) = uri.withUTF8 { ObjectName.parts(of: $0, isTemporary: isTemporary, store: known) }
     }
 
     private static func parts(
-        of uri: UnsafeBufferPointer<UInt8>, isTemporary: Bool
+        of uri: UnsafeBufferPointer<UInt8>, isTemporary: Bool, store known: String?
     ) -> (store: String?, primaryKey: Int64?, text: String) {
         let slash = UInt8(ascii: "/")
         guard let first = uri.firstIndex(of: slash), let last = uri.lastIndex(of: slash), first + 2 < last,
@@ -38,11 +39,22 @@ struct ObjectName: Hashable {
         else { return (nil, nil, decoded(uri[...])) }
         let name = uri[(last + 1)...]
         if isTemporary { return (nil, nil, decoded(name)) }
-        let store = decoded(uri[(first + 2)..<end])
-        if name.first == UInt8(ascii: "p"), let key = Int64(String(decoding: name.dropFirst(), as: UTF8.self)) {
-            return (store, key, "")
-        }
+        let text = uri[(first + 2)..<end]
+        let store = known.flatMap { $0.utf8.elementsEqual(text) ? $0 : nil } ?? decoded(text)
+        if name.first == UInt8(ascii: "p"), let key = number(name.dropFirst()) { return (store, key, "") }
         return (store, nil, decoded(name))
+    }
+
+    private static func number(_ digits: Slice<UnsafeBufferPointer<UInt8>>) -> Int64? {
+        guard (1...18).contains(digits.count) else { return Int64(String(decoding: digits, as: UTF8.self)) }
+        var number: Int64 = 0
+        for digit in digits {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else {
+                return Int64(String(decoding: digits, as: UTF8.self))
+            }
+            number = number * 10 + Int64(digit - UInt8(ascii: "0"))
+        }
+        return number
     }
 
     private static func decoded(_ part: Slice<UnsafeBufferPointer<UInt8>>) -> String {

@@ -4,6 +4,8 @@ import CoreData
 /// looking up a known one.
 final class ObjectNames {
     private var names: [ObjectIDKey: ObjectName] = [:]
+    /// The store of the last name, which is usually that of the next one.
+    private var lastStore: String?
     /// The number of names that are kept; then all are removed, so that memory does not grow with the store.
     private static let limit = 50_000
 
@@ -11,8 +13,16 @@ final class ObjectNames {
         if let name = ObjectName(partsOf: id) { return name }
         if let name = names[ObjectIDKey(id)] { return name }
         if names.count >= ObjectNames.limit { names.removeAll(keepingCapacity: true) }
-        let name = ObjectName(id)
+        let name = newName(of: id)
         names[ObjectIDKey(id)] = name
+        return name
+    }
+
+    /// The name of an ID that is not looked up again, so that it takes no place.
+    func newName(of id: NSManagedObjectID) -> ObjectName {
+        if let name = ObjectName(partsOf: id) { return name }
+        let name = ObjectName(id, in: lastStore)
+        lastStore = name.store
         return name
     }
 }

@@ -12,17 +12,31 @@ final class ExportSession {
     let plainLayout: PlainLayout?
     let exporter: GraphExporter
     let store: NSPersistentStore?
+    /// The snapshot whose stores are written; nil for an export from a context.
+    private let snapshot: StoreSnapshot?
     let model: NSManagedObjectModel
     var result = ExportResult()
     private var progress: Progress?
 
-    init(_ exporter: GraphExporter, context: NSManagedObjectContext, store: NSPersistentStore?) throws {
+    /// Creates a session that exports the stores of a snapshot. Must be called on the context's queue.
+    ///
+    /// - Parameter context: A context of the snapshot.
+    convenience init(_ exporter: GraphExporter, context: NSManagedObjectContext, snapshot: StoreSnapshot) throws {
+        try self.init(
+            exporter, context: context, store: snapshot.coordinator.persistentStores.first, snapshot: snapshot)
+    }
+
+    init(
+        _ exporter: GraphExporter, context: NSManagedObjectContext, store: NSPersistentStore?,
+        snapshot: StoreSnapshot? = nil
+    ) throws {
         guard let model = ExportSession.model(of: context) else {
             throw ExportError(.noContext, "The context has no persistent store coordinator.")
         }
         self.exporter = exporter
         self.context = context
         self.store = store
+        self.snapshot = snapshot
         self.model = model
         layout = exporter.layout ?? (exporter.mapping == nil ? exporter.format.defaultLayout : .nested)
         let identity = exporter.mapping?.completing(exporter.identity, in: model) ?? exporter.identity
@@ -144,7 +158,7 @@ final class ExportSession {
                 if nested == nil { nested = NestedExport(self, loader: loader) }
                 try nested?.write(ids, to: &writer)
             } else {
-                try write(ids, with: loader, to: &writer) { [context] in try context.resetKeepingState() }
+                try writeStored(ids, with: loader, to: &writer)
             }
         }
         try writer.finish()
@@ -203,21 +217,50 @@ final class ExportSession {
 
     // MARK: - Writing
 
+    /// Writes objects of the stores. If there are several batches, each is read while the one before is written.
+    private func writeStored(
+        _ ids: [NSManagedObjectID], with loader: ObjectLoader, to writer: inout any GraphWriter
+    ) throws {
+        guard ids.count > loader.batchSize, let snapshot else {
+            try write(ids, with: loader, to: &writer)
+            return try context.resetKeepingState()
+        }
+        let batches = try draftBatches ?? makeDraftBatches(of: snapshot)
+        draftBatches = batches
+        try batches.forEachBatch(of: ids) { drafts in
+            try autoreleasing { try write(drafts, with: loader, to: &writer) }
+            try context.resetKeepingState()
+        }
+    }
+
+    private var draftBatches: DraftBatches?
+
+    private func makeDraftBatches(of snapshot: StoreSnapshot) throws -> DraftBatches {
+        let plan = try ShapePlan(plan.shape, model: model)
+        if let plainLayout { try plan.omitUnwritten(in: plainLayout) }
+        return DraftBatches(
+            try snapshot.makeContext(), plan: plan, batchSize: exporter.batchSize, store: store?.identifier)
+    }
+
     private func write(
-        _ ids: [NSManagedObjectID], with loader: ObjectLoader, to writer: inout any GraphWriter,
-        afterBatch: () throws -> Void = {}
+        _ ids: [NSManagedObjectID], with loader: ObjectLoader, to writer: inout any GraphWriter
     ) throws {
         for start in stride(from: 0, to: ids.count, by: loader.batchSize) {
             try autoreleasing {
                 let batch = Array(ids[start..<min(start + loader.batchSize, ids.count)])
-                let objects = try loader.objects(with: batch).compactMap { $0 }
-                for record in try records(of: objects, with: loader) {
-                    try checkCancelled()
-                    try writer.write(record, of: plan.schema.entity(record.entity))
-                    didWrite(record)
-                }
+                let drafts = try loader.objects(with: batch).compactMap { try $0.map(recorder.draft(of:)) }
+                try write(drafts, with: loader, to: &writer)
             }
-            try afterBatch()
+        }
+    }
+
+    private func write(
+        _ drafts: [ObjectRecorder.Draft], with loader: ObjectLoader, to writer: inout any GraphWriter
+    ) throws {
+        for record in try records(of: drafts, with: loader) {
+            try checkCancelled()
+            try writer.write(record, of: plan.schema.entity(record.entity))
+            didWrite(record)
         }
     }
 

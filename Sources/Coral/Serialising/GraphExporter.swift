@@ -224,7 +224,7 @@ public struct GraphExporter: Sendable {
     ) throws -> Result {
         let context = try snapshot.makeContext()
         return try context.performAndWait {
-            try body(ExportSession(self, context: context, store: snapshot.coordinator.persistentStores.first))
+            try body(ExportSession(self, context: context, snapshot: snapshot))
         }
     }
 }

@@ -35,31 +35,58 @@ final class ObjectLoader {
         request.includesSubentities = false
         request.affectedStores = stores
         let ids = try context.fetch(request)
-        let named = ids.map { (names.name(of: $0), $0) }.sorted { $0.0 < $1.0 }
-        if stores == nil, named.allSatisfy({ $0.0.store == storeIdentifier && $0.0.primaryKey != nil }) {
-            known[ObjectIdentifier(entity)] = PrimaryKeyRanges(named.compactMap(\.0.primaryKey))
+        let names = ids.map { self.names.newName(of: $0) }
+        if stores == nil, names.allSatisfy({ $0.store == storeIdentifier && $0.primaryKey != nil }) {
+            known[ObjectIdentifier(entity)] = PrimaryKeyRanges(names.compactMap(\.primaryKey))
         }
-        return named.map(\.1)
+        // Stores usually return them in this order.
+        if zip(names, names.dropFirst()).allSatisfy({ !($1 < $0) }) { return ids }
+        return zip(names, ids).sorted { $0.0 < $1.0 }.map(\.1)
     }
 
     /// The objects with these IDs, loaded, in the same order; nil for one that does not exist.
     ///
     /// One statement for each entity of objects that are not loaded, and one for each of its to-many relationships.
-    func objects(with ids: [NSManagedObjectID]) throws -> [NSManagedObject?] {
-        var loaded: [ObjectIDKey: NSManagedObject] = [:]
-        loaded.reserveCapacity(ids.count)
-        var absent: [NSEntityDescription: [NSManagedObjectID]] = [:]
-        for id in ids {
-            if let object = context.registeredObject(for: id), !object.isFault {
-                loaded[ObjectIDKey(id)] = object
+    ///
+    /// - Parameter mayBeLoaded: Whether the context may have loaded some of them already.
+    func objects(with ids: [NSManagedObjectID], mayBeLoaded: Bool = true) throws -> [NSManagedObject?] {
+        var objects = [NSManagedObject?](repeating: nil, count: ids.count)
+        var absent: [(entity: NSEntityDescription, positions: [Int])] = []
+        for (position, id) in ids.enumerated() {
+            if mayBeLoaded, let object = context.registeredObject(for: id), !object.isFault {
+                if !object.isDeleted { objects[position] = object }
+                continue
+            }
+            let entity = id.entity
+            // The last entity is usually the same.
+            if let index = absent.lastIndex(where: { $0.entity === entity }) {
+                absent[index].positions.append(position)
             } else {
-                absent[id.entity, default: []].append(id)
+                absent.append((entity, [position]))
             }
         }
-        for (entity, ids) in absent {
-            for object in try fetch(ids, of: entity) { loaded[ObjectIDKey(object.objectID)] = object }
+        for (entity, positions) in absent {
+            let wanted = positions.count == ids.count ? ids : positions.map { ids[$0] }
+            try find(wanted, of: entity) { objects[positions[$0]] = $1 }
         }
-        return ids.map { id in loaded[ObjectIDKey(id)].flatMap { $0.isDeleted ? nil : $0 } }
+        return objects
+    }
+
+    /// Fetches objects, and calls a function with each that is not deleted and with its position in the list.
+    private func find(
+        _ ids: [NSManagedObjectID], of entity: NSEntityDescription, _ body: (Int, NSManagedObject) -> Void
+    ) throws {
+        let found = try fetch(ids, of: entity)
+        // They usually come in the order of their IDs.
+        if found.count == ids.count, zip(found, ids).allSatisfy({ $0.objectID == $1 }) {
+            for (position, object) in found.enumerated() where !object.isDeleted { body(position, object) }
+            return
+        }
+        var objects: [ObjectIDKey: NSManagedObject] = [:]
+        for object in found where !object.isDeleted { objects[ObjectIDKey(object.objectID)] = object }
+        for (position, id) in ids.enumerated() {
+            if let object = objects[ObjectIDKey(id)] { body(position, object) }
+        }
     }
 
     private func fetch(_ ids: [NSManagedObjectID], of entity: NSEntityDescription) throws -> [NSManagedObject] {
@@ -80,9 +107,12 @@ final class ObjectLoader {
     func missing(among lists: [[NSManagedObjectID]]) throws -> Set<NSManagedObjectID> {
         var missing: Set<NSManagedObjectID> = []
         var doubtful: [NSEntityDescription: Set<NSManagedObjectID>] = [:]
+        var last: (entity: NSEntityDescription, rows: PrimaryKeyRanges?)?
         for ids in lists {
             for id in ids where !id.isTemporaryID {
-                if let rows = try rows(of: id.entity) {
+                let entity = id.entity
+                if last?.entity !== entity { last = (entity, try rows(of: entity)) }
+                if let rows = last?.rows {
                     let name = names.name(of: id)
                     if name.store == storeIdentifier, let key = name.primaryKey {
                         if !rows.contains(key), !isLoaded(id) { missing.insert(id) }
@@ -92,7 +122,7 @@ final class ObjectLoader {
                 if let exists = existence[ObjectIDKey(id)] {
                     if !exists { missing.insert(id) }
                 } else if !isLoaded(id) {
-                    doubtful[id.entity, default: []].insert(id)
+                    doubtful[entity, default: []].insert(id)
                 }
             }
         }

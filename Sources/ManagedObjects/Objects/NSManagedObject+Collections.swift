@@ -65,6 +65,9 @@ final class RelationshipSet: NSMutableSet {
         NSArray(array: owner?.members(at: index) ?? []).objectEnumerator()
     }
 
+    // Foundation's own description stops the process for a subclass.
+    override var description: String { NSSet(array: allObjects).description }
+
     override func add(_ object: Any) {
         guard let object = object as? NSManagedObject else { return }
         owner?.addMember(object, at: index, primitive: isPrimitive)

@@ -36,7 +36,8 @@ extension NSManagedObject {
     }
 
     final func memberSet(at index: Int) -> NSSet {
-        MemberSet(members(at: index))
+        let members = members(at: index)
+        return members.isEmpty ? NSSet() : NSSet(array: members)
     }
 
     final func orderedMembers(at index: Int) -> NSOrderedSet {
