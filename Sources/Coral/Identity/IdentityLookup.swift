@@ -41,7 +41,11 @@ struct IdentityLookup {
             var others: [Int: [NSManagedObject]] = [:]
             for object in objects {
                 guard let key = try key(of: object, rule: rule, entity), let position = positions[key] else { continue }
-                if first[position] == nil { first[position] = object } else { others[position, default: []].append(object) }
+                if first[position] == nil {
+                    first[position] = object
+                } else {
+                    others[position, default: []].append(object)
+                }
             }
             for (position, key) in zip(0..., batch) {
                 let position = isDistinct ? position : positions[key] ?? position

@@ -55,7 +55,9 @@ final class DraftBatches: @unchecked Sendable {
         try autoreleasing {
             let batch = Array(ids.prefix(loader.batchSize))
             ids = ids.dropFirst(loader.batchSize)
-            let drafts = try loader.objects(with: batch, mayBeLoaded: false).compactMap { try $0.map(recorder.draft(of:)) }
+            let drafts = try loader.objects(with: batch, mayBeLoaded: false).compactMap {
+                try $0.map(recorder.draft(of:))
+            }
             try context.resetKeepingState()
             return drafts
         }
