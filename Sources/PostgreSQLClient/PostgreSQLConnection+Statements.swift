@@ -9,9 +9,22 @@
         /// textual form.
         @discardableResult
         package func execute(script: String) throws -> PostgreSQLResult {
+            try send(script: script)
+            return try receiveScript()
+        }
+
+        /// Sends statements without parameters, which the server executes meanwhile. The next statement first waits for their end; an
+        /// error of theirs is thrown by it.
+        package func send(script: String) throws {
             try beginStatement(script)
             guard PQsendQuery(handle, script) == 1 else { throw lastError() }
             receivesSingleRows = false
+            isScriptOpen = true
+        }
+
+        @discardableResult
+        private func receiveScript() throws -> PostgreSQLResult {
+            isScriptOpen = false
             var outcome = PostgreSQLPipeline.Outcome()
             while let made = nextResult() { outcome.add { try result(made) } }
             return try outcome.last()
@@ -54,10 +67,7 @@
         private func pipelined(
             resets: Bool, _ body: (PostgreSQLPipeline) throws -> Void
         ) throws -> PostgreSQLPipeline.Outcome {
-            // libpq ends the mode of single rows with the next statement, but not for the first one of a pipeline.
-            if resets, receivesSingleRows { try execute(script: "") }
-            try beginStatement(nil)
-            let pipeline = try PostgreSQLPipeline(self)
+            let pipeline = PostgreSQLPipeline(self, resets: resets)
             do {
                 try body(pipeline)
             } catch {
@@ -99,11 +109,22 @@
             return rows
         }
 
+        /// Begins the mode in which statements are sent without waiting for the results of those before.
+        ///
+        /// - Parameter resets: Whether the rows of the first statement must be received together.
+        func beginPipeline(resets: Bool) throws {
+            // libpq ends the mode of single rows with the next statement, but not for the first one of a pipeline.
+            if resets, receivesSingleRows { try execute(script: "") }
+            try beginStatement(nil)
+            guard PQenterPipelineMode(handle) == 1 else { throw lastError() }
+        }
+
         /// - Parameter sql: The text for the trace.
         private func beginStatement(_ sql: String?) throws {
             guard !isFinished else { throw PostgreSQLError("The connection is closed.", isConnectionLost: true) }
             openRows?.receiveAll()
             openRows = nil
+            if isScriptOpen { try receiveScript() }
             if let sql { trace?(sql) }
             roundTripCount += 1
         }

@@ -20,6 +20,8 @@
         var receivesSingleRows = false
         /// The rows that the server still sends.
         weak var openRows: PostgreSQLRows?
+        /// Whether a script was sent whose results were not received.
+        var isScriptOpen = false
 
         /// Connects to a server.
         ///

@@ -33,16 +33,26 @@
         /// What was sent: the text of a statement to prepare, otherwise nil.
         private var sent: [PreparedTexts.Text?] = []
 
-        init(_ connection: PostgreSQLConnection) throws {
+        private let resets: Bool
+        private var isBegun = false
+
+        /// - Parameter resets: Whether the rows of the first statement must be received together.
+        init(_ connection: PostgreSQLConnection, resets: Bool) {
             self.connection = connection
-            guard PQenterPipelineMode(connection.handle) == 1 else { throw connection.lastError() }
+            self.resets = resets
         }
 
         /// The bytes of a statement that the server receives before the next one is sent.
         private static let flushSize = 8192
 
         /// Sends a statement. The server executes a large one while the next one is made.
+        ///
+        /// - Throws: The error of statements that were sent before without waiting for their results, and errors of the connection.
         package func send(_ sql: String, _ parameters: [PostgreSQLValue] = []) throws {
+            if !isBegun {
+                try connection.beginPipeline(resets: resets)
+                isBegun = true
+            }
             connection.trace?(sql)
             let handle = connection.handle
             let parameters = PostgreSQLParameters(parameters)
@@ -69,6 +79,7 @@
         /// Receives the results of all statements.
         func outcome() -> Outcome {
             var outcome = Outcome()
+            guard isBegun else { return outcome }
             guard PQpipelineSync(connection.handle) == 1 else {
                 outcome.add { throw connection.lastError() }
                 return outcome

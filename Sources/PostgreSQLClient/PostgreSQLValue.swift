@@ -69,8 +69,13 @@
 
         package mutating func append(_ number: Int64) {
             count += 1
-            append(bigEndian: Int32(8))
-            append(bigEndian: number)
+            let bits = UInt64(bitPattern: number)
+            // The length and both halves at once, because each appending examines the capacity.
+            let words = (
+                UInt32(8).bigEndian, UInt32(truncatingIfNeeded: bits >> 32).bigEndian,
+                UInt32(truncatingIfNeeded: bits).bigEndian
+            )
+            withUnsafeBytes(of: words) { content.append(contentsOf: $0) }
         }
 
         package mutating func append(_ number: Double) { append(Int64(bitPattern: number.bitPattern)) }

@@ -120,6 +120,17 @@
             #expect(try store.historyExtent()?.last == 1)
             let found = try RowCheck(url: copy, model: model).problems(in: other.context()) { _, _ in }
             #expect(texts(found) == ["danglingReference Item.note 1"])
+            let options = try [original, store].map { store in
+                try store.content().pool.withConnection { connection in
+                    let found = try connection.execute(
+                        """
+                        SELECT c.relname || array_to_string(c.reloptions, ',') FROM pg_class AS c \
+                        WHERE c.relnamespace = to_regnamespace($1) AND c.reloptions IS NOT NULL ORDER BY c.relname
+                        """, [.text(store.content().location.quotedSchema)])
+                    return (0..<found.rowCount).map { found.text($0, 0) }
+                }
+            }
+            #expect(options[0] == options[1] && options[0].contains("znotefillfactor=90"))
             // The copy is independent, and complete: a save is refused by its own unique index.
             let context = other.context()
             _ = context.insert("Note", ["title": "only here"])

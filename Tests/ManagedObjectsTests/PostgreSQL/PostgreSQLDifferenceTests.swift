@@ -8,8 +8,9 @@
 
     @testable import ManagedObjects
 
-    /// What the article "More than one machine" lists as different from a store in a file. The other points are in
-    /// `PostgreSQLStoreTests`, `PostgreSQLFailureTests`, `BatchRequestTests` and `ReadersAgreeTests`.
+    /// What the article "More than one machine" lists as different from a store in a file: points 3 to 7, 11 and 12. Points 1, 8 and
+    /// 10 are in `PostgreSQLStoreTests`, 2 in `PostgreSQLStatementTests`, 9 in `PostgreSQLDerivedTests`, the history of 10 in
+    /// `PostgreSQLMigrationTests`.
     @Suite(.serialized, .enabled(if: TestStores.server != nil, "CORAL_POSTGRESQL names no server."))
     struct PostgreSQLDifferenceTests {
         private func context(_ model: NSManagedObjectModel = NotesModel.make()) throws -> NSManagedObjectContext {
@@ -94,11 +95,12 @@
             #expect(throws: CocoaError.self) { try context.fetch(aggregate("sum:(count)", .integer64AttributeType)) }
         }
 
-        @Test func `shifts and the extremes of UUIDs are computed in the process`() throws {
+        @Test func `shifts, and the extremes of UUIDs and data, are computed in the process`() throws {
             let context = try context()
             let identifiers = (0..<3).map { _ in UUID() }
             for (number, identifier) in identifiers.enumerated() {
-                _ = context.insert("Note", ["count": number + 1, "identifier": identifier])
+                _ = context.insert(
+                    "Note", ["count": number + 1, "identifier": identifier, "blob": Data([UInt8(number + 1)])])
             }
             try context.save()
             let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
@@ -106,6 +108,26 @@
             #expect(try context.count(for: request) == 1)
             let least = try context.fetch(aggregate("min:(identifier)", .UUIDAttributeType)).first?["found"] as? UUID
             #expect(least?.uuidString == identifiers.map(\.uuidString).min())
+            let greatest = try context.fetch(aggregate("max:(blob)", .binaryDataAttributeType)).first?["found"]
+            #expect(greatest as? Data == Data([3]))
+        }
+
+        @Test func `a batch update does not compute texts with functions`() throws {
+            for type in TestStores.sqlTypes {
+                let context = try TestStack(type: type, url: TestStores.url(type)).context()
+                _ = context.insert("Note", ["title": "äb", "count": 1])
+                try context.save()
+                let update = NSBatchUpdateRequest(entityName: "Note")
+                update.propertiesToUpdate = ["title": NSExpression(format: "uppercase:(title)")]
+                let isFile = type != TestStores.postgreSQL
+                if isFile {
+                    try context.execute(update)
+                } else {
+                    #expect(throws: CocoaError.self) { try context.execute(update) }
+                }
+                context.reset()
+                #expect(try context.all("Note").first?.value(forKey: "title") as? String == (isFile ? "ÄB" : "äb"))
+            }
         }
 
         @Test func `a sum of fractions in a whole number is rounded as in a file`() throws {

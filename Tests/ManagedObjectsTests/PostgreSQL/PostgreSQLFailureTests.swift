@@ -45,7 +45,7 @@
             let context = stack.context()
             let note = context.insert("Note", ["title": "a"])
             try context.save()
-            for statement in ["UPDATE", "NOTIFY"] {
+            for statement in ["BEGIN", "UPDATE", "INSERT INTO ACHANGE", "NOTIFY"] {
                 let count = Mutex(0)
                 try store.content().pool.trace { sql in
                     guard sql.contains(statement),
@@ -61,7 +61,39 @@
                 let reading = stack.context()
                 #expect(try reading.all("Note").first?.value(forKey: "title") as? String == "after \(statement)")
             }
-            #expect(try store.historyExtent()?.last == 3, "each save is one transaction")
+            #expect(try store.historyExtent()?.last == 5, "each save is one transaction")
+        }
+
+        @Test func `a statement that an administrator cancels ends the save, which can be made again`() throws {
+            let (stack, store) = try stack([NSPersistentHistoryTrackingKey: true])
+            let context = stack.context()
+            let notes = (0..<100).map { context.insert("Note", ["count": $0]) }
+            try context.save()
+            let location = try store.content().location
+            let other = try PostgreSQLConnection(location.server, setup: location.setup)
+            defer { other.close() }
+            try other.execute(script: "BEGIN; SELECT 1 FROM ZNOTE FOR UPDATE")
+            let ended = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                defer { ended.signal() }
+                // The update waits for the locked rows, and the history is in the pipeline behind it.
+                let end = Date(timeIntervalSinceNow: 30)
+                while Date() < end,
+                    (try? other.execute(
+                        "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'",
+                        [.text(location.applicationName)]
+                    ).integer(0, 0)) == 0
+                { usleep(2000) }
+            }
+            for note in notes { note.setValue(-1, forKey: "count") }
+            #expect(throws: CocoaError.self) { try context.save() }
+            ended.wait()
+            try other.execute(script: "ROLLBACK")
+            #expect(try store.historyExtent()?.last == 1)
+            try context.save()
+            #expect(try store.historyExtent()?.last == 2)
+            let reading = stack.context()
+            #expect(try reading.all("Note").allSatisfy { $0.value(forKey: "count") as? Int == -1 })
         }
 
         @Test(arguments: [SocketProxy.Cut.beforeCommit, .afterCommit])

@@ -145,6 +145,7 @@
                 ("title MATCHES 'N|Need.*'", 308, 5), ("title MATCHES 'Needles*.*'", 6, 5),
                 ("NOT title CONTAINS 'i'", 7, 6), ("title !=[c] 'TITLE 7'", 307, 307),
                 ("NOT (title CONTAINS[c] 'TITLE' OR count == 1)", 1, 1),
+                ("uppercase:(title) BEGINSWITH 'NEEDLE'", 308, 5), ("title <[l] 'Needle'", 308, 0),
                 ("title IN[c] {'TITLE 1', 'TITLE 2', 'none'}", 4, 2), ("title == folder.name", 2, 1),
                 ("title ==[c] folder.name", 3, 1), ("title BEGINSWITH title", 307, 307),
                 ("ANY items.name CONTAINS[c] 'NAIL'", 2, 2), ("ALL items.name BEGINSWITH[c] 'na'", 307, 307),
@@ -182,9 +183,13 @@
                         let plan = try connection.execute("EXPLAIN (COSTS OFF) " + sql, parameters)
                         try connection.execute(script: "ROLLBACK")
                         let steps = (0..<plan.rowCount).compactMap { plan.text($0, 0) }.filter { $0.contains("->") }
-                        #expect(steps.count == 3, "\(steps)")
+                        #expect(steps.count == 5, "\(steps)")
                         for (step, expected) in zip(
-                            steps, ["Nested Loop", "Function Scan on w", "Index Scan using znote_pkey"])
+                            steps,
+                            [
+                                "Nested Loop", "Subquery Scan on w", "ProjectSet", "Result",
+                                "Index Scan using znote_pkey",
+                            ])
                         {
                             #expect(step.contains(expected), "\(steps)")
                         }
@@ -253,6 +258,41 @@
                     #expect(outcome.failure?.state == "22012")
                     #expect(try connection.execute("SELECT 4::bigint").integer(0, 0) == 4)
                 }
+            }
+        }
+
+        @Test func `a script that was sent has ended before the next statement, which throws its error`() throws {
+            try pool.withConnection { connection in
+                let next: [() throws -> PostgreSQLResult] = [
+                    { try connection.execute("SELECT 2::bigint") },
+                    { try connection.execute(script: "SELECT 2::bigint") },
+                    { try connection.pipelined { try $0.send("SELECT 2::bigint") }.last() },
+                    { try connection.rows("SELECT 2::bigint").current },
+                ]
+                for next in next {
+                    try connection.send(script: "CREATE TEMPORARY TABLE sent (n bigint); DROP TABLE sent")
+                    #expect(try next().rowCount == 1)
+                    try connection.send(script: "SELECT 1; SELECT 1 / 0; SELECT 3")
+                    #expect(throws: PostgreSQLError.self) { try next() }
+                    #expect(try next().rowCount == 1, "the connection is usable")
+                }
+                // A pipeline of no statements waits for nothing.
+                try connection.send(script: "BEGIN")
+                #expect(try connection.pipelined { _ in }.results.isEmpty)
+                #expect(connection.isInTransaction)
+                try connection.execute(script: "ROLLBACK")
+                #expect(!connection.isInTransaction)
+            }
+        }
+
+        @Test func `large statements are sent while the server sends large results`() throws {
+            try pool.withConnection { connection in
+                let array = PostgreSQLValue.array(PostgreSQLArray(1...200_000))
+                let outcome = try connection.pipelined { pipeline in
+                    for _ in 0..<6 { try pipeline.send("SELECT unnest($1)", [array]) }
+                }
+                #expect(outcome.failure == nil)
+                #expect(outcome.results.map { $0.integer(199_999, 0) } == Array(repeating: 200_000, count: 6))
             }
         }
 

@@ -257,5 +257,105 @@
                 })
             #expect(read.value(forKey: "count") as? Int == 2)
         }
+
+        @Test(arguments: [NSMergePolicy.error, .mergeByPropertyObjectTrump])
+        func `a conflict of the second entity leaves the first one as it was`(policy: NSMergePolicy) throws {
+            let stack = try stack(options: [NSPersistentHistoryTrackingKey: true])
+            let (first, second) = (stack.context(), stack.context())
+            second.mergePolicy = policy
+            let folder = first.insert("Folder", ["name": "f"])
+            let notes = (0..<20).map { first.insert("Note", ["title": "n", "count": $0]) }
+            try first.save()
+            let seen = try second.all("Note").sorted { $0.key.number < $1.key.number }
+            let seenFolder = try #require(second.all("Folder").first)
+            notes[7].setValue(100, forKey: "count")
+            try first.save()
+            seenFolder.setValue("changed", forKey: "name")
+            for note in seen { note.setValue("changed", forKey: "title") }
+            _ = second.insert("Tag", ["name": "t"])
+            var changed = 20
+            if policy === NSMergePolicy.error {
+                let error = #expect(throws: CocoaError.self) { try second.save() }
+                let conflicts = error?.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict]
+                #expect(conflicts?.map(\.sourceObject.objectID) == [notes[7].objectID])
+                changed = 0
+            } else {
+                try second.save()
+            }
+            let reading = stack.context()
+            let read = try reading.all("Note")
+            #expect(read.count { $0.value(forKey: "title") as? String == "changed" } == changed)
+            #expect(read.contains { $0.value(forKey: "count") as? Int == 100 })
+            let name = try reading.all("Folder").first?.value(forKey: "name") as? String
+            #expect(name == (changed == 0 ? "f" : "changed"))
+            #expect(try reading.all("Tag").count == (changed == 0 ? 0 : 1))
+            #expect(try store(stack).historyExtent()?.last == (changed == 0 ? 2 : 3))
+            withExtendedLifetime(folder) {}
+        }
+
+        @Test func `the history has each change once, whatever is common to neighbours`() throws {
+            let model = NotesModel.make()
+            model.entitiesByName["Item"]?.attributesByName["name"]?.preservesValueInHistoryOnDeletion = true
+            let stack = try stack(model, options: [NSPersistentHistoryTrackingKey: true])
+            let context = stack.context()
+            var notes = (0..<40).map { context.insert("Note", ["count": $0]) }
+            var items = (0..<40).map { context.insert("Item", ["index": $0, "name": "i\($0)"]) }
+            try context.save()
+            var random = PredicateGenerator.Randomness(state: 7)
+            for _ in 0..<10 {
+                var expected: [String] = []
+                for number in 0..<Int.random(in: 0...3, using: &random) {
+                    items.append(context.insert("Item", ["index": 100 + number, "name": "new"]))
+                }
+                for note in notes where Bool.random(using: &random) {
+                    let keys = ["title", "rank", "small"].filter { _ in Bool.random(using: &random) }
+                    for key in keys {
+                        note.setValue(
+                            key == "title" ? UUID().uuidString : Int.random(in: 1...30_000, using: &random), forKey: key
+                        )
+                    }
+                }
+                let deleted = items.filter { !$0.objectID.isTemporaryID && Int.random(in: 0..<8, using: &random) == 0 }
+                for item in deleted {
+                    expected.append("delete Item \(item.value(forKey: "name") ?? "")")
+                    context.delete(item)
+                }
+                items.removeAll { deleted.contains($0) }
+                if let note = notes.popLast() {
+                    expected.append("delete Note ")
+                    context.delete(note)
+                }
+                context.processPendingChanges()
+                for note in context.updatedObjects {
+                    expected.append(
+                        "update Note \(note.objectID.uriRepresentation()) \(note.changedValues().keys.sorted())")
+                }
+                let inserted = context.insertedObjects
+                try context.save()
+                for item in inserted { expected.append("insert Item \(item.objectID.uriRepresentation())") }
+                let request = NSPersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast)
+                request.resultType = .transactionsAndChanges
+                let result = try context.execute(request) as? NSPersistentHistoryResult
+                let transaction = try #require((result?.result as? [NSPersistentHistoryTransaction])?.last)
+                let changes = try #require(transaction.changes)
+                #expect(
+                    changes.map { change in
+                        let entity = change.changedObjectID.entity.name ?? ""
+                        let uri = change.changedObjectID.uriRepresentation()
+                        switch change.changeType {
+                        case .insert: return "insert \(entity) \(uri)"
+                        case .update:
+                            let names = (change.updatedProperties ?? []).map(\.name).sorted()
+                            return "update \(entity) \(uri) \(names)"
+                        default: return "delete \(entity) \(change.tombstone?["name"] ?? "")"
+                        }
+                    }.sorted() == expected.sorted())
+                #expect(changes.map(\.changeID) == changes.map(\.changeID).sorted())
+            }
+            try store(stack).content().pool.withConnection { connection in
+                let row = try connection.execute("SELECT count(*), count(DISTINCT Z_PK), max(Z_PK) FROM ACHANGE")
+                #expect(row.integer(0, 0) == row.integer(0, 1) && row.integer(0, 0) == row.integer(0, 2))
+            }
+        }
     }
 #endif

@@ -49,7 +49,9 @@
             var definitions: [String] = []
             for name in try PostgreSQLStore.tableNames(catalog, in: connection) {
                 let copy = "\(target.quotedSchema).\(name)"
-                statements.append("CREATE TABLE \(copy) (LIKE \(name) INCLUDING DEFAULTS INCLUDING GENERATED)")
+                statements.append(
+                    "CREATE TABLE \(copy) (LIKE \(name) INCLUDING DEFAULTS INCLUDING GENERATED)"
+                        + (try Self.options(ofTable: name, in: connection)))
                 statements.append("INSERT INTO \(copy) SELECT * FROM \(name)")
                 definitions += try Self.definitions(ofTable: name, in: connection)
             }
@@ -63,6 +65,13 @@
             statements.append("SET LOCAL search_path TO \(target.quotedSchema)")
             for statement in statements + definitions { try connection.execute(script: statement) }
             try connection.execute(script: "COMMIT")
+        }
+
+        /// The storage parameters of a table, which LIKE does not copy, such as ` WITH (fillfactor=90)`; empty if there are none.
+        private static func options(ofTable name: String, in connection: PostgreSQLConnection) throws -> String {
+            let found = try connection.execute(
+                "SELECT array_to_string(reloptions, ', ') FROM pg_class WHERE oid = to_regclass($1)", [.text(name)])
+            return found.rowCount == 1 ? found.text(0, 0).map { " WITH (\($0))" } ?? "" : ""
         }
 
         /// The statements that create the constraints and indexes of a table, without the name of its schema.

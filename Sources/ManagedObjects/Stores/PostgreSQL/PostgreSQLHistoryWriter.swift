@@ -32,20 +32,26 @@
 
         mutating func record(_ body: (inout HistoryRows) -> Void) { body(&changes) }
 
-        private struct Rows {
+        /// Changes of rows that share everything but the key are one run: a save mostly has few of them.
+        private struct Runs {
+            var keys = PostgreSQLArray(of: .integer)
+            /// The numbers of the first and the last key of each run.
+            var first = PostgreSQLArray(of: .integer)
+            var last = PostgreSQLArray(of: .integer)
             var types = PostgreSQLArray(of: .integer)
             var entities = PostgreSQLArray(of: .integer)
-            var keys = PostgreSQLArray(of: .integer)
             var masks = PostgreSQLArray(of: .bytes)
             var tombstones: [PostgreSQLArray]
 
             mutating func append(
-                _ type: NSPersistentHistoryChangeType, _ entity: Int64, _ key: Int64, mask: Data? = nil,
-                tombstone: [DatabaseValue] = []
+                _ type: NSPersistentHistoryChangeType, _ entity: Int64, _ rows: some Sequence<Int64>,
+                mask: Data? = nil, tombstone: [DatabaseValue] = []
             ) {
+                first.append(Int64(keys.count + 1))
+                for key in rows { keys.append(key) }
+                last.append(Int64(keys.count))
                 types.append(Int64(type.rawValue))
                 entities.append(entity)
-                keys.append(key)
                 if let mask { mask.withUnsafeBytes { masks.append($0) } } else { masks.appendNull() }
                 for index in tombstones.indices {
                     if let bytes = index < tombstone.count ? Self.bytes(of: tombstone[index]) : nil {
@@ -72,24 +78,32 @@
         mutating func send(by pipeline: PostgreSQLPipeline) throws {
             isSent = true
             changes.combine()
-            var rows = Rows(tombstones: (0..<tables.tombstoneCount).map { _ in PostgreSQLArray(of: .bytes) })
-            for (entity, keys) in changes.insertions { for key in keys { rows.append(.insert, entity, key) } }
+            let runs = runs()
+            guard runs.keys.count > 0 else { return }
+            let texts = [author, Bundle.main.bundleIdentifier, contextName, ProcessInfo.processInfo.processName]
+            let arrays = [runs.keys, runs.first, runs.last, runs.types, runs.entities, runs.masks] + runs.tombstones
+            try pipeline.send(
+                statement,
+                [.real(Date().timeIntervalSinceReferenceDate)]
+                    + texts.map { $0.map(PostgreSQLValue.text) ?? .null } + arrays.map(PostgreSQLValue.array))
+            isWritten = true
+        }
+
+        private func runs() -> Runs {
+            var runs = Runs(tombstones: (0..<tables.tombstoneCount).map { _ in PostgreSQLArray(of: .bytes) })
+            for (entity, keys) in changes.insertions { runs.append(.insert, entity, keys) }
             for updates in changes.updated {
-                for row in updates.keys.rows {
-                    rows.append(.update, updates.entity, row.key, mask: changes.masks[Int(row.mask)])
+                var rest = updates.keys.rows[...]
+                while let first = rest.first {
+                    let same = rest.prefix { $0.mask == first.mask }
+                    runs.append(.update, updates.entity, same.lazy.map(\.key), mask: changes.masks[Int(first.mask)])
+                    rest = rest[same.endIndex...]
                 }
             }
             for deletion in changes.deleted {
-                rows.append(.delete, deletion.entity, deletion.key, tombstone: deletion.tombstone)
+                runs.append(.delete, deletion.entity, CollectionOfOne(deletion.key), tombstone: deletion.tombstone)
             }
-            guard rows.keys.count > 0 else { return }
-            let texts = [author, Bundle.main.bundleIdentifier, contextName, ProcessInfo.processInfo.processName]
-            let arrays = [rows.types, rows.entities, rows.keys, rows.masks] + rows.tombstones
-            try pipeline.send(
-                statement,
-                [.integer(Int64(rows.keys.count)), .real(Date().timeIntervalSinceReferenceDate)]
-                    + texts.map { $0.map(PostgreSQLValue.text) ?? .null } + arrays.map(PostgreSQLValue.array))
-            isWritten = true
+            return runs
         }
 
         /// Writes the transaction, unless its statement was sent.
@@ -112,25 +126,25 @@
             if let failure = outcome.failure { throw failure }
         }
 
-        /// Parameters: the number of changes, the time, the texts of the transaction, and the arrays of the changes.
+        /// Parameters: the time, the texts of the transaction, the keys, and the arrays of the runs.
         private var statement: String {
             let tombstones = (0..<tables.tombstoneCount).map { "ZTOMBSTONE\($0)" }
-            let names = ["t", "e", "k", "m"] + tombstones.indices.map { "v\($0)" }
+            let names = ["first", "last", "t", "e", "m"] + tombstones.indices.map { "v\($0)" }
             let parameters = names.indices.map { "$\($0 + 7)" }.joined(separator: ", ")
             let columns =
-                ["Z_PK", "Z_ENT", "ZTRANSACTIONID", "ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZCOLUMNS"] + tombstones
+                ["Z_PK", "ZENTITYPK", "Z_ENT", "ZTRANSACTIONID", "ZCHANGETYPE", "ZENTITY", "ZCOLUMNS"] + tombstones
             return """
                 WITH number AS (UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX + 1 WHERE Z_ENT = \(HistoryTables.Number.transaction) \
                 RETURNING Z_MAX AS n), \
-                last AS (UPDATE Z_PRIMARYKEY AS p SET Z_MAX = p.Z_MAX + $1 FROM number \
-                WHERE p.Z_ENT = \(HistoryTables.Number.change) RETURNING p.Z_MAX - $1 AS n), \
+                change AS (UPDATE Z_PRIMARYKEY AS p SET Z_MAX = p.Z_MAX + cardinality($6) FROM number \
+                WHERE p.Z_ENT = \(HistoryTables.Number.change) RETURNING p.Z_MAX - cardinality($6) AS n), \
                 made AS (INSERT INTO ATRANSACTION \
                 (Z_PK, Z_ENT, ZTIMESTAMP, ZAUTHOR, ZBUNDLEID, ZCONTEXTNAME, ZPROCESSID) \
-                SELECT n, \(HistoryTables.Number.transaction), $2::float8, $3::text, $4::text, $5::text, $6::text FROM number) \
+                SELECT n, \(HistoryTables.Number.transaction), $1::float8, $2::text, $3::text, $4::text, $5::text FROM number) \
                 INSERT INTO ACHANGE (\(columns.joined(separator: ", "))) \
-                SELECT last.n + w.i, \(HistoryTables.Number.change), number.n, \
-                \(names.map { "w.\($0)" }.joined(separator: ", ")) FROM number, last, \
-                unnest(\(parameters)) WITH ORDINALITY AS w(\(names.joined(separator: ", ")), i)
+                SELECT change.n + generate_series(run.first, run.last), unnest(($6)[run.first:run.last]), \
+                \(HistoryTables.Number.change), number.n, \(names.dropFirst(2).map { "run.\($0)" }.joined(separator: ", ")) \
+                FROM number, change, unnest(\(parameters)) AS run(\(names.joined(separator: ", ")))
                 """
         }
     }

@@ -151,57 +151,65 @@
         private mutating func update(
             _ group: SavePlan.Group<SavePlan.Update>, _ pipeline: PostgreSQLPipeline
         ) throws {
-            let entity = try place(group.entity)
-            let derivations = OwnDerivations(group.entity)
-            var sets: [Updates: [Int]] = [:]
-            for (index, update) in group.changes.enumerated() {
-                let slots = written(update, entity, derivations)
-                sets[Updates(slots: slots, checksVersion: update.checksVersion), default: []].append(index)
+            var written = WrittenSlots(try place(group.entity))
+            var sets: [(updates: Updates, indexes: [Int])] = []
+            var positions: [Updates: Int] = [:]
+            for index in group.changes.indices {
+                let updates = Updates(
+                    slots: written.slots(of: group.changes[index].slots),
+                    checksVersion: group.changes[index].checksVersion)
+                // Mostly those of the previous row.
+                if sets.last?.updates == updates {
+                    sets[sets.count - 1].indexes.append(index)
+                } else if let position = positions[updates] {
+                    sets[position].indexes.append(index)
+                } else {
+                    positions[updates] = sets.count
+                    sets.append((updates, [index]))
+                }
             }
-            let checked = sets.filter(\.key.checksVersion)
+            let checked = sets.filter(\.updates.checksVersion)
             if checked.count > Self.statementLimit {
-                for key in checked.keys { sets[key] = nil }
-                let slots = Set(checked.keys.flatMap(\.slots)).sorted()
-                sets[Updates(slots: slots, checksVersion: true)] = checked.values.flatMap(\.self)
+                let slots = Set(checked.flatMap(\.updates.slots)).sorted()
+                sets.removeAll(where: \.updates.checksVersion)
+                sets.append((Updates(slots: slots, checksVersion: true), checked.flatMap(\.indexes)))
             }
-            let ordered = sets.map { (updates: $0.key, indexes: $0.value.sorted()) }
-                .sorted { ($0.indexes.first ?? 0) < ($1.indexes.first ?? 0) }
-            for (updates, indexes) in ordered {
-                try update(group, indexes, updates, entity, derivations, pipeline)
+            for (updates, indexes) in sets.sorted(by: { $0.indexes[0] < $1.indexes[0] }) {
+                try update(group, indexes, updates, &written, pipeline)
             }
-        }
-
-        private func written(_ update: SavePlan.Update, _ entity: SQLEntity, _ derivations: OwnDerivations) -> [Int] {
-            (update.slots.filter { entity.columns[$0] != nil && !derivations.derivedSlots.contains($0) }
-                + derivations.slots.filter { entity.columns[$0] != nil }).sorted()
         }
 
         private mutating func update(
-            _ group: SavePlan.Group<SavePlan.Update>, _ indexes: [Int], _ updates: Updates, _ entity: SQLEntity,
-            _ derivations: OwnDerivations, _ pipeline: PostgreSQLPipeline
+            _ group: SavePlan.Group<SavePlan.Update>, _ indexes: [Int], _ updates: Updates,
+            _ written: inout WrittenSlots,
+            _ pipeline: PostgreSQLPipeline
         ) throws {
+            let entity = written.entity
             // In the order in which their rows are locked.
-            let changes = indexes.map { group.changes[$0] }.sorted { $0.key < $1.key }
-            var columns = ColumnArrays(entity, slots: updates.slots, schema: schema, capacity: changes.count)
-            var (keys, versions) = (PostgreSQLArray(of: .integer), PostgreSQLArray(of: .integer))
-            for change in changes {
+            let indexes = indexes.sorted { group.changes[$0].key < group.changes[$1].key }
+            var columns = ColumnArrays(entity, slots: updates.slots, schema: schema, capacity: indexes.count)
+            var keys = PostgreSQLArray(of: .integer, capacity: indexes.count)
+            var versions = PostgreSQLArray(of: .integer, capacity: indexes.count)
+            for index in indexes {
+                let change = group.changes[index]
                 keys.append(change.key)
                 versions.append(change.version)
+                // Not changed, and so not copied, without derived attributes.
                 var values = change.values
-                noteComputed(derivations.apply(to: &values, now: now), of: group.entity, key: change.key)
+                noteComputed(written.derivations.apply(to: &values, now: now), of: group.entity, key: change.key)
                 try columns.append(values, key: change.key)
                 guard history != nil else { continue }
-                let slots = written(change, entity, derivations)
-                let places = changedRelationships.indexes(of: group.entity, change)
-                history?.changes.update(entity, key: change.key, slots: slots, toMany: places)
+                history?.changes.update(
+                    entity, key: change.key, slots: written.slots(of: change.slots),
+                    toMany: changedRelationships.indexes(of: group.entity, change))
             }
             try send(
                 RowStatements(entity: entity).update(columns.names, checksVersion: updates.checksVersion),
                 [.array(keys), .array(versions)] + columns.values, by: pipeline
             ) { writer, result in
-                guard result.rowCount < changes.count else { return }
+                guard result.rowCount < indexes.count else { return }
                 let found = Set((0..<result.rowCount).map { result.integer($0, 0) })
-                let lost = changes.filter { !found.contains($0.key) }
+                let lost = indexes.map { group.changes[$0] }.filter { !found.contains($0.key) }
                 writer.lost.append(Lost(entity: entity, rows: lost.map { ($0.key, $0.version) }))
             }
         }

@@ -100,7 +100,8 @@
                         let notices = derivesFromOthers ? DerivedNotices() : nil
                         connection.notice = notices?.take
                         defer { connection.notice = nil }
-                        try connection.execute(
+                        // The server begins while the first statement is made.
+                        try connection.send(
                             script: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL enable_seqscan = off; "
                                 + (derivesFromOthers ? PostgreSQLDerivedTriggers.reporting + "; " : "")
                                 + "INSERT INTO Z_SAVEMARK (Z_MARK) VALUES ('\(mark)')\(marks.cleanUp)")

@@ -4,9 +4,11 @@
     struct RowStatements {
         let entity: SQLEntity
 
-        private static func rows(_ columns: [String], first: Int) -> String {
-            let parameters = columns.indices.map { "$\($0 + first)" }.joined(separator: ", ")
-            return "unnest(\(parameters)) AS w(\(columns.joined(separator: ", ")))"
+        /// The rows of the arrays, in their order. The server reads the elements one by one; `unnest` of several arrays in FROM
+        /// would first write all rows to a store of its own, which takes a tenth of the time of an update.
+        private static func rows(_ columns: [String]) -> String {
+            let elements = columns.enumerated().map { "unnest($\($0 + 1)) AS \($1)" }.joined(separator: ", ")
+            return "(SELECT \(elements)) AS w"
         }
 
         /// The rows of the table that have the keys of the arrays.
@@ -33,7 +35,7 @@
             }
             return (raised ?? "")
                 + "INSERT INTO \(entity.table) (\((SQLEntity.rowColumns + columns).joined(separator: ", "))) "
-                + "SELECT \(values) FROM \(Self.rows(["k"] + names, first: 1))"
+                + "SELECT \(values) FROM \(Self.rows(["k"] + names))"
         }
 
         /// Returns the keys of the changed rows. Parameters: sorted keys, versions, and the columns.
@@ -42,13 +44,13 @@
             let version = checksVersion ? "COALESCE(t.Z_OPT, 0) + 1" : "GREATEST(COALESCE(t.Z_OPT, 0), w.v) + 1"
             let assignments = zip(columns, names).map { "\($0) = w.\($1)" } + ["Z_OPT = \(version)"]
             return "UPDATE \(entity.table) AS t SET \(assignments.joined(separator: ", ")) "
-                + "FROM \(Self.rows(["k", "v"] + names, first: 1)) WHERE \(Self.isListed)"
+                + "FROM \(Self.rows(["k", "v"] + names)) WHERE \(Self.isListed)"
                 + (checksVersion ? " AND \(Self.hasVersion)" : "") + " RETURNING t.Z_PK"
         }
 
         /// Returns the keys of the deleted rows, and the values of columns. Parameters: sorted keys, versions.
         func deletion(checksVersion: Bool, returning columns: [String]) -> String {
-            "DELETE FROM \(entity.table) AS t USING \(Self.rows(["k", "v"], first: 1)) "
+            "DELETE FROM \(entity.table) AS t USING \(Self.rows(["k", "v"])) "
                 + "WHERE \(Self.isListed)" + (checksVersion ? " AND \(Self.hasVersion)" : "")
                 + " RETURNING \((["t.Z_PK"] + columns.map { "t.\($0)" }).joined(separator: ", "))"
         }
