@@ -28,9 +28,9 @@ enum SQLAssignment: Sendable {
     case expression(String, of: String)
     /// The greater of the stored number, or 0, and a parameter.
     case greater(String)
-    /// A version greater than the stored one and than a parameter: a version that another context may have read must not
-    /// return.
-    case laterVersion
+    /// A version greater than the stored one and than another: by default a parameter. A version that another context may
+    /// have read must not return.
+    case laterVersion(than: String = "?")
     /// The version of a row increased by a number. Rows that other programs wrote may have none.
     case versionIncrement(by: Int = 1)
 
@@ -40,7 +40,7 @@ enum SQLAssignment: Sendable {
         case .null(let column): "\(column) = NULL"
         case .expression(let expression, let column): "\(column) = \(expression)"
         case .greater(let column): "\(column) = \(dialect.greater("COALESCE(\(column), 0)", "?"))"
-        case .laterVersion: "Z_OPT = \(dialect.greater(Self.storedVersion, "?")) + 1"
+        case .laterVersion(let other): "Z_OPT = \(dialect.greater(Self.storedVersion, other)) + 1"
         case .versionIncrement(let number): "Z_OPT = \(Self.storedVersion) + \(number)"
         }
     }

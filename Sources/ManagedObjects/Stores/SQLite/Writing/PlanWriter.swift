@@ -142,7 +142,7 @@ struct PlanWriter {
                 let command =
                     update.checksVersion
                     ? entity.update(of: slots, where: .all([.key, .version]))
-                    : entity.update(of: slots, version: .laterVersion)
+                    : entity.update(of: slots, version: .laterVersion())
                 current = UpdateStatement(
                     changedSlots: update.slots, checksVersion: update.checksVersion, slots: slots,
                     targets: Self.targets(of: slots, entity), prepared: try SQLStatement(command, in: database))
