@@ -171,27 +171,6 @@ struct PlanWriter {
         }
     }
 
-    /// A statement that updates columns of rows of an entity.
-    private struct UpdateStatement {
-        /// The changed slots of the updates for which it is used, and whether it checks the version.
-        let changedSlots: [Int]
-        let checksVersion: Bool
-        /// The slots whose columns it writes.
-        let slots: [Int]
-        let targets: [ValueWriter.Target]
-        let hasStorageByte: Bool
-        let prepared: SQLStatement
-
-        init(
-            changedSlots: [Int], checksVersion: Bool, slots: [Int], targets: [ValueWriter.Target],
-            prepared: SQLStatement
-        ) {
-            (self.changedSlots, self.checksVersion, self.slots) = (changedSlots, checksVersion, slots)
-            (self.targets, self.prepared) = (targets, prepared)
-            hasStorageByte = targets.contains(where: \.hasStorageByte)
-        }
-    }
-
     /// Clears unique values of all rows that get other ones, so that rows can exchange their values.
     private func vacate(_ groups: [SavePlan.Group<SavePlan.Update>]) throws {
         var touched: [String: [(key: Int64, columns: [String])]] = [:]
