@@ -79,6 +79,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     final let legacyLock = NSRecursiveLock()
     /// Whether a save validates objects. A restore accepts the values of a store unchecked.
     @_spi(Stores) public final var validatesChanges = true
+    /// The transaction of which the current save is a part; nil for a save of its own.
+    final var enclosingTransaction: (any PlanTarget)?
 
     // MARK: Public state
 

@@ -4,6 +4,8 @@ struct SQLUpdate: SQLCommand {
     /// The name of the table in the condition and in expressions; nil for its own.
     var alias: String?
     let assignments: [SQLAssignment]
+    /// Other rows, which the condition relates to those of the table.
+    var source: SQLSelect.Source?
     let condition: SQLRestriction
 
     init(_ table: String, as alias: String? = nil, set assignments: [SQLAssignment], where condition: SQLRestriction) {
@@ -13,9 +15,21 @@ struct SQLUpdate: SQLCommand {
         self.condition = condition
     }
 
+    /// The change of rows by the rows of a selection that have their keys in a column.
+    init(
+        _ table: String, set assignments: [SQLAssignment], from selection: SQLSelect, as name: String,
+        key column: String
+    ) {
+        self.table = table
+        self.assignments = assignments
+        source = .selection(selection, name: name)
+        condition = .text("\(name).\(column) = \(table).Z_PK")
+    }
+
     func text(in dialect: some SQLDialect) -> String {
         let list = assignments.map { $0.text(in: dialect) }.joined(separator: ", ")
-        return "UPDATE \(table)\(alias.map { " AS \($0)" } ?? "") SET \(list)\(condition.clause(in: dialect))"
+        return "UPDATE \(table)\(alias.map { " AS \($0)" } ?? "") SET \(list)"
+            + (source.map { " FROM \($0.text(in: dialect))" } ?? "") + condition.clause(in: dialect)
     }
 }
 

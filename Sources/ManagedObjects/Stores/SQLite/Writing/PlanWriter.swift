@@ -14,17 +14,19 @@ struct PlanWriter {
     private(set) var outcome = SaveOutcome()
     /// Files of replaced or deleted values. They are removed after the transaction has been committed.
     private(set) var filesReplaced: [String] = []
-    private var history: HistoryWriter?
+    /// The history of the transaction; nil if the store keeps none.
+    private(set) var history: HistoryWriter?
     /// The sources and destinations of changed pairs, by relationship.
     private var changedRelationships = ChangedRelationships([])
     private let now = Date().timeIntervalSinceReferenceDate
 
     private var schema: SQLSchema { content.schema }
 
-    init(store: UInt16, content: SQLiteStore.Content, database: Database) {
+    init(store: UInt16, content: SQLiteStore.Content, database: Database, history: HistoryWriter?) {
         self.store = store
         self.content = content
         self.database = database
+        self.history = history
         values = ValueWriter(schema: content.schema, externalData: content.externalData)
     }
 
@@ -32,10 +34,6 @@ struct PlanWriter {
     ///
     /// - Throws: ``SaveConflicts``, and errors of SQLite's; the transaction must then be rolled back.
     mutating func write(_ plan: SavePlan, url: URL?) throws {
-        history = content.history.map {
-            HistoryWriter(
-                $0, bitmaps: content.bitmaps, database: database, author: plan.author, contextName: plan.contextName)
-        }
         if history != nil { changedRelationships = ChangedRelationships(plan.pairs) }
         for group in plan.deletes { try delete(group) }
         try vacate(plan.updates)
@@ -47,9 +45,11 @@ struct PlanWriter {
         if let metadata = plan.metadata {
             try StoreMetadata(in: database, url: url).replacing(with: metadata).write(to: database)
         }
-        outcome.transaction = try history?.finish()
         collectDerivedValues()
     }
+
+    /// Writes the history of the transaction, after its last plan.
+    mutating func finish() throws { outcome.transaction = try history?.finish() }
 
     private func sqlEntity(_ entity: NSEntityDescription) throws -> SQLEntity {
         try schema.requireEntity(entity)
