@@ -46,7 +46,7 @@
                 return
             }
             var matcher = RowMatcher(batch, by: key, in: index, equality: equality, validates: validates)
-            try matcher.matchRounds(Array(0..<batch.rows.count))
+            try matcher.matchRounds((0..<batch.rows.count).filter { !batch.isLeft($0) })
             // A record may refer to a later one of its batch.
             index.resolveReferences(of: batch)
         }
