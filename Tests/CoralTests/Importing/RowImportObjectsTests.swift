@@ -152,6 +152,29 @@
             #expect(try notes.notes() == [#"a 2 [] [] ["x"]"#, "z  [] [] []"])
         }
 
+        @Test func `the history has one transaction with the changes of rows and objects`() throws {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let url = folder.appendingPathComponent("History.sqlite")
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.makeModel())
+            try coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+                options: [NSPersistentHistoryTrackingKey: true as NSNumber])
+            var options = ImportOptions()
+            options.reading.layout = .plain
+            let result = try BatchImporter(into: coordinator, options: options)
+                .importDocument(.data(Data(Self.document.utf8)))
+            #expect(result.path != .rows)
+            let counts = try DatabaseQueue(path: url.path).read { database in
+                try ["ATRANSACTION", "ACHANGE"].map {
+                    try Int.fetchOne(database, sql: "SELECT count(*) FROM \($0)")
+                }
+            }
+            // Each object was inserted, whatever changed it afterwards.
+            #expect(counts == [1, 8])
+        }
+
         @Test func `two records of one object, one of which needs objects, are left to objects`() throws {
             let notes = try Notes()
             let result = try notes.importDocument(
