@@ -215,6 +215,9 @@
         private var isCompound = false
         /// Whether every record has a complete key, so that a repeated import finds all objects.
         var isRepeatable: Bool { !isCompound && !isContested }
+        /// Whether owners state their parts in order, which needs objects, and parts do not state their owners.
+        private var statesMembers = false
+        private var freeParts: [Int] = []
         /// Whether several labels may state the same owner in a one-to-one relationship.
         private(set) var isContested = false
         /// Whether every label requires an owner in a one-to-one relationship.
@@ -318,6 +321,8 @@
         // MARK: - Documents
 
         mutating func document() -> String {
+            statesMembers = isOrdered && !isCompound && chance(0.5)
+            if statesMembers { freeParts = (Array(0..<4) + Array(100..<104)).shuffled(using: &numbers) }
             var groups = ["Owner": owners(), "Label": labels(), "Special": parts("Special")]
             if chance(0.7) { groups["Part"] = parts("Part") }
             return "{"
@@ -335,6 +340,11 @@
                     let words = (0..<Int.random(in: 0...3, using: &numbers)).map { _ in word() }
                     members.append("\"labels\": [\(words.joined(separator: ", "))]")
                 }
+                // Each part has one owner.
+                if statesMembers, chance(0.5) {
+                    let owned = (0..<Int.random(in: 0...3, using: &numbers)).compactMap { _ in freeParts.popLast() }
+                    members.append("\"parts\": \(owned)")
+                }
                 return "{\(members.joined(separator: ", "))}"
             }
         }
@@ -344,7 +354,7 @@
             let base = entity == "Part" ? 0 : 100
             return (0..<Int.random(in: 0...4, using: &numbers)).map { number in
                 var members = ["\"number\": \(base + number)"]
-                if isCompound || chance(0.6) { members.append("\"owner\": \(ownerKey())") }
+                if isCompound || !statesMembers && chance(0.6) { members.append("\"owner\": \(ownerKey())") }
                 if chance(0.6) { members.append("\"size\": \(value(of: .doubleAttributeType))") }
                 return "{\(members.joined(separator: ", "))}"
             }
