@@ -12,7 +12,8 @@ extension ReadableValue {
         var pending = [list]
         while let value = pending.popLast() {
             switch value {
-            case .set, .null: throw ArchiveError(.malformed, "An archive has no sets and no nulls of its own.")
+            case .set, .null:
+                throw ArchiveError(.malformed, "A keyed archive cannot contain a set or a null as a plain value.")
             case .uid(let number) where !archive.objects.indices.contains(number):
                 throw ArchiveError(.danglingReference, "A reference is dangling.", at: .object(number))
             case .array(let elements): pending += elements

@@ -1,7 +1,7 @@
 #if Macros
     import SwiftSyntax
 
-    /// A property in a class with `@Managed` that looks like a managed one and cannot be one. Without a message of the macro the
+    /// A property in a class with `@Managed` that is declared like a managed one and cannot be one. Without a message of the macro the
     /// compiler would only report that the class has no initializers.
     struct ManagedMistake {
         /// Names the property and what to write instead.
@@ -36,7 +36,7 @@
             variable?.bindings.compactMap { $0.pattern.as(IdentifierPatternSyntax.self)?.identifier.text } ?? []
         }
 
-        /// Whether a property has only attributes that say nothing about its storage; a property wrapper has.
+        /// Whether a property has only attributes that do not concern its storage; a property wrapper has.
         static func hasOrdinaryAttributes(_ variable: VariableDeclSyntax) -> Bool {
             attributeNames(variable).allSatisfy { ["available", "objc", "nonobjc", "MainActor"].contains($0) }
         }

@@ -3,7 +3,7 @@
     import Foundation
 
     /// A connection to a server. It must be used by one task at a time.
-    package final class PostgreSQLConnection: @unchecked Sendable {  // because a pool lends it to one task at a time
+    package final class PostgreSQLConnection: @unchecked Sendable {  // because one task at a time uses it
         let handle: OpaquePointer
         var preparedTexts = PreparedTexts()
         /// The number of requests that were sent and answered.

@@ -32,7 +32,7 @@
         private let connect: @Sendable () throws -> PostgreSQLConnection
         private let body: @Sendable ([PostgreSQLNotification]) -> Void
         private let isStopped = Atomic(false)
-        /// A pipe that wakes the thread.
+        /// A pipe: a byte in it ends the thread's wait.
         private let waking: (read: Int32, write: Int32)
 
         init(

@@ -55,14 +55,14 @@
             return connection
         }
 
-        /// Lends a connection to a block. A connection that is lost, or that the block leaves in a transaction, is closed.
+        /// Calls a block with a connection. A connection that is lost, or that the block leaves in a transaction, is closed.
         package func withConnection<Result>(_ body: (PostgreSQLConnection) throws -> Result) throws -> Result {
             let connection = try taken()
             defer { give(connection) }
             return try body(connection)
         }
 
-        /// Lends a connection to a block that only reads: if it is found to be lost, the block is called once more with a
+        /// Calls a block that only reads with a connection: if it is found to be lost, the block is called once more with a
         /// new one.
         package func withReadingConnection<Result>(_ body: (PostgreSQLConnection) throws -> Result) throws -> Result {
             do {

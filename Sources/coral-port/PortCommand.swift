@@ -95,7 +95,7 @@
         }
     }
 #else
-    /// Says that the program needs the trait.
+    /// Reports that the program needs the trait.
     @main
     struct PortCommand {
         static func main() {

@@ -176,10 +176,10 @@ import Testing
     @Test func `changes are validated, undone one by one, and saved with a backup`() throws {
         let server = try RunningServer(store.path, "--writable")
         let set = { (key: String, value: String) in
-            try server.post("set", ["id": "Note/p1", "key": key, "value": value, "place": "object?id=Note/p1"])
+            try server.post("set", ["id": "Note/p1", "key": key, "value": value, "return": "object?id=Note/p1"])
         }
         let change = try server.post(
-            "set", ["id": "Note/p1", "key": "title", "value": "null", "kind": "text", "place": "object?id=Note/p1"])
+            "set", ["id": "Note/p1", "key": "title", "value": "null", "kind": "text", "return": "object?id=Note/p1"])
         #expect(change.status == 303 && change.headers["location"] == "\(server.root)object?id=Note/p1")
         #expect(try set("rank", "4").status == 303)
         #expect(try set("author", "").status == 303)
@@ -227,8 +227,8 @@ import Testing
         }
         #expect(try server.get("set?id=Note/p1&key=title&value=changed").status == 404)
         #expect(try server.get("").body.contains("All changes are saved."))
-        // A place outside the site is not followed.
-        let answer = try server.post("undo", ["place": "//attacker.example/"])
+        // An address outside the site is not followed.
+        let answer = try server.post("undo", ["return": "//attacker.example/"])
         #expect(answer.headers["location"] == server.root)
     }
 }

@@ -70,9 +70,14 @@
             let newer = try explain(#"{"Order": [{"number": 1}]}"#, Shop(ShopModel.make()))
             #expect(newer.reason?.code == .model)
             #expect(newer.reason?.entity == "Order")
+            #expect("\(newer)".hasPrefix("by rows, and 1 record through objects: "))
             let ordered = try explain(#"{"Order": [{"number": 1, "lines": []}]}"#, makeShop())
             #expect(ordered.reason?.property == "lines")
             #expect(ordered.reason?.message == "Rows do not support Order.lines.")
+            guard case .rowsAndObjects(1, _) = ordered else {
+                Issue.record("\(ordered)")
+                return
+            }
             let classes = try explain(
                 Self.labels, makeShop { $0.entitiesByName["Remark"]?.managedObjectClassName = "ShopRemark" })
             #expect(classes.reason?.code == .classes)

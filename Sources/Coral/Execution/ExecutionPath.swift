@@ -1,22 +1,30 @@
-/// How an operation on a document or a store is executed: on the rows of the store, or with managed objects. The result
-/// is the same; rows are several times faster.
+/// How an operation on a document or a store is executed: on the rows of the store, with managed objects, or both. The
+/// result is the same; rows are several times faster.
 ///
 /// `BatchImporter.explain(_:entity:progress:)`, `GraphExporter.explainStore(of:)` and `GraphCopier.explain(_:in:)` return
 /// the path of an operation before it is executed.
 public enum ExecutionPath: Sendable, Hashable, CustomStringConvertible {
     /// The rows of the store are read or written, without managed objects.
     case rows
+    /// Managed objects are created for some records of a document, and the rows of the others are written. The reason is that of
+    /// the first of these records.
+    case rowsAndObjects(records: Int, because: ObjectsReason)
     /// Managed objects are created.
     case objects(because: ObjectsReason)
 
     /// Why managed objects are created; nil if they are not.
     public var reason: ObjectsReason? {
-        if case .objects(let reason) = self { reason } else { nil }
+        switch self {
+        case .rows: nil
+        case .rowsAndObjects(_, let reason), .objects(let reason): reason
+        }
     }
 
     public var description: String {
         switch self {
         case .rows: "by rows"
+        case .rowsAndObjects(let records, let reason):
+            "by rows, and \(records) \(records == 1 ? "record" : "records") through objects: \(reason)"
         case .objects(let reason): "through objects: \(reason)"
         }
     }

@@ -1,7 +1,7 @@
 import CoreData
 
 /// Records without the key that their entity declares, treated as Sync does: in a to-one relationship such a record
-/// stands for the current destination, or a new one; elsewhere it is omitted.
+/// represents the current destination, or a new one; elsewhere it is omitted.
 enum KeylessRecords {
     /// Matches the records in to-one relationships, and returns the numbers of the nodes that are omitted.
     static func match(in payload: ImportPayload) -> Set<Int> {

@@ -1,7 +1,7 @@
 import CoreData
 import GraphDocuments
 
-/// Finds the owned children of a populated object that records without a key stand for: those with the same attribute
+/// Finds the owned children of a populated object that records without a key represent: those with the same attribute
 /// values. So populating an object twice from a server's dictionary does not create its children again.
 ///
 /// An object owns the destinations of its cascading relationships, unless a policy is declared for the relationship.

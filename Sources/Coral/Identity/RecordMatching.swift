@@ -5,7 +5,7 @@
 ///    alone, then those whose keys contain references to records of earlier rounds. Records whose keys contain each other
 ///    are refused.
 /// 2. Records with the same key are one object. A key with a part that is null or unknown is no key.
-/// 3. A record stands for the stored object that has one of its keys. It is refused if its keys belong to two objects. If
+/// 3. A record represents the stored object that has one of its keys. It is refused if its keys belong to two objects. If
 ///    several stored objects have the same key, the first is used, and reported.
 /// 4. A record without a stored object is a new object.
 protocol RecordMatching {

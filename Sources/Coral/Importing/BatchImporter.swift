@@ -5,7 +5,10 @@ import GraphDocuments
 ///
 /// A document in the plain layout (`options.reading.layout`), as JSON, is imported by rows if `rowImporting` and the
 /// other options allow it: in one pass and one transaction, so that an error or cancellation leaves the store
-/// unchanged. Memory holds some hundred records and some 25 bytes for each object of the document.
+/// unchanged. Memory holds some hundred records and some 25 bytes for each object of the document. Records that rows cannot
+/// hold, such as those with values of transformable attributes, are imported through objects in the same transaction: the
+/// document is read a second time for these. If they are more than 5,000, or if records cannot be imported one by one (two
+/// of them have the same key, for example), all of the document is imported through objects.
 ///
 /// Any other document is imported in batches of objects, each of which is saved on its own. Relationships to records that
 /// were not read yet are deferred: if there are any, the document is read a second time for these. Memory holds one batch and
@@ -65,8 +68,22 @@ public struct BatchImporter {
         public internal(set) var errorCount = 0
         /// The number of batches saved, those of deferred relationships included; 1 for an import by rows.
         public internal(set) var savedBatchCount = 0
-        /// Whether the document was imported by rows, or why it was not.
+        /// Whether the document was imported by rows, or why all or some of its records were not.
         public internal(set) var path = ExecutionPath.rows
+
+        /// Adds the changes of some records, except their errors.
+        ///
+        /// - Parameter limit: The number of entries of each kind that are kept.
+        mutating func add(_ changes: ImportChanges, limit: Int) {
+            insertCount += changes.inserts.count
+            updateCount += changes.updates.count
+            linkCount += changes.links.count
+            deletionCount += changes.deletions.count
+            conflictCount += changes.conflicts.count
+            missingFileCount += changes.missingFiles.count
+            missingFiles += changes.missingFiles.kept.prefix(max(0, limit - missingFiles.count))
+            conflicts += changes.conflicts.kept.prefix(max(0, limit - conflicts.count))
+        }
     }
 
     /// Imports a document. `progress` counts bytes, twice if relationships are deferred.
@@ -93,10 +110,10 @@ public struct BatchImporter {
         return result
     }
 
-    /// How a document would be imported: by rows, or through objects with the first reason.
+    /// How a document would be imported: by rows, or all or some of its records through objects, with the first reason.
     ///
-    /// Options, model and store are checked first. If they permit rows, the import is executed by rows and rolled back,
-    /// because a single record may need objects. Cost: that of an import by rows.
+    /// Options, model and store are checked first. If they permit rows, the import is executed and rolled back, because single
+    /// records may need objects. Cost: that of an import by rows.
     ///
     /// Throws as `importDocument` does.
     public func explain(
@@ -104,7 +121,10 @@ public struct BatchImporter {
     ) throws -> ExecutionPath {
         let model = try ImportModel(coordinator.managedObjectModel, options: options)
         try refuseWhatNeedsAll()
-        return try importRows(source, entity: entity, model: model, saves: false, progress: progress).path
+        switch try importRows(source, entity: entity, model: model, saves: false, progress: progress) {
+        case .rows(let result): return result.path
+        case .objects(let reason): return .objects(because: reason)
+        }
     }
 
     func importRows(

@@ -173,17 +173,8 @@ final class ObjectImport: BatchedImport {
     }
 
     private func note(_ session: ImportSession) throws {
-        let changes = session.changes
-        result.insertCount += changes.inserts.count
-        result.updateCount += changes.updates.count
-        result.linkCount += changes.links.count
-        result.deletionCount += changes.deletions.count
-        result.conflictCount += changes.conflicts.count
-        result.missingFileCount += changes.missingFiles.count
-        let limit = importer.options.entryLimit
-        result.missingFiles += changes.missingFiles.kept.prefix(max(0, limit - result.missingFiles.count))
-        result.conflicts += changes.conflicts.kept.prefix(max(0, limit - result.conflicts.count))
-        try note(changes.errors)
+        result.add(session.changes, limit: importer.options.entryLimit)
+        try note(session.changes.errors)
     }
 
     private func note(_ errors: ImportEntries<ImportError>) throws {

@@ -10,16 +10,10 @@ extension ReadableValue {
             Dictionary(members.map { ($0.name, $0.value.propertyList) }, uniquingKeysWith: { $1 })
         case .value(let value):
             switch value {
-            case .bool(let value): NSNumber(value: value)
-            case .integer(let value): NSNumber(value: value)
-            case .double(let value): NSNumber(value: value)
-            case .float(let value): NSNumber(value: value)
-            case .decimal(let value): NSDecimalNumber(decimal: value)
-            case .string(let value), .uri(let value): value
-            case .date(let value): Date(timeIntervalSinceReferenceDate: value)
-            case .data(let value): value
+            // Property lists have no values of these types.
+            case .uri(let text): text
             case .uuid(let value): value.uuidString
-            case .null, .composite, .transformable, .file: ""
+            default: value.scalarObject ?? ""
             }
         }
     }

@@ -17,7 +17,7 @@ struct SampleValue {
             .filter { $0.expressionType == .constantValue }.compactMap { $0.constantValue }
         let candidates = [plain] + Self.candidates(for: plain, constants, number: number)
         let valid = candidates.first { candidate in
-            Self.object(candidate).map { object in rules.allSatisfy { $0.evaluate(with: object) } } ?? false
+            candidate.scalarObject.map { object in rules.allSatisfy { $0.evaluate(with: object) } } ?? false
         }
         return valid ?? (attribute.isOptional ? .null : plain)
     }
@@ -78,23 +78,6 @@ struct SampleValue {
             ]
             return (fitting + forms).map { .string($0) }
         default: return []
-        }
-    }
-
-    /// The value as an object for predicates.
-    private static func object(_ value: GraphValue) -> Any? {
-        switch value {
-        case .integer(let value): NSNumber(value: value)
-        case .double(let value): NSNumber(value: value)
-        case .float(let value): NSNumber(value: value)
-        case .decimal(let value): NSDecimalNumber(decimal: value)
-        case .bool(let value): NSNumber(value: value)
-        case .string(let value): value
-        case .date(let value): Date(timeIntervalSinceReferenceDate: value)
-        case .data(let value): value
-        case .uuid(let value): value
-        case .uri(let value): URL(string: value)
-        default: nil
         }
     }
 }

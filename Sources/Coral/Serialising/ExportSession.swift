@@ -96,7 +96,7 @@ final class ExportSession {
             for id in ids where id.isTemporaryID { _ = recorder.names.name(of: id) }
             progress?.begin(ids.count)
             let groups = Dictionary(grouping: ids) { $0.entity.name ?? "" }
-                .sorted { comesBefore($0.key, $1.key) }.map { sortedForWriting($0.value) }
+                .sorted { order.comesBefore($0.key, $1.key) }.map { sortedForWriting($0.value) }
             header.roots = try rootNames(included, written: groups, with: loader)
             try writer.begin(header)
             for ids in groups { try write(ids, with: loader, to: &writer) }
@@ -151,7 +151,7 @@ final class ExportSession {
         if let plainLayout { try plan.omitUnwritten(in: plainLayout) }
         let entities = storedEntities
         progress?.begin(try entities.reduce(0) { try $0 + count(of: $1) })
-        for entity in layout == .nested ? try ownersFirst(entities) : entities {
+        for entity in layout == .nested ? try order.ownersFirst(entities) : entities {
             if fromRows, case .rows = try writeRows(of: entity, to: &writer) { continue }
             let ids = try loader.ids(of: entity)
             if layout == .nested {
@@ -167,33 +167,10 @@ final class ExportSession {
 
     private var nested: NestedExport?
 
-    /// The entities that have rows of their own, sorted by name.
-    var storedEntities: [NSEntityDescription] {
-        model.entities.filter { !$0.isAbstract && plan.includes($0) }
-            .sorted { comesBefore($0.name ?? "", $1.name ?? "") }
-    }
+    private var order: EntityOrder { EntityOrder(plan: plan, plainLayout: plainLayout) }
 
-    /// The order of entities in a document: by name, in the plain layout as laid out.
-    private func comesBefore(_ left: String, _ right: String) -> Bool {
-        guard let plainLayout else { return left < right }
-        func position(_ name: String) -> Int { plainLayout.entities.firstIndex { $0.name == name } ?? .max }
-        return (position(left), left) < (position(right), right)
-    }
-
-    /// Entities that no relationship embeds come first, so that embedded objects are nested inside their owners.
-    private func ownersFirst(_ entities: [NSEntityDescription]) throws -> [NSEntityDescription] {
-        var owned: Set<String> = []
-        for entity in entities {
-            for relationship in try plan.plan(for: entity).relationships where relationship.isEmbedded {
-                var pending = [entity.relationshipsByName[relationship.name]?.destinationEntity].compactMap { $0 }
-                while let destination = pending.popLast() {
-                    if destination !== entity { owned.insert(destination.name ?? "") }
-                    pending += destination.subentities
-                }
-            }
-        }
-        return entities.filter { !owned.contains($0.name ?? "") } + entities.filter { owned.contains($0.name ?? "") }
-    }
+    /// The entities that have rows of their own, in the order of their records.
+    var storedEntities: [NSEntityDescription] { order.storedEntities(of: model) }
 
     private func count(of entity: NSEntityDescription) throws -> Int {
         let request = NSFetchRequest<NSFetchRequestResult>(entityName: entity.name ?? "")
@@ -347,13 +324,4 @@ final class ExportSession {
         guard let threshold = exporter.externalFileThreshold, let document else { return writer }
         return ExternalFileWriter(writer, threshold: threshold, folder: ExternalFileFolder(for: document))
     }
-}
-
-/// Runs the closure in an autorelease pool on Darwin; other platforms have none.
-func autoreleasing<Result>(_ body: () throws -> Result) rethrows -> Result {
-    #if canImport(Darwin)
-        try autoreleasepool(invoking: body)
-    #else
-        try body()
-    #endif
 }

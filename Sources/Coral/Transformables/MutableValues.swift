@@ -152,11 +152,11 @@ public final class MutableValues {
                     object: entry.object, attribute: key.attribute, base: entry.base, mine: mine, theirs: current,
                     result: result))
         }
-        let isSettledAsMine = result as? NSObject === mine || TransformableEquality.areSame(result, mine)
-        if isSettledAsMine || !TransformableEquality.areSame(result, current) {
+        let isMine = result as? NSObject === mine || TransformableEquality.areSame(result, mine)
+        if isMine || !TransformableEquality.areSame(result, current) {
             entry.object.setValue(result, forKey: key.attribute)
         }
-        guard isSettledAsMine, let value = entry.object.value(forKey: key.attribute) as? NSObject else {
+        guard isMine, let value = entry.object.value(forKey: key.attribute) as? NSObject else {
             return entries[key] = nil
         }
         entries[key]?.base = value

@@ -21,7 +21,7 @@ struct DoubleCodec: AttributeCodec {
         return stored == given
     }
 
-    /// The number that a value of any type stands for.
+    /// The number that a value of any type represents.
     static func number(_ value: GraphValue) -> Double? {
         switch value {
         case .double(let value): value

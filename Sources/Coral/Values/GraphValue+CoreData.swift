@@ -28,6 +28,23 @@ extension GraphValue {
         }
     }
 
+    /// The object of a value without parts, for key-value coding and predicates; nil for others, and for a URI that is no URL.
+    package var scalarObject: Any? {
+        switch self {
+        case .bool(let value): NSNumber(value: value)
+        case .integer(let value): NSNumber(value: value)
+        case .double(let value): NSNumber(value: value)
+        case .float(let value): NSNumber(value: value)
+        case .decimal(let value): NSDecimalNumber(decimal: value)
+        case .string(let value): value
+        case .date(let value): Date(timeIntervalSinceReferenceDate: value)
+        case .data(let value): value
+        case .uuid(let value): value
+        case .uri(let text): URL(string: text)
+        case .null, .file, .composite, .transformable: nil
+        }
+    }
+
     private static func number(_ number: NSNumber) -> GraphValue {
         switch UInt8(bitPattern: number.objCType.pointee) {
         case UInt8(ascii: "c"), UInt8(ascii: "B"): .bool(number.boolValue)

@@ -15,20 +15,11 @@ struct UndeclaredCodec: AttributeCodec {
     /// The value for key-value coding by the kind of the document's value.
     static func object(for value: GraphValue, folder: DocumentFolder) throws -> Any? {
         switch value {
-        case .null: return nil
-        case .bool(let value): return NSNumber(value: value)
-        case .integer(let value): return NSNumber(value: value)
-        case .double(let value): return NSNumber(value: value)
-        case .float(let value): return NSNumber(value: value)
-        case .decimal(let value): return NSDecimalNumber(decimal: value)
-        case .string(let value): return value
-        case .date(let value): return Date(timeIntervalSinceReferenceDate: value)
-        case .data(let value): return value
-        case .uuid(let value): return value
         case .uri(let text): return try URICodec.url(text, name: nil)
         case .file(let file): return try folder.contents(ofExisting: file)
         case .composite: return [String: Any]()
         case .transformable(let value): return value.archive
+        default: return value.scalarObject
         }
     }
 

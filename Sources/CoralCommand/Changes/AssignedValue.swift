@@ -34,19 +34,14 @@ struct AssignedValue {
             throw CommandError("\(assignment.key) is \(attribute.type.name): its value cannot be written as text.")
         default: break
         }
-        switch TextValue.anyValue(text, as: attribute.type) {
-        case .integer(let number):
-            guard attribute.type.integerRange?.contains(number) ?? true else { throw mistake("is out of range") }
-            return NSNumber(value: number)
-        case .double(let number): return NSNumber(value: number)
-        case .float(let number): return NSNumber(value: number)
-        case .decimal(let number): return NSDecimalNumber(decimal: number)
-        case .uuid(let uuid): return uuid
-        case .uri(let text):
-            guard let url = URL(string: text) else { throw mistake("is not a URL") }
-            return url
-        default: throw mistake("is not a value of the type \(attribute.type.name)")
+        let value = TextValue.anyValue(text, as: attribute.type)
+        if case .integer(let number) = value, attribute.type.integerRange?.contains(number) == false {
+            throw mistake("is out of range")
         }
+        guard let object = value?.scalarObject else {
+            throw mistake(attribute.type == .uri ? "is not a URL" : "is not a value of the type \(attribute.type.name)")
+        }
+        return object
     }
 
     /// The text, or the string that it is as JSON.

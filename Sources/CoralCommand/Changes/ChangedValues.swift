@@ -28,9 +28,9 @@ struct ChangedValues: Equatable {
             } else {
                 let members =
                     (value as? NSOrderedSet)?.array ?? (value as? NSSet)?.allObjects ?? [value]
-                let places = members.compactMap { ($0 as? NSManagedObject)?.objectID.uriRepresentation() }
+                let uris = members.compactMap { ($0 as? NSManagedObject)?.objectID.uriRepresentation() }
                 values[name] = .objects(
-                    value is NSOrderedSet ? places : places.sorted { $0.absoluteString < $1.absoluteString })
+                    value is NSOrderedSet ? uris : uris.sorted { $0.absoluteString < $1.absoluteString })
             }
         }
         return values

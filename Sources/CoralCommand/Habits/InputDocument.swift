@@ -60,8 +60,8 @@ struct InputDocument: ExpressibleByArgument {
         do {
             return try handle.readToEnd() ?? Data()
         } catch {
-            let place = isStandardInput ? "Standard input" : name
-            throw CommandError("\(place) cannot be read. Name a file, or pipe a document into the command.")
+            let subject = isStandardInput ? "Standard input" : name
+            throw CommandError("\(subject) cannot be read. Name a file, or pipe a document into the command.")
         }
     }
 

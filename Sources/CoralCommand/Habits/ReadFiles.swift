@@ -13,10 +13,10 @@ struct ReadFiles {
     /// Whether writing a file would replace one that is read, or a part of it.
     ///
     /// - Parameter isStore: Whether a store is written, which also replaces the log of an existing store.
-    func wouldBeReplaced(by place: URL, isStore: Bool) -> Bool {
-        guard place.isFileURL else { return false }
-        let place = place.withoutLinks
-        let written = isStore ? Self.databaseFiles(of: place) : [place.path]
+    func wouldBeReplaced(by output: URL, isStore: Bool) -> Bool {
+        guard output.isFileURL else { return false }
+        let output = output.withoutLinks
+        let written = isStore ? Self.databaseFiles(of: output) : [output.path]
         return urls.contains { url in written.contains { Self.isRead($0, with: url) } }
     }
 

@@ -11,7 +11,7 @@ enum Terminal {
     static func isConnected(_ stream: Stream) -> Bool { isatty(stream.rawValue) == 1 }
 
     /// Whether text on a stream is coloured: if it is a terminal that supports it, unless the environment variables
-    /// `NO_COLOR`, `CLICOLOR` and `CLICOLOR_FORCE` say otherwise, in this order.
+    /// `NO_COLOR`, `CLICOLOR` and `CLICOLOR_FORCE` determine otherwise, in this order.
     static func hasColours(_ stream: Stream) -> Bool {
         let environment = ProcessInfo.processInfo.environment
         guard (environment["NO_COLOR"] ?? "").isEmpty else { return false }

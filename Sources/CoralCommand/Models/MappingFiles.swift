@@ -11,14 +11,14 @@ enum MappingFiles {
     /// Throws `ModelError` if one cannot be read, and the system's error if the folder cannot be listed.
     static func read(in folder: URL) throws -> [VersionMigrations.Mapping] { try files(in: folder).map(read(at:)) }
 
-    /// The files of the mapping models that belong to a model by their place: in its folder, and beside it.
+    /// The files of the mapping models that belong to a model by their location: in its folder, and beside it.
     ///
     /// Throws the system's error if a folder cannot be listed.
     static func files(of model: URL) throws -> [URL] {
         guard model.isFileURL else { return [] }
         // A compiled version or a store is a file.
-        let places = [model, model.deletingLastPathComponent()].filter { FileStatus($0.path)?.isFolder == true }
-        return try places.flatMap(files(in:))
+        let folders = [model, model.deletingLastPathComponent()].filter { FileStatus($0.path)?.isFolder == true }
+        return try folders.flatMap(files(in:))
     }
 
     private static func files(in folder: URL) throws -> [URL] {

@@ -45,7 +45,8 @@ final class DamagedStore: @unchecked Sendable {
 
     private func frame(named name: String) -> PageFrame {
         PageFrame(
-            name: name, counts: [], isWritable: false, unsavedCount: 0, canUndo: false, canRedo: false, place: "damage",
+            name: name, counts: [], isWritable: false, unsavedCount: 0, canUndo: false, canRedo: false,
+            returnAddress: "damage",
             damaged: [])
     }
 

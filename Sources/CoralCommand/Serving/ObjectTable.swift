@@ -129,18 +129,10 @@ struct ObjectTable {
     private func value(_ text: String, _ sort: String) throws -> Any? {
         let property = try KeyPathCheck(entity).check(sort.split(separator: ".").map(String.init), in: sort)
         let type = (property as? NSAttributeDescription).map { GraphSchema.Attribute($0).type } ?? .string
-        switch TextValue.anyValue(text, as: type) {
-        case .string(let text): return text
-        case .bool(let value): return NSNumber(value: value)
-        case .integer(let number): return NSNumber(value: number)
-        case .double(let number): return NSNumber(value: number)
-        case .float(let number): return NSNumber(value: number)
-        case .decimal(let number): return NSDecimalNumber(decimal: number)
-        case .date(let seconds): return Date(timeIntervalSinceReferenceDate: seconds)
-        case .uuid(let uuid): return uuid
-        case .uri(let text): return URL(string: text)
-        default: throw CommandError("The position \"\(text)\" is not a value of \(sort).")
+        guard let value = TextValue.anyValue(text, as: type)?.scalarObject else {
+            throw CommandError("The position \"\(text)\" is not a value of \(sort).")
         }
+        return value
     }
 
     // MARK: - Other forms

@@ -12,7 +12,7 @@ struct PageFrame {
     let canUndo: Bool
     let canRedo: Bool
     /// The relative address of the page, to which a change returns.
-    let place: String
+    let returnAddress: String
     /// The entities whose objects cannot be read.
     var damaged: [String] = []
 
@@ -92,7 +92,7 @@ struct PageFrame {
     }
 
     private func button(_ title: String, _ action: String, isEnabled: Bool) -> String {
-        "<form method=\"post\" action=\"\(action)\">\(hidden("place", place))"
+        "<form method=\"post\" action=\"\(action)\">\(hidden("return", returnAddress))"
             + "<button\(isEnabled ? "" : " disabled")>\(title)</button></form>"
     }
 
@@ -102,7 +102,7 @@ struct PageFrame {
         "<input type=\"hidden\" name=\"\(name)\" value=\"\(HTMLText.escaped(value))\">"
     }
 
-    /// An error, which a screen reader reads at once. Line breaks are kept, because a caret marks the place.
+    /// An error, which a screen reader reads at once. Line breaks are kept, because a caret marks the position.
     static func error(_ sentence: String) -> String {
         "<pre class=\"error\" role=\"alert\">\(HTMLText.escaped(sentence))</pre>"
     }

@@ -14,7 +14,7 @@ final class RequestWork: @unchecked Sendable {
     private let lock = NSLock()
     private var isEnded = false
     private var beginning: String?
-    private var cancelledPlace = ""
+    private var addressAfterCancelling = ""
     private var answer: SiteAnswer?
     private var waiting: AsyncStream<Void>.Continuation?
 
@@ -41,14 +41,14 @@ final class RequestWork: @unchecked Sendable {
 
     /// The relative address that cancels the work, and leads to another page.
     var cancellation: String {
-        FormFields.address("cancel", [("work", id), ("place", lock.withLock { cancelledPlace })])
+        FormFields.address("cancel", [("work", id), ("return", lock.withLock { addressAfterCancelling })])
     }
 
     /// Sets the beginning of the page, and the address of the page that is shown instead if the work is cancelled.
-    func begin(_ head: String, cancelledPlace: String) {
+    func begin(_ head: String, addressAfterCancelling: String) {
         lock.withLock {
             beginning = head
-            self.cancelledPlace = cancelledPlace
+            self.addressAfterCancelling = addressAfterCancelling
         }
     }
 

@@ -12,12 +12,12 @@ struct SiteRequest: Sendable {
     /// The value of a field; nil if it is empty.
     subscript(_ name: String) -> String? { fields[name].flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// The address of the field `place`: only a place of this site, and nothing that would end a header.
+    /// The address of the field `return`: only a page of this site, and nothing that would end a header.
     var returnAddress: String {
-        let place = self["place"].flatMap { place in
-            place.hasPrefix("/") || !place.utf8.allSatisfy { (33...126).contains($0) } ? nil : place
+        let address = self["return"].flatMap { address in
+            address.hasPrefix("/") || !address.utf8.allSatisfy { (33...126).contains($0) } ? nil : address
         }
-        return root + (place ?? "")
+        return root + (address ?? "")
     }
 }
 

@@ -99,7 +99,7 @@ struct Gate: HTTPHandler {
             return .refusal("Requests of other sites are not answered.")
         }
         // Browsers send this header also where they send no origin. A link of another site has the value cross-site.
-        if let place = request.headers[HTTPHeader("Sec-Fetch-Site")], !["same-origin", "none"].contains(place) {
+        if let site = request.headers[HTTPHeader("Sec-Fetch-Site")], !["same-origin", "none"].contains(site) {
             return .refusal("Requests of other sites are not answered.")
         }
         let parts = request.path.split(separator: "/", omittingEmptySubsequences: true).map(String.init)

@@ -78,9 +78,9 @@ struct SitePages {
             name: access.open.url.lastPathComponent, counts: counts.counts, isWritable: store.isWritable,
             unsavedCount: store.isWritable ? ServedStore.unsavedCount(access.context) : 0,
             canUndo: access.context.undoManager?.canUndo == true, canRedo: access.context.undoManager?.canRedo == true,
-            // The page of a change that was not possible has the place that the change came from.
-            place: request.isChange
-                ? request["place"] ?? ""
+            // The page of a change that was not possible has the address of the page from which the change was sent.
+            returnAddress: request.isChange
+                ? request["return"] ?? ""
                 : FormFields.address(
                     request.page, request.fields.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }),
             damaged: counts.damaged)

@@ -25,7 +25,7 @@ struct TablePage {
             }
             pages.work.begin(
                 head,
-                cancelledPlace: FormFields.address(
+                addressAfterCancelling: FormFields.address(
                     "table", [("entity", entity.name), ("where", table.condition), ("cancelled", "1")]))
             let context = pages.access.context
             let page = try table.page(after: position, in: context, pages.access.open)

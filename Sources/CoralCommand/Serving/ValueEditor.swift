@@ -9,7 +9,7 @@ struct ValueEditor {
     let key: String
 
     private var fields: String {
-        frame.hidden("id", object) + frame.hidden("key", key) + frame.hidden("place", frame.place)
+        frame.hidden("id", object) + frame.hidden("key", key) + frame.hidden("return", frame.returnAddress)
     }
 
     /// A field for the value of an attribute.

@@ -21,7 +21,7 @@ struct OpenCommand: ParsableCommand {
             """)
 
     @Argument(help: "A folder, a store, or the URI of an object.", completion: .directory)
-    var place: String
+    var location: String
 
     @Option(
         name: .customLong("in"),
@@ -40,7 +40,7 @@ struct OpenCommand: ParsableCommand {
 
     @OptionGroup var quiet: QuietOption
 
-    private var isURI: Bool { place.lowercased().hasPrefix("x-coredata:") }
+    private var isURI: Bool { location.lowercased().hasPrefix("x-coredata:") }
 
     func validate() throws {
         if folder != nil, !isURI { throw ValidationError("--in requires the URI of an object.") }
@@ -49,30 +49,30 @@ struct OpenCommand: ParsableCommand {
 
     func run() throws {
         guard !isURI else { return try showObject() }
-        let url = URL(storeAt: place)
+        let url = URL(storeAt: location)
         guard url.isFileURL else { return try showServer(url) }
-        guard let status = FileStatus(url.path) else { throw CommandError("There is nothing at \(place).") }
+        guard let status = FileStatus(url.path) else { throw CommandError("There is nothing at \(location).") }
         guard status.isFolder else {
             try OpenStore.requireFile(url)
-            if copyTo != nil { throw CommandError("--copy-to requires a backup of a device: \(place) is a file.") }
+            if copyTo != nil { throw CommandError("--copy-to requires a backup of a device: \(location) is a file.") }
             guard StoreFinder.isDatabase(url.withoutLinks.path) else {
                 throw CommandError(
-                    "\(place) does not begin as an SQLite database does: it is not a store, or is damaged.")
+                    "\(location) does not begin as an SQLite database does: it is not a store, or is damaged.")
             }
             guard let store = FoundStore(inspecting: url, origin: nil) else {
-                throw CommandError("\(place) is not a store of Core Data.")
+                throw CommandError("\(location) is not a store of Core Data.")
             }
             return try show([store], in: "")
         }
         let stores = try stores(in: url)
         try copy(stores, from: url)
-        guard !stores.isEmpty else { throw CommandError("There is no store of Core Data in \(place).") }
+        guard !stores.isEmpty else { throw CommandError("There is no store of Core Data in \(location).") }
         try show(stores, in: url.path)
     }
 
     private func showServer(_ url: URL) throws {
         if copyTo != nil { throw CommandError("--copy-to requires a backup of a device, not a store in PostgreSQL.") }
-        let url = try OpenStore.location(at: place)
+        let url = try OpenStore.location(at: location)
         guard let store = FoundStore(inspecting: url, shownPath: url.storeName, origin: nil) else { return }
         try show([store], in: "")
     }
@@ -88,7 +88,7 @@ struct OpenCommand: ParsableCommand {
     private func copy(_ stores: [FoundStore], from folder: URL) throws {
         guard let copyTo else { return }
         guard let backup = try DeviceBackup(folder) else {
-            throw CommandError("--copy-to requires a backup of a device: \(place) has no Manifest.db.")
+            throw CommandError("--copy-to requires a backup of a device: \(location) has no Manifest.db.")
         }
         let destination = URL(fileURLWithPath: copyTo)
         for store in stores { try backup.requireFree(store.path, in: destination) }
@@ -113,8 +113,8 @@ struct OpenCommand: ParsableCommand {
 
     /// Shows the object of a URI, in the first store with its UUID.
     private func showObject() throws {
-        guard let argument = ObjectArgument(argument: place), let uuid = argument.storeUUID else {
-            throw CommandError("\(place) is not the URI of an object: x-coredata://UUID/Entity/p3.")
+        guard let argument = ObjectArgument(argument: location), let uuid = argument.storeUUID else {
+            throw CommandError("\(location) is not the URI of an object: x-coredata://UUID/Entity/p3.")
         }
         let url = URL(fileURLWithPath: folder ?? FileManager.default.currentDirectoryPath)
         guard FileStatus(url.path)?.isFolder == true else { throw CommandError("There is no folder at \(url.path).") }

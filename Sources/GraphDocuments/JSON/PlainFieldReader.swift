@@ -126,6 +126,23 @@ package struct PlainFieldReader {
         return nil
     }
 
+    /// Skips the rest of the record, from the token that was read last, so that the next step is the one after `endRecord`.
+    ///
+    /// - Returns: Whether that part contains no object, which may be a record.
+    /// - Throws: `DocumentError` for invalid JSON.
+    package mutating func skipRecord() throws -> Bool {
+        guard case .record(let entity, _, _) = state else { return true }
+        var isFlat = token != .beginObject || json.depth == Self.recordDepth
+        while json.depth >= Self.recordDepth {
+            if try next() == .beginObject { isFlat = false }
+        }
+        state = .group(entity: entity)
+        return isFlat
+    }
+
+    /// The records of an entity are objects in an array in the document's object.
+    private static let recordDepth = 3
+
     // MARK: - Values
 
     /// Reads the next token of a relationship's value.

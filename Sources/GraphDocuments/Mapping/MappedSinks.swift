@@ -23,10 +23,10 @@ struct MappedJSON: MappedSink {
 
     init(_ output: ByteOutput, isLines: Bool, byEntity: Bool, isKeyed: Bool) throws {
         guard !(isLines && byEntity) else {
-            throw DocumentError(.misuse, "JSON Lines have an object a line, not an array for each entity.")
+            throw DocumentError(.misuse, "JSON Lines have an object on each line, not an array for each entity.")
         }
         guard !(isLines && isKeyed) else {
-            throw DocumentError(.misuse, "JSON Lines have an object a line, without a key.")
+            throw DocumentError(.misuse, "JSON Lines have an object on each line, without a key.")
         }
         self.isKeyed = isKeyed
         writer = JSONWriter(to: output)

@@ -13,7 +13,7 @@ extension TokenSource {
             case .beginObject: frames.append(TreeFrame(isObject: true))
             case .endArray, .endObject:
                 guard let frame = frames.popLast() else {
-                    throw DocumentError(.syntax, "A bracket closes that was not opened.", at: place)
+                    throw DocumentError(.syntax, "A closing bracket has no opening one.", at: place)
                 }
                 finished = frame.isObject ? .dictionary(frame.members) : .array(frame.values)
             case .key:

@@ -17,7 +17,7 @@ final class XMLByteStream: InputStream {
     private var line = 1
     private var isAtEnd = false
     private var instructions = XMLInstructionScan()
-    /// The error in the bytes, after which the parser sees the end of the stream.
+    /// The error in the bytes, after which the parser reads the end of the stream.
     private(set) var error: DocumentError?
 
     private static let pieceSize = 64 * 1024

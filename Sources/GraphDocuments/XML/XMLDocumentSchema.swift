@@ -20,7 +20,7 @@ public enum XMLDocumentSchema {
         # A plain Swift value or object.
         plain = element tree { tree }
 
-        # What the document says of itself, as a tree: format, version, layout, ids, store, roots,
+        # The header, as a tree: format, version, layout, ids, store, roots,
         # modelIdentifiers, entityHashes, metadata.
         header = element header { tree }
 

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Values of transformable attributes that a context has handed out, and that may be changed in place.
+/// Values of transformable attributes that a context has returned to the program, and that may be changed in place.
 ///
 /// Values of value types cannot be changed in place and are not included. The others are compared when changes are
 /// queried, at the end of an event and before a save, by the bytes that the transformer encodes. A value without other
 /// references is compared once more and then removed.
 struct InPlaceValues {
-    /// A value that was handed out.
+    /// A value that was returned to the program.
     struct Watched {
-        /// The object's value, as handed out.
+        /// The object's value, as returned.
         var box: ObjectValue
         /// The encoding of the unchanged value; nil until the first comparison.
         var bytes: Data?
@@ -28,7 +28,7 @@ struct InPlaceValues {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// The objects whose values were handed out.
+    /// The objects whose values were returned.
     var objects: [NSManagedObject] { entries.values.compactMap(\.object) }
 
     /// The watched values of an object, by slot.
@@ -164,7 +164,7 @@ extension NSManagedObject {
         return box.value
     }
 
-    /// Watches a value that is handed out, if it can be changed in place and the attribute detects that.
+    /// Watches a value that is returned, if it can be changed in place and the attribute detects that.
     final func watch(_ box: ObjectValue, slot: Int) {
         guard let context, layout.inPlaceSlots.contains(slot), watchedBox(slot) !== box,
             ChangeableValue.isChangeable(box.value), let attribute = layout.slots[slot].attribute
@@ -187,7 +187,7 @@ extension NSManagedObject {
         return false
     }
 
-    /// Replaces values of the row by those that were handed out.
+    /// Replaces values of the row by those that were returned.
     final func overlayWatched(_ values: inout ContiguousArray<Value>) {
         for (slot, watched) in context?.inPlaceValues.values(of: self) ?? [:] { values[slot] = .object(watched.box) }
     }

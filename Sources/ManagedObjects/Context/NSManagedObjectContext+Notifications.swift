@@ -60,7 +60,9 @@ extension NSManagedObjectContext {
         case invalidatedObjectIDs = "invalidated_objectIDs"
     }
 
+    /// Posts a notification of the context. A save within a transaction is reported when that is committed.
     final func post(_ name: Notification.Name, _ userInfo: [AnyHashable: Any]) {
+        if enclosingTransaction != nil { return }
         if isObservable, name == .NSManagedObjectContextObjectsDidChange {
             for object in userInfo[NSRefreshedObjectsKey] as? Set<NSManagedObject> ?? [] { object.noteRefreshing() }
         }

@@ -36,7 +36,7 @@ extension NSManagedObjectContext {
                 }
                 continue
             }
-            let range = try group.store.reserveKeys(entity: group.root, count: group.objects.count)
+            let range = try planTarget(of: group.store).reserveKeys(entity: group.root, count: group.objects.count)
             for (object, number) in zip(group.objects, range) {
                 let permanent = ObjectKey(store: group.store.number, entity: object.key.entity, number: number)
                 pairs.append((object.key.number, permanent))

@@ -102,10 +102,10 @@ extension NSManagedObjectContext {
             SavePlanBuilder.numberMembers(of: changed, in: self, store: store.number)
             var builder = SavePlanBuilder(context: self, store: store.number)
             var plan = try builder.plan(for: changed)
-            plan.metadata = (store as? NSPersistentStore)?.changedMetadata
+            if enclosingTransaction == nil { plan.metadata = (store as? NSPersistentStore)?.changedMetadata }
             guard !plan.isEmpty else { return }
             do {
-                let outcome = try store.write(plan)
+                let outcome = try planTarget(of: store).write(plan)
                 for object in builder.updated { object.version += 1 }
                 adopt(outcome.computed, of: store)
                 if let number = outcome.transaction, let identifier = (store as? NSPersistentStore)?.identifier {
@@ -117,6 +117,12 @@ extension NSManagedObjectContext {
             }
         }
         throw CocoaError.unresolvedConflicts
+    }
+
+    /// What the changes of a store are written to.
+    final func planTarget(of store: any RowStore) -> any PlanTarget {
+        if let enclosingTransaction, enclosingTransaction.number == store.number { return enclosingTransaction }
+        return store
     }
 
     /// Sets the values that the store has computed, and notes their objects as refreshed: also those that are not

@@ -70,7 +70,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     /// and everything based on it observes changes to the properties that were read: by setting, undoing, merging and
     /// refreshing. An addition to Core Data's API; false by default, because it makes each reading of a value slower by
     /// some 20 nanoseconds.
-    // Without dynamic checks of exclusive access, because every reading of a value looks at it.
+    // Without dynamic checks of exclusive access, because every reading of a value reads it.
     @exclusivity(unchecked) public final var isObservable = false
     final let observationRegistrar = ObservationRegistrar()
     /// Values that may be changed in place.
@@ -79,6 +79,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     final let legacyLock = NSRecursiveLock()
     /// Whether a save validates objects. A restore accepts the values of a store unchecked.
     @_spi(Stores) public final var validatesChanges = true
+    /// The transaction of which the current save is a part; nil for a save of its own.
+    final var enclosingTransaction: (any PlanTarget)?
 
     // MARK: Public state
 
@@ -294,7 +296,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
         return Set(own).union(mergedDeletions)
     }
 
-    /// True when there is something to save. Cost: one comparison for each transformable value that was handed out and
+    /// True when there is something to save. Cost: one comparison for each transformable value that was returned and
     /// can be changed in place.
     open var hasChanges: Bool { hasUnsavedChanges }
 

@@ -77,7 +77,7 @@ open class NSPersistentHistoryChange: NSObject, NSCopying,
         return changes
     }
 
-    /// The transaction. It has no changes if the original transaction is not retained or the request asked for changes
+    /// The transaction. It has no changes if the original transaction is not retained or the request was for changes
     /// only.
     open var transaction: NSPersistentHistoryTransaction? {
         owner ?? NSPersistentHistoryTransaction(transactionRow, changes: nil, origin: origin)

@@ -22,7 +22,7 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying,
     /// The time of the commit, by the clock of the committing process.
     open var timestamp: Date { row.timestamp }
 
-    /// The changes, at most one for each object. Nil if the request asked for transactions only.
+    /// The changes, at most one for each object. Nil if the request was for transactions only.
     open var changes: [NSPersistentHistoryChange]? { ownChanges }
 
     /// The number of the transaction in the store: later transactions have higher numbers.

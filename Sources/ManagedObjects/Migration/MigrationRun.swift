@@ -64,7 +64,7 @@ struct MigrationRun {
 
     private func openSource() throws -> NSPersistentStore {
         var options = source.options ?? [:]
-        // A policy can change the source if the caller's options say that it is not read-only.
+        // A policy can change the source if the caller's options open it for writing.
         options[NSReadOnlyPersistentStoreOption] = options[NSReadOnlyPersistentStoreOption] ?? true
         options[NSMigratePersistentStoresAutomaticallyOption] = nil
         do {

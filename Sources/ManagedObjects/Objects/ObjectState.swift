@@ -24,7 +24,7 @@ struct ObjectState: OptionSet {
     static let insertedInEvent = ObjectState(rawValue: 512)
     /// A to-many relationship has changed: the version is incremented although no column may differ.
     static let relationshipChanged = ObjectState(rawValue: 1024)
-    /// Values that can be changed in place were handed out: see `InPlaceValues`.
+    /// Values that can be changed in place were returned to the program: see `InPlaceValues`.
     static let watched = ObjectState(rawValue: 2048)
     /// It has observers: see `ObjectObservations`.
     static let observed = ObjectState(rawValue: 4096)

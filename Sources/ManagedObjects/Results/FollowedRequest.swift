@@ -9,7 +9,7 @@ struct FollowedRequest {
     let naming: SectionNaming
     private let reach: RequestReach
 
-    /// - Throws: Code 134060 for a request that has no array of sort descriptors, does not ask for objects, or names a property
+    /// - Throws: Code 134060 for a request that has no array of sort descriptors, does not request objects, or names a property
     ///   that its entity does not have.
     init(_ specification: FetchSpecification, sectionNameKeyPath: String?, in model: NSManagedObjectModel) throws {
         guard specification.resultType == .managedObjectResultType else {

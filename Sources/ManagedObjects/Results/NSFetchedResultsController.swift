@@ -92,7 +92,7 @@ open class NSFetchedResultsController<ResultType>: NSObject, FetchedResultsListe
 
     /// Fetches the results: one statement, as a fetch of the request costs.
     ///
-    /// - Throws: Code 134060 if the request has no sort descriptor, does not ask for managed objects, or the objects of
+    /// - Throws: Code 134060 if the request has no sort descriptor, does not request managed objects, or the objects of
     ///   a section are not adjacent; and the errors of a fetch.
     open func performFetch() throws {
         try results.fetch { objects in

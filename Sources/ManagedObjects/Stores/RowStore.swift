@@ -4,8 +4,7 @@ import Foundation
 /// ``ObjectStore`` for stores whose classes are part of a program.
 ///
 /// Calls come from any queue; a store synchronises its own access. Stores have no access to objects or contexts.
-protocol RowStore: AnyObject {
-    /// The store's number in its coordinator, from 1: what `ObjectKey.store` holds.
+protocol RowStore: PlanTarget {
     var number: UInt16 { get set }
 
     /// The store that answers the requests of a context: a different instance if answers depend on the context.
@@ -29,7 +28,7 @@ protocol RowStore: AnyObject {
     func keys(matching query: RowQuery, generation: StoreGeneration?) throws -> [ObjectKey]
     /// The number of matching rows, with offset and limit applied.
     func count(matching query: RowQuery, generation: StoreGeneration?) throws -> Int
-    /// Dictionaries of columns and expressions, grouped as the query says: an array of values per result.
+    /// Dictionaries of columns and expressions, grouped according to the query: an array of values per result.
     func values(matching query: ValueQuery, generation: StoreGeneration?) throws -> [[Any?]]
 
     /// The rows with primary keys in the entity's hierarchy, in any order; missing rows are omitted.
@@ -42,14 +41,6 @@ protocol RowStore: AnyObject {
         of relationship: NSRelationshipDescription, owners: [Int64], ownerEntity: NSEntityDescription,
         includesRows: Bool, isKnown: (ObjectKey) -> Bool, generation: StoreGeneration?
     ) throws -> MemberResult
-
-    /// Reserves primary keys, at least one, for new objects of the entity's hierarchy.
-    func reserveKeys(entity: NSEntityDescription, count: Int) throws -> ClosedRange<Int64>
-    /// Writes a plan in one transaction, which is rolled back on an error.
-    ///
-    /// - Throws: ``SaveConflicts`` if rows have changed since they were read, or violate uniqueness constraints;
-    ///   nothing is written then.
-    func write(_ plan: SavePlan) throws -> SaveOutcome
 }
 
 extension RowStore {

@@ -100,7 +100,7 @@ struct FormatScanner {
             }
         }
         let character = String(decoding: bytes[position...].prefix(4), as: UTF8.self).prefix(1)
-        throw mistake(.unexpectedCharacter, "The character “\(character)” has no meaning here.", at: position)
+        throw mistake(.unexpectedCharacter, "The character “\(character)” is not valid here.", at: position)
     }
 
     /// The symbols in a format, each with its canonical form for the parser.

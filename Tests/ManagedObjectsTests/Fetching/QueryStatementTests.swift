@@ -162,7 +162,7 @@ struct QueryStatementTests {
                 == "SELECT COUNT(*) FROM (SELECT 1\nFROM ZNOTE AS t0\nLIMIT ? OFFSET ?) AS found")
     }
 
-    @Test func `the same shape is the same statement with other parameters`() throws {
+    @Test func `queries that differ in constants are one statement with other parameters`() throws {
         let note = try #require(model.entitiesByName["Note"])
         func statement(_ format: String, _ arguments: Any?...) throws -> SQLQuery {
             let predicate = NSPredicate(format: format, argumentArray: arguments.map { $0 as Any })
@@ -221,17 +221,17 @@ struct QueryStatementTests {
         }
     }
 
-    @Test func `a query of a shape that was divided before is not divided anew`() throws {
+    @Test func `a query that differs in constants from a divided one is not divided anew`() throws {
         let format = "count > %@ AND title.length > %@"
         #expect(try remainder(format, 3, 2) == ("title.length > 2", false))
         #expect(try remainder(format, 4, 5) == ("title.length > 5", true))
-        // A constant of another kind is another shape.
+        // A constant of another kind is another statement.
         #expect(try remainder(format, "three", 5) == ("count > \"three\" AND title.length > 5", false))
-        // Whether the pattern is valid depends on the constant, not on the shape.
+        // Whether the pattern is valid depends on the constant alone.
         let pattern = "title MATCHES %@ AND title.length > 2"
         #expect(try remainder(pattern, "a+") == ("title.length > 2", false))
         #expect(try remainder(pattern, "a(") == ("title MATCHES \"a(\" AND title.length > 2", false))
-        // What no database evaluates has a shape too.
+        // What no database evaluates has a key too.
         let block = NSPredicate { _, _ in true }
         for isKnown in [false, true] {
             let note = try #require(model.entitiesByName["Note"])
@@ -246,8 +246,8 @@ struct QueryStatementTests {
         }
     }
 
-    @Test func `a name with the characters of another shape is an unknown key`() throws {
-        // The key of its shape would be that of the first predicate if names were not delimited by their lengths.
+    @Test func `a name with the characters of another key is an unknown key`() throws {
+        // Its key would be that of the first predicate if names were not delimited by their lengths.
         _ = try statement("title == 'a' AND title == 'b' AND title == 'c'")
         #expect(throws: CocoaError.self) { try statement("#'title;s)(==@.title' == 'b' AND title == 'c'") }
     }

@@ -52,7 +52,8 @@ import GraphDocuments
                     try context.writeRows(in: rows.store) { writer in
                         var run = RowImport(
                             rows.bytes, writer: writer, coordinator: coordinator, model: model, options: options,
-                            reading: reading, progress: progress)
+                            reading: reading, progress: progress
+                        ) { try source.records($0, model: model, reading: reading) }
                         let result = try run.run()
                         if !saves { throw DryRun(result: result) }
                         return result

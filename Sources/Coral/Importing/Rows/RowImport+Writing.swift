@@ -22,7 +22,7 @@
         /// Writes new and changed rows. To-one relationships are columns of the rows.
         mutating func setValues() throws {
             guard let batch else { return }
-            for row in 0..<batch.rows.count {
+            for row in 0..<batch.rows.count where !batch.isLeft(row) {
                 if batch.keys[row] > batch.firstNewKey {
                     try insert(row, of: batch)
                 } else {
@@ -57,7 +57,7 @@
         private mutating func insert(_ row: Int, of batch: RowImportBatch) throws {
             let (entity, rows, key) = (batch.entity, batch.rows, batch.keys[row])
             let record = batch.firstRecord + row
-            guard try isValid(row, of: batch, isNew: true) else { return }
+            guard isValid(row, of: batch, isNew: true) else { return }
             for link in entity.toOne {
                 let slot = link.reference.slot
                 guard rows.kind(row, slot) == .reference else {
@@ -80,7 +80,7 @@
         private mutating func update(_ row: Int, of batch: RowImportBatch) throws {
             let (entity, rows, key) = (batch.entity, batch.rows, batch.keys[row])
             var changes = batch.changes[row]
-            if changes != 0 { result.updateCount += 1 }
+            let hasChangedValues = changes != 0
             var changedLinks: [(reference: RowReference, old: Int64?, new: (key: Int64, entity: Int)?)] = []
             for (number, link) in entity.toOne.enumerated() {
                 let slot = link.reference.slot
@@ -99,15 +99,18 @@
                 if let position = try link.reference.setPosition(row, of: rows) { changes |= 1 << UInt64(position) }
                 changedLinks.append(
                     (link.reference, old == 0 ? nil : old, isSet ? (new, rows.entity(row, slot)) : nil))
-                result.linkCount += 1
             }
-            guard try changes != 0 && isValid(row, of: batch, isNew: false) else { return }
+            guard changes != 0, isValid(row, of: batch, isNew: false) else { return }
+            if batch.isLeft(row) { return try index.release(row, of: batch, key: key) }
+            if hasChangedValues { result.updateCount += 1 }
+            result.linkCount += changedLinks.count
             try entity.table.update(row, of: rows, key: key, slots: changes)
             for (reference, old, new) in changedLinks { try reference.didSet(key, from: old, to: new) }
         }
 
-        /// Whether the attributes of a row satisfy the model's rules. Records the first that does not.
-        private mutating func isValid(_ row: Int, of batch: RowImportBatch, isNew: Bool) throws -> Bool {
+        /// Whether the attributes of a row satisfy the model's rules. Records the first that does not. A record whose validity
+        /// depends on a stored value that only objects read is left to objects.
+        private mutating func isValid(_ row: Int, of batch: RowImportBatch, isNew: Bool) -> Bool {
             if !options.validates { return true }
             switch batch.entity.table.validate(row, of: batch.rows, isNew: isNew) {
             case .valid: return true
@@ -116,10 +119,11 @@
                 return false
             case .needsObject(let property):
                 let name = batch.entity.name
-                throw ObjectsReason(
-                    .contents,
+                let message =
                     "A record changes an object of \(name) without stating \(property), "
-                        + "whose stored value must be validated.", entity: name, property: property)
+                    + "whose stored value must be validated."
+                batch.leave(row, because: ObjectsReason(.contents, message, entity: name, property: property))
+                return true
             }
         }
 
@@ -129,14 +133,14 @@
             var present: [Int: [Int64: [Int64]]] = [:]
             for link in batch.entity.toMany.indices {
                 let keys = batch.lists.filter { $0.link == link }.map { batch.keys[$0.row] }
-                    .filter { $0 <= batch.firstNewKey }
+                    .filter { $0 > 0 && $0 <= batch.firstNewKey }
                 if keys.isEmpty { continue }
                 for (key, member) in try batch.entity.toMany[link].members.members(of: keys) {
                     present[link, default: [:]][key, default: []].append(member)
                 }
             }
             var wanted: [Int64] = []
-            for (number, list) in batch.lists.enumerated() {
+            for (number, list) in batch.lists.enumerated() where !batch.isLeft(list.row) {
                 let members = batch.members(of: number)
                 let link = batch.entity.toMany[list.link]
                 let key = batch.keys[list.row]

@@ -10,8 +10,9 @@
     /// up with one statement, compared column by column, and written. Each known key is stored as a digest with the
     /// primary key of its row. Forward references are kept until the end.
     ///
-    /// What rows do not support, and what only the document or the stored rows show, throws `ObjectsReason`: the
-    /// transaction is rolled back, and the object importer reads the document from its beginning.
+    /// A record that rows cannot hold is left to objects: see `importObjects()`. What concerns several records at once, such
+    /// as two records with one key, throws `ObjectsReason`: the transaction is rolled back, and the object importer reads the
+    /// document from its beginning.
     struct RowImport: BatchedImport {
         private var reader: PlainFieldReader
         private let schema: GraphSchema
@@ -22,8 +23,14 @@
         private let progress: Progress?
         /// The values of a document that equal those of a row. Plain documents have no header.
         let equality: ValueEquality
-        private var entities: [RowEntity?]
+        private var entities: [RowCapability<RowEntity>?]
         let index = RowKeyIndex()
+        let coordinator: NSPersistentStoreCoordinator
+        let model: ImportModel
+        /// The records that are left to objects, by their number in the document.
+        var exceptions: [Int: ObjectsReason] = [:]
+        /// Reads records again, by their numbers.
+        let readAgain: (Set<Int>) throws -> [(number: Int, record: PlacedRecord)]
         var result = BatchImporter.Result()
         /// The records of one entity that are not written yet.
         var batch: RowImportBatch?
@@ -34,9 +41,13 @@
 
         init(
             _ source: any ByteSource, writer: RowWriter, coordinator: NSPersistentStoreCoordinator, model: ImportModel,
-            options: ImportOptions, reading: ReadingOptions, progress: Progress?
+            options: ImportOptions, reading: ReadingOptions, progress: Progress?,
+            readAgain: @escaping (Set<Int>) throws -> [(number: Int, record: PlacedRecord)]
         ) {
             self.writer = writer
+            self.coordinator = coordinator
+            self.model = model
+            self.readAgain = readAgain
             self.options = options
             self.progress = progress
             schema = model.schema
@@ -55,37 +66,67 @@
             var current = -1
             var row = 0
             while true {
-                switch try reader.step() {
-                case .record(let entity):
-                    if entity != current || batch?.rows.isFull ?? true {
+                do {
+                    switch try reader.step() {
+                    case .record(let entity):
+                        if entity != current || batch?.rows.isFull ?? true {
+                            try flush()
+                            current = -1
+                            try begin(entity)
+                            current = entity
+                        }
+                        row = batch?.addRow() ?? 0
+                    case .attribute(let property): try readAttribute(property, row)
+                    case .relationship(let property): try readRelationship(property, row)
+                    case .endRecord: break
+                    case .irregular(let reason): throw ObjectsReason(.document, reason)
+                    case .end:
                         try flush()
-                        try begin(entity)
-                        current = entity
+                        return try importObjects()
                     }
-                    row = batch?.addRow() ?? 0
-                case .attribute(let property): try readAttribute(property, row)
-                case .relationship(let property): try readRelationship(property, row)
-                case .endRecord: break
-                case .irregular(let reason): throw ObjectsReason(.document, reason)
-                case .end: return try flush()
+                } catch let obstacle as RowImportObstacle {
+                    try leave(obstacle.reason, record: reader.recordCount - 1)
+                    if current >= 0 { batch?.leave(row, because: obstacle.reason) }
+                    guard try reader.skipRecord() else {
+                        throw ObjectsReason(.document, "A record contains an object.")
+                    }
                 }
             }
         }
+
+        /// Leaves a record to objects.
+        ///
+        /// - Throws: The reason, if these are so many that objects would import most of the document.
+        private mutating func leave(_ reason: ObjectsReason, record: Int) throws {
+            exceptions[record] = reason
+            if exceptions.count > Self.exceptionLimit { throw reason }
+        }
+
+        private static let exceptionLimit = 5000
 
         func finish() -> BatchImporter.Result {
             var result = result
             result.recordCount = reader.recordCount
             result.savedBatchCount = 1
+            if let first = exceptions.min(by: { $0.key < $1.key }) {
+                result.path = .rowsAndObjects(records: exceptions.count, because: first.value)
+            }
             if let count = reader.byteCount { progress?.completedUnitCount = Int64(count) }
             return result
         }
 
+        /// Begins a batch of an entity. Throws `RowImportObstacle` for an entity that needs objects.
         private mutating func begin(_ number: Int) throws {
-            let entity = try entities[number] ?? plan.entity(schema.entities[number])
-            entities[number] = entity
-            // The reader has counted the record that begins here.
-            if batch?.entity !== entity { batch = RowImportBatch(entity) }
-            batch?.begin(firstRecord: reader.recordCount - 1)
+            let capability = try entities[number] ?? RowCapability { try plan.entity(schema.entities[number]) }
+            entities[number] = capability
+            batch?.removeAll()
+            switch capability {
+            case .objects(let reason): throw RowImportObstacle(reason)
+            case .rows(let entity):
+                // The reader has counted the record that begins here.
+                if batch?.entity !== entity { batch = RowImportBatch(entity) }
+                batch?.begin(firstRecord: reader.recordCount - 1)
+            }
         }
 
         var isCancelled: Bool { progress?.isCancelled == true }
@@ -94,6 +135,7 @@
             if isCancelled { throw CocoaError(.userCancelled) }
             guard let batch, batch.rows.count > 0 else { return }
             try performSteps()
+            for (row, reason) in batch.left { try leave(reason, record: batch.firstRecord + row) }
             if reader.byteCount != nil { progress?.completedUnitCount = Int64(reader.bytesRead) }
         }
 
@@ -102,7 +144,7 @@
         private mutating func readAttribute(_ property: Int, _ row: Int) throws {
             guard let batch else { return }
             guard let attribute = batch.entity.attributes[property] else {
-                throw batch.entity.unsupported(batch.entity.schema.attributes[property].name)
+                throw RowImportObstacle(batch.entity.unsupported(batch.entity.schema.attributes[property].name))
             }
             if !(try readValue(attribute, into: batch.rows, row)) {
                 mistakes.append(.init(record: batch.firstRecord + row, property: attribute.plan.name))
@@ -148,13 +190,14 @@
                 try batch.beginList(row, link: number)
                 if reader.token == .null { return }
                 guard reader.token == .beginArray else {
-                    throw ObjectsReason(.document, "A to-many relationship is not an array.")
+                    throw RowImportObstacle("A to-many relationship is not an array.")
                 }
                 while try reader.next() != .endArray {
                     let (digest, owner) = try readKey(link.key)
                     batch.members.append(.init(digest: digest, owner: owner))
                 }
-            case nil: throw batch.entity.unsupported(batch.entity.schema.relationships[property].name)
+            case nil:
+                throw RowImportObstacle(batch.entity.unsupported(batch.entity.schema.relationships[property].name))
             }
         }
 
@@ -164,12 +207,12 @@
             if isArray {
                 try reader.next()
             } else if key.valueCount != 1 {
-                throw ObjectsReason(.document, "A reference does not have all parts of its key.")
+                throw RowImportObstacle("A reference does not have all parts of its key.")
             }
             var isFirst = true
             let found = try readParts(of: key, &isFirst)
             if isArray, try reader.next() != .endArray {
-                throw ObjectsReason(.document, "A reference has more parts than its key.")
+                throw RowImportObstacle("A reference has more parts than its key.")
             }
             return found
         }
@@ -185,10 +228,10 @@
                     isFirst = false
                     switch reader.token {
                     case .string, .number, .true, .false: break
-                    default: throw ObjectsReason(.document, "A reference is not a key.")
+                    default: throw RowImportObstacle("A reference is not a key.")
                     }
                     guard try readValue(attribute, into: key.wanted, row) else {
-                        throw ObjectsReason(.document, "A reference has a value of another type than its key.")
+                        throw RowImportObstacle("A reference has a value of another type than its key.")
                     }
                 case .reference(let other, let slot):
                     let (part, known) = try readParts(of: other, &isFirst)
@@ -207,7 +250,7 @@
                 }
             }
             guard let digest = index.digest(of: row, in: key.wanted, key) else {
-                throw ObjectsReason(.document, "A reference is not a key.")
+                throw RowImportObstacle("A reference is not a key.")
             }
             let owner = index.identities[digest]
             // In a table that was empty before the import, a lookup can find only rows of this document.

@@ -32,8 +32,10 @@
         var waiting: [Waiting] = []
         private(set) var lists: [List] = []
         var members: [Member] = []
-        /// The primary key of each row, once it is known.
+        /// The primary key of each row, once it is known; 0 before.
         var keys: [Int64] = []
+        /// The records that are left to objects.
+        private(set) var left: [Int: ObjectsReason] = [:]
         /// The last primary key before those of the batch's new rows.
         var firstNewKey: Int64 = 0
         /// For each matched row, the slots that differ.
@@ -48,19 +50,37 @@
 
         func begin(firstRecord: Int) {
             self.firstRecord = firstRecord
+            removeAll()
+        }
+
+        func removeAll() {
             rows.removeAll()
             waiting.removeAll(keepingCapacity: true)
             lists.removeAll(keepingCapacity: true)
             members.removeAll(keepingCapacity: true)
+            keys.removeAll(keepingCapacity: true)
+            left.removeAll()
         }
+
+        /// Leaves a record to objects: it is not matched, or not written.
+        func leave(_ row: Int, because reason: ObjectsReason) {
+            left[row] = reason
+            waiting.removeAll { $0.row == row }
+            if row < keys.count { keys[row] = Self.leftKey }
+        }
+
+        /// Whether a record is left to objects.
+        func isLeft(_ row: Int) -> Bool { keys[row] == Self.leftKey }
+
+        private static let leftKey: Int64 = -1
 
         func addRow() -> Int { rows.addRow() }
 
-        /// Throws a reason for objects if the record mentions the relationship twice, once by its earlier name.
+        /// Throws `RowImportObstacle` if the record mentions the relationship twice, once by its earlier name.
         func beginList(_ row: Int, link: Int) throws {
             if lists.reversed().prefix(while: { $0.row == row }).contains(where: { $0.link == link }) {
-                throw ObjectsReason(
-                    .document, "A record mentions \(entity.toMany[link].name) twice.", entity: entity.entity.name,
+                throw RowImportObstacle(
+                    "A record mentions \(entity.toMany[link].name) twice.", entity: entity.entity.name,
                     property: entity.toMany[link].name)
             }
             lists.append(List(row: row, link: link, first: members.count))
@@ -74,6 +94,7 @@
         /// Allocates the arrays for the results of the lookup.
         func prepare() {
             keys = Array(repeating: 0, count: rows.count)
+            for row in left.keys { keys[row] = Self.leftKey }
             changes = Array(repeating: 0, count: rows.count)
             references = Array(repeating: 0, count: rows.count * entity.toOne.count)
         }

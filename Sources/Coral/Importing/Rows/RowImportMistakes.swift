@@ -21,8 +21,8 @@
         ) throws -> ImportError {
             let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
             context.persistentStoreCoordinator = importer.coordinator
-            let records = try self.records(
-                of: source, model: model, reading: reading, limit: importer.options.entryLimit)
+            let numbers = Set(mistakes.map(\.record)).sorted().prefix(importer.options.entryLimit)
+            let records = try source.records(Set(numbers), model: model, reading: reading)
             return try context.performAndWait {
                 var options = importer.options
                 options.entryLimit = .max
@@ -50,20 +50,6 @@
                 error.otherCount = max(found.count, mistakes.count) - 1
                 return error
             }
-        }
-
-        private func records(
-            of source: ImportSource, model: ImportModel, reading: ReadingOptions, limit: Int
-        ) throws -> [(number: Int, record: PlacedRecord)] {
-            let wanted = Set(Set(mistakes.map(\.record)).sorted().prefix(limit))
-            var found: [(number: Int, record: PlacedRecord)] = []
-            var reader = try source.reader(schema: model.schema, options: reading)
-            var number = 0
-            while found.count < wanted.count, let record = try reader.nextPlaced() {
-                if wanted.contains(number) { found.append((number, record)) }
-                number += 1
-            }
-            return found
         }
     }
 

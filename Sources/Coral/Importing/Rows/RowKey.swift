@@ -51,6 +51,12 @@
             let name = table.entity.name ?? ""
             return ObjectsReason(.contents, "Several stored objects of \(name) have the same key.", entity: name)
         }
+
+        /// The reason for objects if several records have a key.
+        var repetition: ObjectsReason {
+            let name = table.entity.name ?? ""
+            return ObjectsReason(.document, "Several records of \(name) have the same key.", entity: name)
+        }
     }
 
 #endif

@@ -81,6 +81,34 @@
             }
         }
 
+        // MARK: - Records that are left to objects
+
+        /// Treats a record's key as that of a stored row only.
+        func release(_ row: Int, of batch: RowImportBatch, key primaryKey: Int64) throws {
+            guard let key = batch.entity.key, let digest = digest(of: row, in: batch.rows, key) else { return }
+            identities.set(
+                digest,
+                try IdentityMap.Owner(key: primaryKey, entity: batch.entity.table.index, isRecord: false))
+        }
+
+        /// Adds the rows of imported objects. One statement for 500 of them.
+        ///
+        /// - Throws: `ObjectsReason` if a record that was imported as a row has the key of one.
+        func add(_ objects: [NSManagedObject], by key: RowKey) throws {
+            let numbers = objects.filter { $0.entity.isKindOf(entity: key.table.entity) }
+                .compactMap(\.objectID.primaryKey)
+            for start in stride(from: 0, to: numbers.count, by: EntityRows.lookupCount) {
+                let part = numbers[start..<min(start + EntityRows.lookupCount, numbers.count)]
+                let found = try key.table.find(part, among: key.table)
+                defer { found.finish() }
+                while try found.next() {
+                    guard let digest = digest(of: found, key), let entity = found.entity else { continue }
+                    if identities[digest]?.isRecord == true { throw key.repetition }
+                    identities.set(digest, try IdentityMap.Owner(key: found.key, entity: entity, isRecord: true))
+                }
+            }
+        }
+
         // MARK: - References
 
         /// Sets the references of a batch whose destinations are known by now.

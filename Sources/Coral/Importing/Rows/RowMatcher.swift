@@ -42,11 +42,11 @@
             batch.firstNewKey = table.lastKey
             guard let key = batch.entity.key else {
                 index.resolveReferences(of: batch)
-                for row in 0..<batch.rows.count { batch.keys[row] = table.makeKey() }
+                for row in 0..<batch.rows.count where !batch.isLeft(row) { batch.keys[row] = table.makeKey() }
                 return
             }
             var matcher = RowMatcher(batch, by: key, in: index, equality: equality, validates: validates)
-            try matcher.matchRounds(Array(0..<batch.rows.count))
+            try matcher.matchRounds((0..<batch.rows.count).filter { !batch.isLeft($0) })
             // A record may refer to a later one of its batch.
             index.resolveReferences(of: batch)
         }
@@ -122,8 +122,7 @@
 
         /// Several records of one object are merged by the object importer.
         func merge(_ row: Int, into holder: IdentityMap.Owner) throws {
-            throw ObjectsReason(
-                .document, "Several records of \(batch.entity.name) have the same key.", entity: batch.entity.name)
+            throw key.repetition
         }
 
         // MARK: - Stored rows
@@ -167,7 +166,9 @@
         func setMatch(_ candidate: Candidate, of row: Int) throws {
             guard let found = candidate.found else { return }
             let entity = batch.entity
-            guard found.entity == entity.table.index else { throw entity.ofOtherEntity }
+            guard found.entity == entity.table.index else {
+                return try leave(row, matching: found)
+            }
             batch.keys[row] = found.key
             batch.changes[row] = differences(found, row)
             if validates { entity.table.addValidatedValues(of: found, to: row, of: batch.rows) }
@@ -176,6 +177,13 @@
                 if found.isNull(slot) { continue }
                 batch.references[row * entity.toOne.count + number] = found.integer(slot)
             }
+        }
+
+        /// Leaves a record to objects because a row of another entity has its key.
+        private func leave(_ row: Int, matching found: FoundRows) throws {
+            batch.leave(row, because: batch.entity.ofOtherEntity)
+            guard let digest = digests[row], let entity = found.entity else { return }
+            index.identities.set(digest, try IdentityMap.Owner(key: found.key, entity: entity, isRecord: false))
         }
 
         /// The object importer reports the rows, and uses the first.
@@ -188,7 +196,7 @@
         /// Assigns new primary keys to the records that were not found, and adds the keys of all to the index.
         func complete(_ rows: [Int]) throws {
             let table = batch.entity.table
-            for row in rows {
+            for row in rows where !batch.isLeft(row) {
                 if batch.keys[row] == 0 { batch.keys[row] = table.makeKey() }
                 guard let digest = digests[row] else { continue }
                 index.identities.set(

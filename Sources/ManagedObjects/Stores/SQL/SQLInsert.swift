@@ -5,7 +5,7 @@ struct SQLInsert: SQLCommand {
         case rows([String], count: Int)
         /// The rows of a selection. If duplicates are ignored, it must have a condition: SQLite would otherwise read
         /// `ON CONFLICT` as the condition of a join.
-        case selection(String)
+        case selection(SQLSelect)
     }
 
     /// What is done with a row if another one has its key or unique values.
@@ -38,7 +38,7 @@ struct SQLInsert: SQLCommand {
     }
 
     /// An insertion of the rows of a selection with the same columns.
-    init(into table: String, _ columns: [String], selection: String, duplicates: Duplicates = .areErrors) {
+    init(into table: String, _ columns: [String], selection: SQLSelect, duplicates: Duplicates = .areErrors) {
         self.table = table
         self.columns = columns
         source = .selection(selection)
@@ -58,7 +58,7 @@ struct SQLInsert: SQLCommand {
         case .rows(let values, let count):
             let row = "(\(values.joined(separator: ", ")))"
             text += "VALUES " + repeatElement(row, count: count).joined(separator: ", ")
-        case .selection(let selection): text += selection
+        case .selection(let selection): text += selection.text(in: dialect)
         }
         switch duplicates {
         case .areErrors: break

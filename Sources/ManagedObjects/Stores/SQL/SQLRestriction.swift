@@ -12,6 +12,10 @@ enum SQLRestriction: Sendable {
     case between(String)
     /// A column has a value that a selection of one column returns.
     indirect case selected(String, SQLSelect)
+    /// A selection of one column does not return the value of a column.
+    indirect case notSelected(String, SQLSelect)
+    /// A column has a value.
+    case isNotNull(String)
     /// A row is of one of the entities with these numbers: `Z_ENT`. The second value is the alias of the row's table.
     case entities([Int64], String? = nil)
     /// A row has the version of a parameter.
@@ -42,6 +46,8 @@ enum SQLRestriction: Sendable {
             return "\(column) IN (?\(String(repeating: ", ?", count: max(0, count - 1))))"
         case .between(let column): return "\(column) BETWEEN ? AND ?"
         case .selected(let column, let selection): return "\(column) IN (\(selection.text(in: dialect)))"
+        case .notSelected(let column, let selection): return "\(column) NOT IN (\(selection.text(in: dialect)))"
+        case .isNotNull(let column): return "\(column) IS NOT NULL"
         case .entities(let numbers, let alias): return Self.areOfEntities(numbers, alias)
         case .version: return "\(SQLAssignment.storedVersion) = ?"
         case .text(let text): return text

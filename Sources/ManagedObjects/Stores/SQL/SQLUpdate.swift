@@ -4,6 +4,8 @@ struct SQLUpdate: SQLCommand {
     /// The name of the table in the condition and in expressions; nil for its own.
     var alias: String?
     let assignments: [SQLAssignment]
+    /// Other rows, which the condition relates to those of the table.
+    var source: SQLSelect.Source?
     let condition: SQLRestriction
 
     init(_ table: String, as alias: String? = nil, set assignments: [SQLAssignment], where condition: SQLRestriction) {
@@ -13,9 +15,21 @@ struct SQLUpdate: SQLCommand {
         self.condition = condition
     }
 
+    /// The change of rows by the rows of a selection that have their keys in a column.
+    init(
+        _ table: String, set assignments: [SQLAssignment], from selection: SQLSelect, as name: String,
+        key column: String
+    ) {
+        self.table = table
+        self.assignments = assignments
+        source = .selection(selection, name: name)
+        condition = .text("\(name).\(column) = \(table).Z_PK")
+    }
+
     func text(in dialect: some SQLDialect) -> String {
         let list = assignments.map { $0.text(in: dialect) }.joined(separator: ", ")
-        return "UPDATE \(table)\(alias.map { " AS \($0)" } ?? "") SET \(list)\(condition.clause(in: dialect))"
+        return "UPDATE \(table)\(alias.map { " AS \($0)" } ?? "") SET \(list)"
+            + (source.map { " FROM \($0.text(in: dialect))" } ?? "") + condition.clause(in: dialect)
     }
 }
 
@@ -28,9 +42,9 @@ enum SQLAssignment: Sendable {
     case expression(String, of: String)
     /// The greater of the stored number, or 0, and a parameter.
     case greater(String)
-    /// A version greater than the stored one and than a parameter: a version that another context may have read must not
-    /// return.
-    case laterVersion
+    /// A version greater than the stored one and than another: by default a parameter. A version that another context may
+    /// have read must not return.
+    case laterVersion(than: String = "?")
     /// The version of a row increased by a number. Rows that other programs wrote may have none.
     case versionIncrement(by: Int = 1)
 
@@ -40,7 +54,7 @@ enum SQLAssignment: Sendable {
         case .null(let column): "\(column) = NULL"
         case .expression(let expression, let column): "\(column) = \(expression)"
         case .greater(let column): "\(column) = \(dialect.greater("COALESCE(\(column), 0)", "?"))"
-        case .laterVersion: "Z_OPT = \(dialect.greater(Self.storedVersion, "?")) + 1"
+        case .laterVersion(let other): "Z_OPT = \(dialect.greater(Self.storedVersion, other)) + 1"
         case .versionIncrement(let number): "Z_OPT = \(Self.storedVersion) + \(number)"
         }
     }

@@ -13,7 +13,7 @@ protocol SQLBatchStore: SQLRowStore, BatchStore {
         _ context: NSManagedObjectContext, isRepeatable: Bool, _ body: (Transaction) throws -> Result
     ) throws -> Result
 
-    /// Inserts rows; those with unique values of stored rows are treated as the merge policy says. Returns the keys of the
+    /// Inserts rows; those with unique values of stored rows are treated according to the merge policy. Returns the keys of the
     /// inserted and changed rows.
     func insert(
         _ rows: BatchRows, into sqlEntity: SQLEntity, policy: NSMergePolicyType, in transaction: Transaction

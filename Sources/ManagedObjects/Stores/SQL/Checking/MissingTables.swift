@@ -46,7 +46,7 @@ struct MissingTables {
         let (table, column) = (parts[0], parts[1])
         let declaration = complete.tables.first { $0.name == table }?.columns.first { $0.name == column }?.declaration
         // Columns of join tables, and the entities of references, are integers.
-        let addition = SQLColumnAddition(table: table, column: column, type: declaration ?? .integer)
+        let addition = SQLAlteration.addColumn(column, declaration ?? .integer, to: table)
         return [SQLQuery(addition, in: dialect)] + defaults(of: column, in: table)
     }
 

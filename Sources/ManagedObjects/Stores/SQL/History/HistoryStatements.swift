@@ -57,8 +57,8 @@ enum HistoryStatements {
         SQLIndexDefinition(name: name, table: table, terms: [term])
     }
 
-    static func addTombstone(_ number: Int) -> SQLColumnAddition {
-        SQLColumnAddition(table: "ACHANGE", column: "ZTOMBSTONE\(number)", type: .blob)
+    static func addTombstone(_ number: Int) -> SQLAlteration {
+        .addColumn("ZTOMBSTONE\(number)", .blob, to: "ACHANGE")
     }
 
     // MARK: - Writing

@@ -2,7 +2,7 @@ import PredicateLanguage
 
 /// A query in two parts: the part that the store executes, and the part that is evaluated in memory on its rows.
 struct QueryDivision {
-    /// The parts that cannot be translated: the same for all queries of a shape.
+    /// The parts that cannot be translated: the same for all queries with the same ``QueryKey``.
     struct Pattern: Sendable {
         /// The indexes of the refused parts among the parts of the conjunction.
         var refusedParts: [Int] = []
@@ -12,7 +12,7 @@ struct QueryDivision {
     private(set) var stored: RowQuery
     /// The predicate, order and limits to apply to the rows of `stored`; nil if there are none.
     private(set) var remainder: RowQuery?
-    /// The reasons: one for each refused part. Empty for a query of a shape that was divided before.
+    /// The reasons: one for each refused part. Empty if a query with the same key was divided before.
     var refusals: [PredicateRefusal] = []
 
     /// Divides a query: the store evaluates the parts of a conjunction that are not refused; the others, and consequently
@@ -74,8 +74,8 @@ extension SQLQueryCompiler {
         try analyse(query, store: store).division
     }
 
-    /// Finds the parts of a query that cannot be translated, and determines whether they are the same for all queries of the
-    /// shape.
+    /// Finds the parts of a query that cannot be translated, and determines whether they are the same for all queries with
+    /// its key.
     func analyse(
         _ query: RowQuery, store: UInt16
     ) throws -> (division: QueryDivision, pattern: QueryDivision.Pattern, isReusable: Bool) {
@@ -83,11 +83,11 @@ extension SQLQueryCompiler {
         var refusals: [PredicateRefusal] = []
         var isReusable = true
         for (index, part) in QueryDivision.parts(of: query).enumerated() {
-            var shape = PredicateShape(store: store)
-            let extracted = shape.extract(part)
-            let writer = try writer(for: query.entity, store: store, constants: shape.constants)
+            var extraction = ConstantExtraction(store: store)
+            let extracted = extraction.extract(part)
+            let writer = try writer(for: query.entity, store: store, constants: extraction.constants)
             do {
-                if let refusal = shape.refusal { throw refusal() }
+                if let refusal = extraction.refusal { throw refusal() }
                 _ = try writer.condition(extracted)
             } catch let refusal as PredicateRefusal {
                 pattern.refusedParts.append(index)

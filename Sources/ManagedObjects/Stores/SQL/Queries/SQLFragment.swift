@@ -69,8 +69,8 @@ extension [SQLFragment] {
 enum SQLArgument {
     /// A value on which the text depends: an entity's number, or a limit.
     case fixed(DatabaseValue)
-    /// A constant of the predicate, by its index, and its conversion to the stored value. A predicate of the same shape
-    /// has the same text with other constants.
+    /// A constant of the predicate, by its index, and its conversion to the stored value. A predicate that
+    /// differs from another one only in constants has the same text.
     case constant(Int, SQLConversion)
     /// The time at which the statement runs.
     case now

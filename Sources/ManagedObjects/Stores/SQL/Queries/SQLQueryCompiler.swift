@@ -5,12 +5,12 @@ import Synchronization
 
 /// Translates the requests of a context to SQL.
 ///
-/// The text is generated once for each shape of a query, with a question mark for every value, so that a repeated fetch
-/// only walks its predicate. Rows come from the table `t0`.
+/// The text is generated once for all queries that differ only in constants, with a question mark for every value, so that a
+/// repeated fetch only walks its predicate. Rows come from the table `t0`.
 final class SQLQueryCompiler: Sendable {
     let schema: SQLSchema
     let dialect: any SQLDialect
-    /// The results for the shapes that were compiled before.
+    /// The results for queries that were compiled before, by their keys.
     private let known = Mutex<[String: Known]>([:])
     private static let knownLimit = 1000
 
@@ -45,8 +45,8 @@ final class SQLQueryCompiler: Sendable {
         case divided(QueryDivision)
     }
 
-    /// Compiles the statement for the rows of a query. A query of a shape that was compiled before costs a walk of its predicate
-    /// and a lookup, whether or not it is divided.
+    /// Compiles the statement for the rows of a query. A query with a key that was compiled before costs a walk of its
+    /// predicate and a lookup, whether or not it is divided.
     ///
     /// - Parameters:
     ///   - columns: The selected columns.
@@ -87,19 +87,19 @@ final class SQLQueryCompiler: Sendable {
         _ query: RowQuery, store: UInt16, form: Unicode.Scalar,
         write: (SQLWriter, SQLFragment?, [SQLFragment]) throws -> SQLFragment
     ) throws -> Compiled {
-        var shape = PredicateShape(store: store, extracts: false)
-        _ = Self.parts(of: query, by: &shape)
-        let key = Self.key(of: query, shape: shape.key, store: store, form: form)
+        var extraction = ConstantExtraction(store: store, extracts: false)
+        _ = Self.parts(of: query, by: &extraction)
+        let key = Self.key(of: query, predicate: extraction.key, store: store, form: form)
         switch known.withLock({ $0[key] }) {
-        case .text(let text)?: return .statement(Self.query(text, constants: shape.constants, of: query))
+        case .text(let text)?: return .statement(Self.query(text, constants: extraction.constants, of: query))
         case .division(let pattern)?: return .divided(QueryDivision(query, pattern))
         case nil: break
         }
         do {
-            if let refusal = shape.refusal { throw refusal() }
-            var shape = PredicateShape(store: store)
-            let (predicate, expectation) = Self.parts(of: query, by: &shape)
-            let writer = try writer(for: query.entity, store: store, constants: shape.constants)
+            if let refusal = extraction.refusal { throw refusal() }
+            var extraction = ConstantExtraction(store: store)
+            let (predicate, expectation) = Self.parts(of: query, by: &extraction)
+            let writer = try writer(for: query.entity, store: store, constants: extraction.constants)
             var condition = try predicate.map { try writer.condition($0).indexed }
             if let candidates = expectation.flatMap({ writer.candidates($0) }) {
                 condition = condition.map { SQLCondition("\($0.sql) AND \(candidates)") } ?? SQLCondition(candidates)
@@ -108,7 +108,7 @@ final class SQLQueryCompiler: Sendable {
             let fragment = try write(writer, restriction(of: query, to: condition), order)
             let text = Text(sql: dialect.parameterized(fragment.text), arguments: fragment.arguments)
             if writer.isReusable { keep(.text(text), for: key) }
-            return .statement(Self.query(text, constants: shape.constants, of: query))
+            return .statement(Self.query(text, constants: extraction.constants, of: query))
         } catch let refusal as PredicateRefusal {
             var (division, pattern, isReusable) = try analyse(query, store: store)
             if division.refusals.isEmpty {
@@ -124,10 +124,10 @@ final class SQLQueryCompiler: Sendable {
 
     /// The predicate and the expectation of a query without constants.
     private static func parts(
-        of query: RowQuery, by shape: inout PredicateShape
+        of query: RowQuery, by extraction: inout ConstantExtraction
     ) -> (predicate: PredicateNode?, expectation: PredicateNode?) {
-        let predicate = query.predicate.map { shape.extract($0.embeddedNode) }
-        return (predicate, query.expectation.map { shape.extract(expectation: $0.embeddedNode) })
+        let predicate = query.predicate.map { extraction.extract($0.embeddedNode) }
+        return (predicate, query.expectation.map { extraction.extract(expectation: $0.embeddedNode) })
     }
 
     private func keep(_ result: Known, for key: String) {
@@ -138,9 +138,9 @@ final class SQLQueryCompiler: Sendable {
     }
 
     private static func key(
-        of query: RowQuery, shape: ShapeKey, store: UInt16, form: Unicode.Scalar
+        of query: RowQuery, predicate: QueryKey, store: UInt16, form: Unicode.Scalar
     ) -> String {
-        var key = shape
+        var key = predicate
         key += "\u{2}"
         key.append(query.entity.index)
         key += ","

@@ -18,7 +18,7 @@ final class SQLWriter {
     var variables: [String: SQLSource] = [:]
     /// The expressions of computed columns, by name.
     var columns: [String: ExpressionNode] = [:]
-    /// The predicate's constants, which ``PredicateShape`` has extracted.
+    /// The predicate's constants, which ``ConstantExtraction`` has extracted.
     let constants: [PredicateValue]
     /// Whether other constants of the same kinds produce the same text.
     var isReusable = true
@@ -111,7 +111,7 @@ final class SQLWriter {
             switch node {
             case .constant(let value): return .constant(PredicateValue(value.value), nil)
             case .variable(let name):
-                if let position = PredicateShape.position(ofConstant: name) {
+                if let position = ConstantExtraction.position(ofConstant: name) {
                     return .constant(constants[position], position)
                 }
                 if let column = columns[name] { return try operand(column) }

@@ -40,6 +40,19 @@ final class BatchTransaction: RowTransaction {
         filesMade += files
     }
 
+    /// The history, which another writer of the transaction continues, and returns by ``take(_:replacing:)``.
+    func takeHistory() -> HistoryWriter? {
+        // Moved, so that the changes are not copied.
+        defer { history = nil }
+        return history
+    }
+
+    /// Takes the history back, with the files that the other writer has made obsolete.
+    func take(_ history: HistoryWriter?, replacing files: [String]) {
+        self.history = history
+        filesReplaced += files
+    }
+
     /// Records the files that columns of rows refer to, before the rows are changed or deleted.
     func noteFiles(in columns: [SQLColumn], of entity: SQLEntity, keys: [Int64]) throws {
         guard content.externalData != nil else { return }

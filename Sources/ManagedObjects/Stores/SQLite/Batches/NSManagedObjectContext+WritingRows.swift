@@ -3,7 +3,7 @@ import Foundation
 @_spi(Stores)
 extension NSManagedObjectContext {
     /// Calls a closure with a writer of a store's rows, in one transaction that is rolled back on an error. Contexts
-    /// are notified afterwards, some thousand IDs at a time, as after a save. No method of objects is called.
+    /// are notified afterwards, some thousand IDs at a time, as after a save. No method of objects is called, except those of objects that are saved by ``RowWriter/save(_:)``.
     ///
     /// - Returns: Nil, without calling the closure, if the store is not a writable SQLite store of this package.
     /// - Throws: The closure's error, and errors of the store.
@@ -32,9 +32,11 @@ extension NSManagedObjectContext {
                 notify(ids, as: NSInsertedObjectIDsKey)
             }
         }
-        for start in stride(from: 0, to: outcome.updated.count, by: Self.notificationSize) {
-            let keys = outcome.updated[start..<min(start + Self.notificationSize, outcome.updated.count)]
-            notify(keys.map(coordinator.objectID(for:)), as: NSUpdatedObjectIDsKey)
+        for (changed, name) in [(outcome.updated, NSUpdatedObjectIDsKey), (outcome.deleted, NSDeletedObjectIDsKey)] {
+            for start in stride(from: 0, to: changed.count, by: Self.notificationSize) {
+                let keys = changed[start..<min(start + Self.notificationSize, changed.count)]
+                notify(keys.map(coordinator.objectID(for:)), as: name)
+            }
         }
     }
 

@@ -54,8 +54,7 @@ struct RowCopier {
                 ["\(entity.root)", "Z_PK", "Z_ENT"], from: entity.sql.table,
                 where: .all([.entities([entity.sql.number]), .keys]))
             let insertion = SQLInsert(
-                into: RowCopyTables.roots, ["r", "k", "e"], selection: SQLiteDialect().text(of: rows),
-                duplicates: .areIgnored)
+                into: RowCopyTables.roots, ["r", "k", "e"], selection: rows, duplicates: .areIgnored)
             let found = try batch.run(SQLQuery(insertion, list: keys.map(\.number)))
             guard found == Set(keys.map(\.number)).count else {
                 throw RowCopyObstacle(.rows, "An object of \(entity.sql.entity.name ?? "") to copy does not exist.")
@@ -77,7 +76,7 @@ struct RowCopier {
             ["k", "\(last) + row_number() OVER (ORDER BY k)", "e"], from: RowCopyTables.found,
             where: .text("r = \(root.number)"))
         let insertion = SQLInsert(
-            into: RowCopyTables.map(root.number), ["old", "new", "ent"], selection: SQLiteDialect().text(of: numbered))
+            into: RowCopyTables.map(root.number), ["old", "new", "ent"], selection: numbered)
         let count = try batch.run(SQLQuery(insertion))
         guard count > 0 else { return }
         try PrimaryKeys.raise(root.number, to: last + Int64(count), name: root.entity.name ?? "", in: database)
@@ -136,7 +135,7 @@ struct RowCopier {
             ["m.new", "o.Z_ENT", "1"] + expressions, from: RowCopyTables.rows(of: entity, "old"),
             where: .text("m.ent = \(entity.sql.number)"))
         let insertion = SQLInsert(
-            into: entity.sql.table, SQLEntity.rowColumns + columns, selection: SQLiteDialect().text(of: copies))
+            into: entity.sql.table, SQLEntity.rowColumns + columns, selection: copies)
         let statement = try SQLStatement(insertion, in: database)
         defer { statement.finish() }
         var writer = ValueWriter(schema: batch.schema, externalData: batch.content.externalData)

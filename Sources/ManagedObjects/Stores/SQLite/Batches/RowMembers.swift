@@ -3,14 +3,10 @@ import GRDB
 
 /// A to-many relationship of a table's rows that is stored in a join table. Created by ``EntityRows/members(named:)``.
 @_spi(Stores)
-public final class RowMembers {
-    public let relationship: NSRelationshipDescription
+public final class RowMembers: RowRelationship {
     private let pairs: SQLPairs
     /// The index among the entity's to-many relationships.
     private let index: Int
-    private unowned let table: EntityRows
-    /// The rows of the destination.
-    private unowned let other: EntityRows
     /// The index of the inverse among the destination's to-many relationships, if the store uses a join table.
     private let inverseIndex: Int?
 
@@ -18,21 +14,11 @@ public final class RowMembers {
         _ relationship: NSRelationshipDescription, pairs: SQLPairs, index: Int, table: EntityRows, other: EntityRows,
         inverseIndex: Int?
     ) {
-        self.relationship = relationship
         self.pairs = pairs
         self.index = index
-        self.table = table
-        self.other = other
         self.inverseIndex = inverseIndex
+        super.init(relationship, of: table, to: other)
     }
-
-    private var writer: RowWriter { table.writer }
-    private var database: Database { writer.batch.database }
-
-    /// Whether objects of the entity with an index of the model may be members.
-    public func admits(_ entity: Int) -> Bool { destinations.contains(entity) }
-
-    private lazy var destinations = relationship.destinationIndexes
 
     /// The members of rows, as pairs of the row's key and the member's, ordered by the row's key and the member's. At
     /// most `EntityRows.lookupCount` rows; one statement.
@@ -76,9 +62,7 @@ extension EntityRows {
     /// A to-many relationship of the rows; nil if only objects can set it: one that is stored in the members' rows, is
     /// ordered, or is its own inverse.
     public func members(named name: String) -> RowMembers? {
-        guard let relationship = entity.relationshipsByName[name], relationship.isToMany,
-            let destination = relationship.destinationEntity, let other = try? writer.table(of: destination),
-            relationship.inverseRelationship !== relationship,
+        guard let (relationship, other) = supportedRelationship(named: name, isToMany: true),
             let index = layout.toMany.firstIndex(where: { $0.relationship === relationship }),
             layout.toMany[index].isPersistent, let pairs = writer.batch.schema.pairs(of: relationship),
             pairs.position == nil, pairs.inversePosition == nil, !pairs.isReflexive

@@ -3,6 +3,7 @@ struct RowOutcome {
     /// Inserted rows as ranges of keys: adjacent keys of one entity are one entry.
     private(set) var inserted: [(entity: Int, keys: ClosedRange<Int64>)] = []
     var updated: [ObjectKey] = []
+    var deleted: [ObjectKey] = []
 
     mutating func insert(_ entity: Int, _ key: Int64) {
         if let last = inserted.last, last.entity == entity, last.keys.upperBound == key - 1 {

@@ -11,9 +11,10 @@ struct RowPairCopier {
         let inverse = relationship.inverseRelationship
         let source = plan.root(of: relationship.entityIfAny)
         let destination = plan.root(of: relationship.destinationEntity)
-        let positions = table.columns.dropFirst(2).map { ", p.\($0)" }.joined()
-        func insert(_ body: String) throws {
-            try batch.run(SQLQuery(SQLInsert(into: table.name, table.columns, selection: "SELECT \(body)")))
+        let positions = table.columns.dropFirst(2).map { "p.\($0)" }
+        func insert(_ keys: [String], from rows: String, where condition: String) throws {
+            let pairs = SQLSelect(keys + positions, from: rows, where: .text(condition))
+            try batch.run(SQLQuery(SQLInsert(into: table.name, table.columns, selection: pairs)))
         }
         if let source, let destination {
             var conditions: [String] = []
@@ -21,21 +22,22 @@ struct RowPairCopier {
             if let numbers = inverse.flatMap({ plan.list($0) }) { conditions.append("b.ent IN (\(numbers))") }
             if !conditions.isEmpty {
                 try insert(
-                    "a.new, b.new\(positions) FROM \(RowCopyTables.map(source.number)) a "
+                    ["a.new", "b.new"],
+                    from: "\(RowCopyTables.map(source.number)) a "
                         + "CROSS JOIN \(table.name) p ON p.\(table.sourceColumn) = a.old "
-                        + "CROSS JOIN \(RowCopyTables.map(destination.number)) b ON b.old = p.\(table.destinationColumn) "
-                        + "WHERE \(conditions.joined(separator: " OR "))")
+                        + "CROSS JOIN \(RowCopyTables.map(destination.number)) b ON b.old = p.\(table.destinationColumn)",
+                    where: conditions.joined(separator: " OR "))
             }
         }
         if let source, let numbers = plan.list(relationship, where: \.reachesOthers) {
-            try insert(
-                "a.new, p.\(table.destinationColumn)\(positions) FROM "
-                    + linked(relationship, table.sourceColumn, table.destinationColumn, table.name, source, numbers))
+            let linked = linked(
+                relationship, table.sourceColumn, table.destinationColumn, table.name, source, numbers)
+            try insert(["a.new", "p.\(table.destinationColumn)"], from: linked.rows, where: linked.condition)
         }
         if let destination, let inverse, let numbers = plan.list(inverse, where: \.reachesOthers) {
-            try insert(
-                "p.\(table.sourceColumn), a.new\(positions) FROM "
-                    + linked(inverse, table.destinationColumn, table.sourceColumn, table.name, destination, numbers))
+            let linked = linked(
+                inverse, table.destinationColumn, table.sourceColumn, table.name, destination, numbers)
+            try insert(["p.\(table.sourceColumn)", "a.new"], from: linked.rows, where: linked.condition)
         }
     }
 
@@ -43,16 +45,16 @@ struct RowPairCopier {
     private func linked(
         _ relationship: NSRelationshipDescription, _ near: String, _ far: String, _ table: String, _ root: SQLEntity,
         _ numbers: String
-    ) -> String {
-        var text =
-            "\(RowCopyTables.map(root.number)) a CROSS JOIN \(table) p ON p.\(near) = a.old WHERE a.ent IN (\(numbers))"
-        guard let destination = relationship.destinationEntity else { return text }
+    ) -> (rows: String, condition: String) {
+        let rows = "\(RowCopyTables.map(root.number)) a CROSS JOIN \(table) p ON p.\(near) = a.old"
+        var condition = "a.ent IN (\(numbers))"
+        guard let destination = relationship.destinationEntity else { return (rows, condition) }
         if let map = plan.root(of: destination) {
-            text += " AND NOT EXISTS (SELECT 1 FROM \(RowCopyTables.map(map.number)) WHERE old = p.\(far))"
+            condition += " AND NOT EXISTS (SELECT 1 FROM \(RowCopyTables.map(map.number)) WHERE old = p.\(far))"
         }
         if let other = plan.schema.entity(destination.rootEntity)?.table {
-            text += " AND EXISTS (SELECT 1 FROM \(other) WHERE Z_PK = p.\(far))"
+            condition += " AND EXISTS (SELECT 1 FROM \(other) WHERE Z_PK = p.\(far))"
         }
-        return text
+        return (rows, condition)
     }
 }

@@ -4,7 +4,7 @@ import GRDB
 /// A to-one relationship of a table's rows: a column, whose inverse may be a column too, or an ordered relationship.
 /// Created by ``EntityRows/reference(named:)``.
 @_spi(Stores)
-public final class RowReference {
+public final class RowReference: RowRelationship {
     struct Position {
         let slot: Int
         let column: String
@@ -15,37 +15,23 @@ public final class RowReference {
         case many
     }
 
-    public let relationship: NSRelationshipDescription
     /// The slot of the destination's key.
     public let slot: Int
     private let column: String
     /// The position among the owner's members, if these are ordered.
     private let position: Position?
     private let inverse: Inverse?
-    private unowned let table: EntityRows
-    /// The rows of the destination.
-    private unowned let other: EntityRows
 
     fileprivate init(
         _ relationship: NSRelationshipDescription, slot: Int, column: String, position: Position?, inverse: Inverse?,
         table: EntityRows, other: EntityRows
     ) {
-        self.relationship = relationship
         self.slot = slot
         self.column = column
         self.position = position
         self.inverse = inverse
-        self.table = table
-        self.other = other
+        super.init(relationship, of: table, to: other)
     }
-
-    private var writer: RowWriter { table.writer }
-    private var database: Database { writer.batch.database }
-
-    /// Whether objects of the entity with an index of the model may be the destination.
-    public func admits(_ entity: Int) -> Bool { destinations.contains(entity) }
-
-    private lazy var destinations = relationship.destinationIndexes
 
     /// Whether the relationship has an inverse.
     public var hasInverse: Bool { inverse != nil }
@@ -155,27 +141,13 @@ public final class RowReference {
     }
 }
 
-extension NSRelationshipDescription {
-    /// The model indexes of the entities whose objects may be the destination.
-    var destinationIndexes: Set<Int> {
-        var all: Set<Int> = []
-        var rest = destinationEntity.map { [$0] } ?? []
-        while let entity = rest.popLast() {
-            all.insert(entity.index)
-            rest += entity.subentities
-        }
-        return all
-    }
-}
-
 @_spi(Stores)
 extension EntityRows {
     /// A to-one relationship of the rows; nil if only objects can set it: one that is its own inverse, or whose column or
     /// column of positions the table lacks.
     public func reference(named name: String) -> RowReference? {
-        guard let relationship = entity.relationshipsByName[name], !relationship.isToMany,
-            let destination = relationship.destinationEntity, let other = try? writer.table(of: destination),
-            relationship.inverseRelationship !== relationship, let slot = layout.slot(named: name),
+        guard let (relationship, other) = supportedRelationship(named: name, isToMany: false),
+            let slot = layout.slot(named: name),
             let column = sql.columns[slot]
         else { return nil }
         var position: RowReference.Position?
@@ -190,7 +162,7 @@ extension EntityRows {
             }
             inverse = .many
         case let described?:
-            guard let column = writer.batch.schema.column(named: described.name, in: destination) else { return nil }
+            guard let column = writer.batch.schema.column(named: described.name, in: other.entity) else { return nil }
             inverse = .one(table: other.sql.table, column: column.name, companion: column.companion)
         case nil: inverse = nil
         }

@@ -78,7 +78,7 @@ public final class RowWriter {
         return table
     }
 
-    private func counter(of root: SQLEntity) throws -> KeyCounter {
+    func counter(of root: SQLEntity) throws -> KeyCounter {
         if let known = counters[root.number] { return known }
         let counter = KeyCounter(
             root: root, last: try PrimaryKeys.last(root.number, table: root.table, in: batch.database))
@@ -127,8 +127,20 @@ public final class RowWriter {
     }
 
     func didUpdate(_ entity: Int, key: Int64) {
-        outcome.updated.append(
-            ObjectKey(store: batch.store, entity: UInt16(truncatingIfNeeded: entity), number: key))
+        outcome.updated.append(objectKey(entity, key))
+    }
+
+    func didDelete(_ entity: Int, key: Int64) {
+        outcome.deleted.append(objectKey(entity, key))
+    }
+
+    private func objectKey(_ entity: Int, _ key: Int64) -> ObjectKey {
+        ObjectKey(store: batch.store, entity: UInt16(truncatingIfNeeded: entity), number: key)
+    }
+
+    /// Positions of members are read again, because they were not written by this writer.
+    func forgetLastPositions() {
+        for counter in counters.values { counter.lastPositions = [:] }
     }
 
     /// Increments the versions of rows whose inverses have changed. One or two statements for each table.

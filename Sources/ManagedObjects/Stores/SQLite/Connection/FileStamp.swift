@@ -1,7 +1,7 @@
 import Foundation
 
 /// File system metadata that identify a file's content without reading it: two equal stamps mean the same content,
-/// provided that the file had not been written for ``settlingTime`` when the first was taken.
+/// provided that the file had not been written for ``timeResolution`` when the first was taken.
 struct FileStamp: Equatable, Sendable {
     private let device: UInt64
     private let inode: UInt64
@@ -10,7 +10,7 @@ struct FileStamp: Equatable, Sendable {
 
     /// The longest time, in seconds, in which file systems may give two writes the same timestamp: a kernel's clock
     /// tick, rounded up.
-    static let settlingTime = 0.05
+    static let timeResolution = 0.05
 
     /// The stamp of the file at a path; nil if there is none. Symbolic links are followed.
     ///
@@ -29,12 +29,12 @@ struct FileStamp: Equatable, Sendable {
     }
 
     /// Whether an immediately following write would change the stamp.
-    var isSettled: Bool {
+    var detectsNextWrite: Bool {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
         let age = Double(now.tv_sec - modified.tv_sec) + Double(now.tv_nsec - modified.tv_nsec) / 1e9
         // A time in the future comes from another clock and cannot be compared.
-        return age > Self.settlingTime || age < -1
+        return age > Self.timeResolution || age < -1
     }
 
     /// Whether both are stamps of the same file, regardless of its content.

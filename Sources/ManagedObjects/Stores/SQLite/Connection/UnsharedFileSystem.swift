@@ -106,11 +106,11 @@ private struct UnsharedFile {
     func takeStamp() -> Bool {
         for _ in 0..<20 {
             state.pointee.stamp = FileStamp(state.pointee.path)
-            if state.pointee.stamp?.isSettled ?? true {
+            if state.pointee.stamp?.detectsNextWrite ?? true {
                 state.pointee.isChecked = true
                 return true
             }
-            usleep(UInt32(FileStamp.settlingTime * 1e6 / 2))
+            usleep(UInt32(FileStamp.timeResolution * 1e6 / 2))
         }
         return false
     }

@@ -8,8 +8,8 @@ extension SQLiteDialect: SQLMigrationDialect {
     func literal(ofTextWithNUL digits: String) -> String? { "CAST(X'\(digits)' AS TEXT)" }
     func literal(ofInfinity isNegative: Bool) -> String { isNegative ? "-9e999" : "9e999" }
 
-    var addingStorageByte: (before: String, after: String) { ("CAST(X'01' || ", " AS BLOB)") }
-    var removingStorageByte: (before: String, after: String) { ("\(Self.externalValueFunction)(", ")") }
+    func addingStorageByte(to expression: String) -> String { "CAST(X'01' || \(expression) AS BLOB)" }
+    func removingStorageByte(from expression: String) -> String { "\(Self.externalValueFunction)(\(expression))" }
 
     func temporary(_ table: String) -> String { "temp.\(table)" }
     var now: String { "NSCoreDataNow()" }

@@ -30,7 +30,7 @@ extension SQLiteStore {
             let connection = try content().connection
             let (isFinished, stored) = try connection.write { database in
                 let statements = DeferredCleanUp.statements(try SQLCatalog(in: database))
-                if let statement = statements.first { try database.execute(sql: statement) }
+                if let statement = statements.first { try database.execute(SQLQuery(statement)) }
                 var metadata = try StoreMetadata(in: database, url: url)
                 if statements.count < 2 {
                     metadata.content[NSPersistentStoreDeferredLightweightMigrationOptionKey] = nil

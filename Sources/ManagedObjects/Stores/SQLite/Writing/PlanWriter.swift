@@ -14,17 +14,19 @@ struct PlanWriter {
     private(set) var outcome = SaveOutcome()
     /// Files of replaced or deleted values. They are removed after the transaction has been committed.
     private(set) var filesReplaced: [String] = []
-    private var history: HistoryWriter?
+    /// The history of the transaction; nil if the store keeps none.
+    private(set) var history: HistoryWriter?
     /// The sources and destinations of changed pairs, by relationship.
     private var changedRelationships = ChangedRelationships([])
     private let now = Date().timeIntervalSinceReferenceDate
 
     private var schema: SQLSchema { content.schema }
 
-    init(store: UInt16, content: SQLiteStore.Content, database: Database) {
+    init(store: UInt16, content: SQLiteStore.Content, database: Database, history: HistoryWriter?) {
         self.store = store
         self.content = content
         self.database = database
+        self.history = history
         values = ValueWriter(schema: content.schema, externalData: content.externalData)
     }
 
@@ -32,10 +34,6 @@ struct PlanWriter {
     ///
     /// - Throws: ``SaveConflicts``, and errors of SQLite's; the transaction must then be rolled back.
     mutating func write(_ plan: SavePlan, url: URL?) throws {
-        history = content.history.map {
-            HistoryWriter(
-                $0, bitmaps: content.bitmaps, database: database, author: plan.author, contextName: plan.contextName)
-        }
         if history != nil { changedRelationships = ChangedRelationships(plan.pairs) }
         for group in plan.deletes { try delete(group) }
         try vacate(plan.updates)
@@ -47,9 +45,11 @@ struct PlanWriter {
         if let metadata = plan.metadata {
             try StoreMetadata(in: database, url: url).replacing(with: metadata).write(to: database)
         }
-        outcome.transaction = try history?.finish()
         collectDerivedValues()
     }
+
+    /// Writes the history of the transaction, after its last plan.
+    mutating func finish() throws { outcome.transaction = try history?.finish() }
 
     private func sqlEntity(_ entity: NSEntityDescription) throws -> SQLEntity {
         try schema.requireEntity(entity)
@@ -142,7 +142,7 @@ struct PlanWriter {
                 let command =
                     update.checksVersion
                     ? entity.update(of: slots, where: .all([.key, .version]))
-                    : entity.update(of: slots, version: .laterVersion)
+                    : entity.update(of: slots, version: .laterVersion())
                 current = UpdateStatement(
                     changedSlots: update.slots, checksVersion: update.checksVersion, slots: slots,
                     targets: Self.targets(of: slots, entity), prepared: try SQLStatement(command, in: database))
@@ -168,27 +168,6 @@ struct PlanWriter {
                 let toMany = changedRelationships.indexes(of: group.entity, update)
                 history?.changes.update(entity, key: update.key, slots: statement.slots, toMany: toMany)
             }
-        }
-    }
-
-    /// A statement that updates columns of rows of an entity.
-    private struct UpdateStatement {
-        /// The changed slots of the updates for which it is used, and whether it checks the version.
-        let changedSlots: [Int]
-        let checksVersion: Bool
-        /// The slots whose columns it writes.
-        let slots: [Int]
-        let targets: [ValueWriter.Target]
-        let hasStorageByte: Bool
-        let prepared: SQLStatement
-
-        init(
-            changedSlots: [Int], checksVersion: Bool, slots: [Int], targets: [ValueWriter.Target],
-            prepared: SQLStatement
-        ) {
-            (self.changedSlots, self.checksVersion, self.slots) = (changedSlots, checksVersion, slots)
-            (self.targets, self.prepared) = (targets, prepared)
-            hasStorageByte = targets.contains(where: \.hasStorageByte)
         }
     }
 

@@ -28,9 +28,15 @@ extension SQLiteStore {
         var made: [String] = []
         do {
             let (outcome, replaced) = try content.connection.write { [plan] database in
-                var writer = PlanWriter(store: number, content: content, database: database)
+                let history = content.history.map {
+                    HistoryWriter(
+                        $0, bitmaps: content.bitmaps, database: database, author: plan.author,
+                        contextName: plan.contextName)
+                }
+                var writer = PlanWriter(store: number, content: content, database: database, history: history)
                 defer { made = writer.values.filesMade }
                 try writer.write(plan, url: place)
+                try writer.finish()
                 return (writer.outcome, writer.filesReplaced)
             }
             // Removed only now, because the rows would still refer to these files if the transaction had failed.

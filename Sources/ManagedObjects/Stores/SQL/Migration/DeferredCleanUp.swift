@@ -26,10 +26,10 @@ enum DeferredCleanUp {
     }
 
     /// A statement for each column and table that has been left, in the order of their names.
-    static func statements(_ catalog: SQLCatalog) -> [String] {
+    static func statements(_ catalog: SQLCatalog) -> [SQLAlteration] {
         let tables = catalog.columns.keys.filter(isLeft).sorted()
         let columns = catalog.columns.filter { !isLeft($0.key) }.sorted { $0.key < $1.key }
             .flatMap { table, columns in columns.filter(isLeft).map { (table, $0) } }
-        return tables.map { "DROP TABLE \($0)" } + columns.map { "ALTER TABLE \($0) DROP COLUMN \($1)" }
+        return tables.map(SQLAlteration.dropTable) + columns.map { .dropColumns([$1], of: $0) }
     }
 }

@@ -4,10 +4,10 @@
         func literal(ofTextWithNUL digits: String) -> String? { nil }
         func literal(ofInfinity isNegative: Bool) -> String { "'\(isNegative ? "-" : "")Infinity'::float8" }
 
-        var addingStorageByte: (before: String, after: String) { ("('\\x01'::bytea || ", ")") }
+        func addingStorageByte(to expression: String) -> String { "('\\x01'::bytea || \(expression))" }
         /// The value of a file that was missing when the store was copied to the server is missing here too.
-        var removingStorageByte: (before: String, after: String) {
-            ("(SELECT CASE get_byte(v, 0) WHEN 1 THEN substr(v, 2) END FROM (SELECT ", " AS v) AS s)")
+        func removingStorageByte(from expression: String) -> String {
+            "(SELECT CASE get_byte(v, 0) WHEN 1 THEN substr(v, 2) END FROM (SELECT \(expression) AS v) AS s)"
         }
 
         func temporary(_ table: String) -> String { "pg_temp.\(table)" }

@@ -1,5 +1,5 @@
-/// Identifies the shape of a query, as a text that is composed of many small parts.
-struct ShapeKey {
+/// Identifies the queries that differ only in constants, as a text that is composed of many small parts.
+struct QueryKey {
     // As bytes, because appending a character to a string costs ten times as much.
     private var bytes: [UInt8] = []
 
@@ -9,7 +9,7 @@ struct ShapeKey {
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
     /// Appends an ASCII character.
-    static func += (key: inout ShapeKey, character: Unicode.Scalar) {
+    static func += (key: inout QueryKey, character: Unicode.Scalar) {
         key.bytes.append(UInt8(truncatingIfNeeded: character.value))
     }
 

@@ -67,75 +67,70 @@ struct TableMigration {
     // MARK: - Statements
 
     /// The statements of a table that stays.
-    func alterations() -> [String] {
+    func alterations() -> [any SQLCommand] {
         guard let renames else { return [] }
         let removed = oldColumns.map(\.name).filter { old in !renames.contains { $0.old == old } }
-        var statements = schema.dialect.dropsColumns ? dropping(removed) : leaving(removed)
-        statements += Self.renaming(renames, in: name)
+        var alterations = schema.dialect.dropsColumns ? dropping(removed) : leaving(removed)
+        alterations += Self.renaming(renames, in: name)
         let kept = Set(renames.map(\.new))
         for (column, declaration) in table.columns where !kept.contains(column) {
-            let addition = SQLColumnAddition(table: name, column: column, type: declaration)
-            statements.append(schema.dialect.text(of: addition))
+            alterations.append(.addColumn(column, declaration, to: name))
         }
+        var statements: [any SQLCommand] = alterations
         if !schema.removedNumbers.isEmpty {
-            statements.append(
-                schema.dialect.text(of: SQLDelete(from: name, where: .entities(schema.removedNumbers))))
+            statements.append(SQLDelete(from: name, where: .entities(schema.removedNumbers)))
         }
-        return statements + updates()
+        if let update { statements.append(update) }
+        return statements
     }
 
-    private func dropping(_ columns: [String]) -> [String] {
-        guard !columns.isEmpty else { return [] }
-        return ["ALTER TABLE \(name) \(columns.map { "DROP COLUMN \($0)" }.joined(separator: ", "))"]
+    private func dropping(_ columns: [String]) -> [SQLAlteration] {
+        columns.isEmpty ? [] : [.dropColumns(columns, of: name)]
     }
 
     /// Gives columns that are removed later other names.
-    private func leaving(_ columns: [String]) -> [String] {
+    private func leaving(_ columns: [String]) -> [SQLAlteration] {
         var names = Set(oldColumns.map(\.name))
         return columns.filter { !DeferredCleanUp.isLeft($0) }.map {
-            "ALTER TABLE \(name) RENAME COLUMN \($0) TO \(DeferredCleanUp.name(besides: &names))"
+            .renameColumn($0, of: name, to: DeferredCleanUp.name(besides: &names))
         }
     }
 
     /// Renames columns by way of names that no column has, as two columns may exchange theirs.
-    static func renaming(_ renames: [(old: String, new: String)], in table: String) -> [String] {
+    static func renaming(_ renames: [(old: String, new: String)], in table: String) -> [SQLAlteration] {
         let changed = renames.filter { $0.old != $0.new }
         if changed.count == 1, let column = changed.first {
-            return ["ALTER TABLE \(table) RENAME COLUMN \(column.old) TO \(column.new)"]
+            return [.renameColumn(column.old, of: table, to: column.new)]
         }
-        return changed.enumerated().map { "ALTER TABLE \(table) RENAME COLUMN \($1.old) TO Z__\($0)" }
-            + changed.enumerated().map { "ALTER TABLE \(table) RENAME COLUMN Z__\($0) TO \($1.new)" }
+        return changed.enumerated().map { .renameColumn($1.old, of: table, to: "Z__\($0)") }
+            + changed.enumerated().map { .renameColumn("Z__\($0)", of: table, to: $1.new) }
     }
 
-    /// One statement that sets the new values of all rows.
-    private func updates() -> [String] {
+    /// The statement that sets the new values of all rows; nil if none changes.
+    private var update: SQLUpdate? {
         var assignments: [SQLAssignment] = []
         var numbers: Set<Int64> = []
         for (column, _) in table.columns {
-            let cases = (sources[column] ?? [:]).filter { source in
-                if case .column = source.value { false } else { source.value != .null }
-            }.sorted { $0.key < $1.key }.map { (number: $0.key, sql: $0.value.sql(of: column)) }
+            let cases = (sources[column] ?? [:]).filter { !$0.value.isUnchanged && $0.value != .null }.sorted {
+                $0.key < $1.key
+            }.map { (number: $0.key, result: $0.value.text(of: column, in: schema.dialect)) }
             guard !cases.isEmpty else { continue }
             numbers.formUnion(cases.map(\.number))
-            let isUniform = cases.count == pairs.count && Set(cases.map(\.sql)).count == 1
-            let value =
-                isUniform
-                ? cases[0].sql
-                : "CASE Z_ENT " + cases.map { "WHEN \($0.number) THEN \($0.sql)" }.joined(separator: " ")
-                    + " ELSE \(column) END"
+            let isUniform = cases.count == pairs.count && Set(cases.map(\.result)).count == 1
+            let value = isUniform ? cases[0].result : SQLExpression.choice(by: "Z_ENT", cases, else: column)
             assignments.append(.expression(value, of: column))
         }
         if let renumbering = schema.renumbering("Z_ENT", pairs) {
             assignments.append(.expression(renumbering, of: "Z_ENT"))
             numbers.formUnion(pairs.filter { $0.old.number != $0.new.number }.map(\.old.number))
         }
-        guard !assignments.isEmpty else { return [] }
+        guard !assignments.isEmpty else { return nil }
         let condition = numbers.count == pairs.count ? SQLRestriction.none : .entities(numbers.sorted())
-        return [schema.dialect.text(of: SQLUpdate(name, set: assignments, where: condition))]
+        return SQLUpdate(name, set: assignments, where: condition)
     }
 
     /// The statement that copies the rows of an old table, which has another name, into the new one.
-    func copy(from source: String) -> String {
+    func copy(from source: String) -> SQLInsert {
         var columns = SQLEntity.rowColumns
         var values = ["Z_PK", schema.renumbering("Z_ENT", pairs) ?? "Z_ENT", "Z_OPT"]
         for (column, _) in table.columns {
@@ -143,15 +138,13 @@ struct TableMigration {
             guard byNumber.contains(where: { $0.value != .null }) else { continue }
             columns.append(column)
             if byNumber.count == pairs.count, Set(byNumber.map(\.value)).count == 1 {
-                values.append(byNumber[0].value.sql)
+                values.append(byNumber[0].value.text(in: schema.dialect))
             } else {
-                values.append(
-                    "CASE Z_ENT " + byNumber.map { "WHEN \($0.key) THEN \($0.value.sql)" }.joined(separator: " ")
-                        + " END")
+                let cases = byNumber.map { (number: $0.key, result: $0.value.text(in: schema.dialect)) }
+                values.append(SQLExpression.choice(by: "Z_ENT", cases))
             }
         }
-        let dialect = schema.dialect
         let rows = SQLSelect(values, from: source, where: .entities(pairs.map(\.old.number)), orderBy: ["Z_PK"])
-        return dialect.text(of: SQLInsert(into: name, columns, selection: dialect.text(of: rows)))
+        return SQLInsert(into: name, columns, selection: rows)
     }
 }

@@ -7,10 +7,10 @@ protocol SQLMigrationDialect: SQLDialect {
     /// An infinite number as a literal.
     func literal(ofInfinity isNegative: Bool) -> String
 
-    /// The texts before and after an expression that precede its bytes by the storage byte of values in the row.
-    var addingStorageByte: (before: String, after: String) { get }
-    /// The texts before and after an expression with a storage byte that return the value itself.
-    var removingStorageByte: (before: String, after: String) { get }
+    /// The bytes of an expression after the storage byte of values in the row.
+    func addingStorageByte(to expression: String) -> String
+    /// The value of an expression with a storage byte.
+    func removingStorageByte(from expression: String) -> String
 
     /// The name of a temporary table in statements.
     func temporary(_ table: String) -> String

@@ -31,13 +31,12 @@ struct DerivedColumns {
     }
 
     /// Computes attributes that are new or derived in another way.
-    var statements: [String] {
+    var statements: [SQLUpdate] {
         columns.compactMap { column in
             guard let value = value(of: column.derivation, in: column.entity) else { return nil }
-            return schema.dialect.text(
-                of: SQLUpdate(
-                    column.entity.table, set: [.expression(value, of: column.name)],
-                    where: column.entity.isOfEntityItself()))
+            return SQLUpdate(
+                column.entity.table, set: [.expression(value, of: column.name)],
+                where: column.entity.isOfEntityItself())
         }
     }
 
@@ -91,19 +90,26 @@ struct DerivedColumns {
         case .count(let name):
             guard let relationship = entity.entity.relationshipsByName[name], relationship.isToMany else { return nil }
             if let pairs = schema.new.pairs(of: relationship) {
-                return "(SELECT count(*) FROM \(pairs.table) AS m WHERE m.\(pairs.source) = \(entity.table).Z_PK)"
+                return result("count(*)", of: pairs.table, by: pairs.source, in: entity)
             }
             return members(of: relationship, in: entity).map {
-                "(SELECT count(*) FROM \($0.table) AS m WHERE m.\($0.owner) = \(entity.table).Z_PK)"
+                result("count(*)", of: $0.table, by: $0.owner, in: entity)
             }
         case .sum(let name, let summed):
             guard let relationship = entity.entity.relationshipsByName[name],
                 let members = members(of: relationship, in: entity), let destination = relationship.destinationEntity,
                 let value = column(summed, in: destination)
             else { return nil }
-            return "(SELECT COALESCE(sum(m.\(value)), 0) FROM \(members.table) AS m "
-                + "WHERE m.\(members.owner) = \(entity.table).Z_PK)"
+            return result("COALESCE(sum(m.\(value)), 0)", of: members.table, by: members.owner, in: entity)
         }
+    }
+
+    /// The result of an aggregate function of the rows of a table that have the key of an entity's row in a column.
+    private func result(
+        _ function: String, of table: String, by column: String, in entity: SQLEntity
+    ) -> String {
+        schema.dialect.expression(
+            SQLSelect([function], from: "\(table) AS m", where: .text("m.\(column) = \(entity.table).Z_PK")))
     }
 
     private func column(_ name: String, in entity: NSEntityDescription) -> String? {
@@ -117,7 +123,8 @@ struct DerivedColumns {
             let table = schema.new.entity(destination)?.table, let key = column(relationship, in: entity.entity),
             let value = column(attribute, in: destination), let derived = derived("d.\(value)")
         else { return nil }
-        return "(SELECT \(derived) FROM \(table) AS d WHERE d.Z_PK = \(entity.table).\(key))"
+        return schema.dialect.expression(
+            SQLSelect([derived], from: "\(table) AS d", where: .text("d.Z_PK = \(entity.table).\(key)")))
     }
 
     private func members(

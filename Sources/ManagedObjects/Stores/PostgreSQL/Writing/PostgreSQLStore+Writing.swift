@@ -156,7 +156,7 @@
             }
         }
 
-        /// Lends a connection to a block that may be called several times: again as long as the server cannot be reached, for
+        /// Calls a block with a connection, possibly several times: again as long as the server cannot be reached, for
         /// at most 30 seconds, in which it is restarted or a standby is promoted.
         func waitingForServer<Result>(_ body: (PostgreSQLConnection) throws -> Result) throws -> Result {
             let end = Date(timeIntervalSinceNow: 30)

@@ -25,28 +25,26 @@ struct JoinTableMigration {
     var unchanged: Set<String> { Set(moves.filter(isUnchanged).map(\.table.name)) }
 
     /// The statements, and the names under which old tables are left that the new schema does not have.
-    func statements() -> (statements: [String], left: [String]) {
+    func statements() -> (statements: [any SQLCommand], left: [String]) {
         let unchanged = unchanged
-        var statements: [String] = []
+        var statements: [any SQLCommand] = []
         var names: [String: String] = [:]
         for (index, table) in schema.old.joinTables.enumerated()
         where catalog.hasTable(table.name) && !unchanged.contains(table.name) {
             names[table.name] = "Z__J\(index)"
-            statements.append("ALTER TABLE \(table.name) RENAME TO Z__J\(index)")
+            statements.append(SQLAlteration.renameTable(table.name, to: "Z__J\(index)"))
         }
         for move in moves where !unchanged.contains(move.table.name) {
             guard let source = move.source, let from = names[source.table] else {
-                statements.append(schema.dialect.text(of: move.table.definition))
+                statements.append(move.table.definition)
                 continue
             }
             if let renames = renames(source, move.table) {
                 names[source.table] = nil
-                statements.append("ALTER TABLE \(from) RENAME TO \(move.table.name)")
-                statements += TableMigration.renaming(renames, in: move.table.name)
+                statements.append(SQLAlteration.renameTable(from, to: move.table.name))
+                statements += TableMigration.renaming(renames, in: move.table.name) as [any SQLCommand]
             } else {
-                statements += [
-                    schema.dialect.text(of: move.table.definition), copy(from, source, to: move.table),
-                ]
+                statements += [move.table.definition, copy(from, source, to: move.table)] as [any SQLCommand]
             }
         }
         return (statements, names.values.sorted())
@@ -73,25 +71,24 @@ struct JoinTableMigration {
             + positions.compactMap { old, new in old.flatMap { old in new.map { (old, $0) } } }
     }
 
-    private func copy(_ from: String, _ source: SQLPairs, to table: SQLJoinTable) -> String {
+    private func copy(_ from: String, _ source: SQLPairs, to table: SQLJoinTable) -> SQLInsert {
         var columns = [table.sourceColumn, table.destinationColumn]
         var values = [source.source, source.destination]
         if let column = table.sourcePositionColumn {
             columns.append(column)
             values.append(
-                source.inversePosition ?? ReferenceMigration.position(in: source.destination, by: source.source))
+                source.inversePosition ?? SQLExpression.position(in: source.destination, by: source.source))
         }
         if let column = table.destinationPositionColumn {
             columns.append(column)
-            values.append(source.position ?? ReferenceMigration.position(in: source.source, by: source.destination))
+            values.append(source.position ?? SQLExpression.position(in: source.source, by: source.destination))
         }
-        let pairs = "SELECT \(values.joined(separator: ", ")) FROM \(from) WHERE TRUE"
-        return schema.dialect.text(
-            of: SQLInsert(into: table.name, columns, selection: pairs, duplicates: .areIgnored))
+        let pairs = SQLSelect(values, from: from, where: .text("TRUE"))
+        return SQLInsert(into: table.name, columns, selection: pairs, duplicates: .areIgnored)
     }
 
     /// Deletes pairs with rows of removed entities.
-    func cleaning() -> [String] {
+    func cleaning() -> [SQLDelete] {
         moves.compactMap { move in
             let (table, owner) = (move.table, move.table.owner)
             guard move.source != nil, let origin = schema.origins(of: owner).first,
@@ -99,9 +96,12 @@ struct JoinTableMigration {
                 schema.loses(origin.entity, owner.entity) || schema.loses(oldMembers, members),
                 let ownerEntity = schema.new.entity(owner.entity), let memberEntity = schema.new.entity(members)
             else { return nil }
-            return
-                "DELETE FROM \(table.name) WHERE \(table.sourceColumn) NOT IN (\(schema.keys(ownerEntity))) "
-                + "OR \(table.destinationColumn) NOT IN (\(schema.keys(memberEntity)))"
+            return SQLDelete(
+                from: table.name,
+                where: .any([
+                    .notSelected(table.sourceColumn, schema.keys(ownerEntity)),
+                    .notSelected(table.destinationColumn, schema.keys(memberEntity)),
+                ]))
         }
     }
 }

@@ -1,45 +1,52 @@
 import Foundation
 
-/// The source of the values of a column of the new schema, for the rows of one entity, as SQL over the old table.
+/// The source of the values of a column of the new schema, for the rows of one entity.
 enum ColumnSource: Hashable {
-    /// A column of the old table.
-    case column(String)
-    /// An expression with a column of the old table between two texts.
-    case converted(String, before: String, after: String)
-    /// The same value for all rows.
-    case literal(String)
-
-    static let null = ColumnSource.literal("NULL")
-
-    /// The expression, if the column has its old name.
-    var sql: String { column.map(sql) ?? literal }
-
-    /// The expression, if the column has been renamed.
-    func sql(of column: String) -> String {
-        switch self {
-        case .column: column
-        case .converted(_, let before, let after): before + column + after
-        case .literal(let literal): literal
-        }
+    /// What is done with the value of a column of the old table.
+    enum Conversion: Hashable {
+        case addingStorageByte
+        case removingStorageByte
+        /// The expression for NULL.
+        case replacingNull(String)
+        /// The new number of each old number of an entity.
+        case renumbering([Int64: Int64])
     }
+
+    /// A column of the old table, with the conversions of its values.
+    case column(String, [Conversion] = [])
+    /// The same expression for all rows.
+    case expression(String)
+
+    static let null = ColumnSource.expression("NULL")
 
     /// The old column, if there is one.
-    var column: String? {
-        switch self {
-        case .column(let name), .converted(let name, _, _): name
-        case .literal: nil
-        }
+    var column: String? { if case .column(let name, _) = self { name } else { nil } }
+
+    /// Whether the column keeps its values.
+    var isUnchanged: Bool { if case .column(_, []) = self { true } else { false } }
+
+    /// A column with another conversion of its values, after the others.
+    func converted(_ conversion: Conversion) -> ColumnSource {
+        guard case .column(let name, let conversions) = self else { return self }
+        return .column(name, conversions + [conversion])
     }
 
-    private var literal: String { if case .literal(let literal) = self { literal } else { "" } }
-
-    /// The source with another expression around it.
-    func wrapped(_ texts: (before: String, after: String)) -> ColumnSource {
-        let (before, after) = texts
-        return switch self {
-        case .column(let name): .converted(name, before: before, after: after)
-        case .converted(let name, let first, let last): .converted(name, before: before + first, after: last + after)
-        case .literal(let literal): .literal(before + literal + after)
+    /// The expression.
+    ///
+    /// - Parameter renamed: The name that the column has when the expression is evaluated; nil for its old one.
+    func text(of renamed: String? = nil, in dialect: any SQLMigrationDialect) -> String {
+        switch self {
+        case .column(let name, let conversions):
+            conversions.reduce(renamed ?? name) { value, conversion in
+                switch conversion {
+                case .addingStorageByte: dialect.addingStorageByte(to: value)
+                case .removingStorageByte: dialect.removingStorageByte(from: value)
+                case .replacingNull(let other): "COALESCE(\(value), \(other))"
+                case .renumbering(let numbers):
+                    SQLExpression.choice(by: value, numbers.sorted { $0.key < $1.key }.map { ($0.key, "\($0.value)") })
+                }
+            }
+        case .expression(let expression): expression
         }
     }
 }

@@ -25,8 +25,8 @@ extension MigratedSchema {
             let numbers = Set(old.entity(destination)?.hierarchyNumbers ?? [])
             let renumbered = pairs.filter { numbers.contains($0.old.number) }
             guard renumbered.contains(where: { $0.old.number != $0.new.number }) else { return .column(former) }
-            let cases = renumbered.map { " WHEN \($0.old.number) THEN \($0.new.number)" }.joined()
-            return .converted(former, before: "CASE ", after: cases + " END")
+            let numbered = renumbered.map { ($0.old.number, $0.new.number) }
+            return .column(former, [.renumbering(Dictionary(numbered) { first, _ in first })])
         }
     }
 
@@ -48,12 +48,12 @@ extension MigratedSchema {
         let initial = try slot.initial.literal(
             of: attribute, hasStorageByte: column.hasStorageByte, dialect: dialect)
         let isComputed = before is NSDerivedAttributeDescription && before?.attributeType != attribute.attributeType
-        guard let source, !isComputed else { return .literal(initial) }
+        guard let source, !isComputed else { return .expression(initial) }
         var result = ColumnSource.column(source.name)
-        if column.hasStorageByte, !source.hasStorageByte { result = result.wrapped(dialect.addingStorageByte) }
-        if source.hasStorageByte, !column.hasStorageByte { result = result.wrapped(dialect.removingStorageByte) }
+        if column.hasStorageByte, !source.hasStorageByte { result = result.converted(.addingStorageByte) }
+        if source.hasStorageByte, !column.hasStorageByte { result = result.converted(.removingStorageByte) }
         let isRequired = !attribute.isOptional && initial != "NULL"
-        return isRequired ? result.wrapped(("COALESCE(", ", \(initial))")) : result
+        return isRequired ? result.converted(.replacingNull(initial)) : result
     }
 
     private func isDerivedAlike(_ before: NSAttributeDescription?, _ after: NSAttributeDescription) -> Bool {

@@ -69,15 +69,14 @@ struct MigratedSchema {
     }
 
     /// Selects the primary keys of the objects of a new entity.
-    func keys(_ entity: SQLEntity) -> String {
-        dialect.text(of: SQLSelect(["Z_PK"], from: entity.table, where: entity.isOfHierarchy()))
+    func keys(_ entity: SQLEntity) -> SQLSelect {
+        SQLSelect(["Z_PK"], from: entity.table, where: entity.isOfHierarchy())
     }
 
     /// `column` with the new number in place of each old one; nil if no number changes.
     func renumbering(_ column: String, _ pairs: [Pair]) -> String? {
         guard pairs.contains(where: { $0.old.number != $0.new.number }) else { return nil }
-        let cases = pairs.map { "WHEN \($0.old.number) THEN \($0.new.number)" }.joined(separator: " ")
-        return "CASE \(column) \(cases) ELSE \(column) END"
+        return SQLExpression.choice(by: column, pairs.map { ($0.old.number, "\($0.new.number)") }, else: column)
     }
 
     /// Whether objects of an old entity, or of those that inherit from it, are no longer objects of a new entity.

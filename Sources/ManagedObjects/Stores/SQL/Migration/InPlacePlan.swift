@@ -31,19 +31,25 @@ struct InPlacePlan {
             schema,
             includesOthers: !links.isEmpty || !schema.removedNumbers.isEmpty || tables.contains(where: \.isShared))
         texts = derived.texts
-        statements += links.flatMap { $0.reading() } + objects.removal(except: kept)
+        append(links.flatMap { $0.reading() })
+        statements += objects.removal(except: kept)
         var left = migrate(tables)
         let pairs = joinTables.statements()
-        statements += pairs.statements
+        append(pairs.statements)
         left += pairs.left
         remove(left, defersCleanUp)
-        statements += links.flatMap { $0.writing() }
-        statements += joinTables.cleaning() + references.cleaning() + references.positions() + references.companions()
-        statements += derived.statements
-        statements += CloudKitMigration(schema: schema, catalog: catalog).statements()
+        append(links.flatMap { $0.writing() })
+        append(joinTables.cleaning())
+        append(references.cleaning() + references.positions() + references.companions())
+        append(derived.statements)
+        append(CloudKitMigration(schema: schema, catalog: catalog).statements())
         let created = objects.creation(on: kept)
         statements += created.statements
         constraints = created.constraints
+    }
+
+    private mutating func append(_ commands: [any SQLCommand]) {
+        statements += commands.map { schema.dialect.text(of: $0) }
     }
 
     private static func tables(
@@ -70,20 +76,19 @@ struct InPlacePlan {
         for (index, table) in schema.old.tables.enumerated()
         where catalog.hasTable(table.name) && !staying.contains(table.name) {
             names[table.name] = "Z__T\(index)"
-            statements.append("ALTER TABLE \(table.name) RENAME TO Z__T\(index)")
+            append([SQLAlteration.renameTable(table.name, to: "Z__T\(index)")])
         }
         var dropped = Set(names.values)
         for table in tables {
             if staying.contains(table.name) {
-                statements += table.alterations()
+                append(table.alterations())
             } else if table.isInPlace, let from = table.oldTable.flatMap({ names[$0] }) {
                 dropped.remove(from)
-                statements.append("ALTER TABLE \(from) RENAME TO \(table.name)")
-                statements += table.alterations()
+                append([SQLAlteration.renameTable(from, to: table.name)] + table.alterations())
             } else {
-                statements.append(schema.dialect.text(of: table.table.definition))
+                append([table.table.definition])
                 if let from = table.oldTable.flatMap({ names[$0] }), !table.pairs.isEmpty {
-                    statements.append(table.copy(from: from))
+                    append([table.copy(from: from)])
                 }
             }
         }
@@ -94,10 +99,10 @@ struct InPlacePlan {
     private mutating func remove(_ tables: [String], _ defersCleanUp: Bool) {
         if defersCleanUp {
             var names = Set(catalog.columns.keys)
-            statements += tables.map { "ALTER TABLE \($0) RENAME TO \(DeferredCleanUp.name(besides: &names))" }
+            append(tables.map { SQLAlteration.renameTable($0, to: DeferredCleanUp.name(besides: &names)) })
         } else {
             let left = catalog.columns.keys.filter(DeferredCleanUp.isLeft)
-            statements += (left + tables).sorted().map { "DROP TABLE \($0)" }
+            append((left + tables).sorted().map(SQLAlteration.dropTable))
         }
     }
 }

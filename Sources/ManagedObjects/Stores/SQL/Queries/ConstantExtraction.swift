@@ -1,15 +1,15 @@
 import Foundation
 import PredicateLanguage
 
-/// A predicate without its constants. Predicates of the same shape produce the same statement with other parameters, so
-/// that the statement is generated and prepared once.
-struct PredicateShape {
+/// The separation of a predicate from its constants. Predicates that differ only in constants produce the same statement with
+/// other parameters, so that the statement is generated and prepared once.
+struct ConstantExtraction {
     /// The number of the store and the roots of its entities, which distinguish objects among the constants.
     private let store: UInt16
     /// Whether trees without constants are returned, or only read.
     private let extracts: Bool
-    /// Identifies the shape: equal keys mean equal shapes.
-    private(set) var key = ShapeKey()
+    /// Identifies the predicate without its constants.
+    private(set) var key = QueryKey()
     /// The constants in the order in which the tree is read.
     private(set) var constants: [PredicateValue] = []
     private var depth = 0
@@ -91,7 +91,7 @@ struct PredicateShape {
     }
 
     private mutating func extract<Node>(
-        _ nodes: [Node], _ extract: (inout PredicateShape, Node) -> Node
+        _ nodes: [Node], _ extract: (inout ConstantExtraction, Node) -> Node
     ) -> [Node] {
         if extracts { return nodes.map { extract(&self, $0) } }
         for node in nodes { _ = extract(&self, node) }

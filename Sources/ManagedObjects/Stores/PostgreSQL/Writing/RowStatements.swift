@@ -21,7 +21,7 @@
         /// hundred: so it reads the arrays first, in their order, and finds each row by the index. It would otherwise read the
         /// whole table to join it with a few hundred rows.
         private static let isFirst = "w.k % 1 = 0 AND w.v % 1 = 0"
-        private static let hasVersion = "COALESCE(t.Z_OPT, 0) = w.v"
+        private static let hasVersion = "\(SQLAssignment.storedVersion) = w.v"
 
         /// Parameters: keys, and the columns.
         ///
@@ -41,8 +41,8 @@
         /// Returns the keys of the changed rows. Parameters: sorted keys, versions, and the columns.
         func update(_ columns: [String], checksVersion: Bool) -> String {
             let names = columns.indices.map { "c\($0)" }
-            let version = checksVersion ? "COALESCE(t.Z_OPT, 0) + 1" : "GREATEST(COALESCE(t.Z_OPT, 0), w.v) + 1"
-            let assignments = zip(columns, names).map { "\($0) = w.\($1)" } + ["Z_OPT = \(version)"]
+            let version = checksVersion ? SQLAssignment.versionIncrement() : .laterVersion(than: "w.v")
+            let assignments = zip(columns, names).map { "\($0) = w.\($1)" } + [version.text(in: PostgreSQLDialect())]
             return "UPDATE \(entity.table) AS t SET \(assignments.joined(separator: ", ")) "
                 + "FROM \(Self.rows(["k", "v"] + names)) WHERE \(Self.isListed)"
                 + (checksVersion ? " AND \(Self.hasVersion)" : "") + " RETURNING t.Z_PK"

@@ -40,19 +40,13 @@ struct ReferenceMigration {
         self.references = references
     }
 
-    /// The position of each row among those with the same owner, in the order of a column.
-    static func position(in owner: String, by order: String) -> String {
-        "(row_number() OVER (PARTITION BY \(owner) ORDER BY \(order)) - 1) * \(OrderedPositions.step) "
-            + "+ \(OrderedPositions.position(ofMember: 0))"
-    }
-
     /// The pairs whose rows have values in the column of a reference, and the old slot of each.
     private func filled(_ reference: Reference) -> [MigratedSchema.Pair] {
         schema.pairs(below: reference.entity.entity).filter { $0.sources[reference.slot]?.column != nil }
     }
 
     /// Clears references to rows of removed entities.
-    func cleaning() -> [String] {
+    func cleaning() -> [SQLUpdate] {
         references.compactMap { reference in
             let isLosing = filled(reference).contains { pair in
                 let name = pair.sources[reference.slot]?.column
@@ -62,35 +56,43 @@ struct ReferenceMigration {
             }
             guard isLosing else { return nil }
             let columns = [reference.column.name, reference.column.companion, reference.position?.column]
-            let cleared = columns.compactMap { $0 }.map { "\($0) = NULL" }.joined(separator: ", ")
-            return "UPDATE \(reference.entity.table) SET \(cleared) WHERE \(reference.column.name) IS NOT NULL "
-                + "AND \(reference.column.name) NOT IN (\(schema.keys(reference.destination)))"
+            return SQLUpdate(
+                reference.entity.table, set: columns.compactMap { $0 }.map { .null($0) },
+                where: .all([
+                    .isNotNull(reference.column.name),
+                    .notSelected(reference.column.name, schema.keys(reference.destination)),
+                ]))
         }
     }
 
     /// Gives the members of relationships that have become ordered positions in the order of their keys.
-    func positions() -> [String] {
+    func positions() -> [SQLUpdate] {
         references.compactMap { reference in
             guard let position = reference.position,
                 filled(reference).contains(where: { $0.sources[position.slot]?.column == nil })
             else { return nil }
             let (table, column) = (reference.entity.table, reference.column.name)
-            return "UPDATE \(table) SET \(position.column) = p.position FROM "
-                + "(SELECT Z_PK AS k, \(Self.position(in: column, by: "Z_PK")) AS position "
-                + "FROM \(table) WHERE \(column) IS NOT NULL) AS p WHERE p.k = \(table).Z_PK"
+            let positions = SQLSelect(
+                ["Z_PK AS k", "\(SQLExpression.position(in: column, by: "Z_PK")) AS position"], from: table,
+                where: .isNotNull(column))
+            return SQLUpdate(
+                table, set: [.expression("p.position", of: position.column)], from: positions, as: "p", key: "k")
         }
     }
 
     /// Writes the companions of references whose destination has subentities only now, or whose links have been copied.
-    func companions() -> [String] {
+    func companions() -> [SQLUpdate] {
         references.compactMap { reference in
             guard let companion = reference.column.companion,
                 schema.isMoved(reference.relationship)
                     || filled(reference).contains(where: { $0.companions[reference.slot]?.column == nil })
             else { return nil }
             let (table, column) = (reference.entity.table, reference.column.name)
-            return "UPDATE \(table) SET \(companion) = (SELECT d.Z_ENT FROM \(reference.destination.table) AS d "
-                + "WHERE d.Z_PK = \(table).\(column)) WHERE \(column) IS NOT NULL"
+            let entity = SQLSelect(
+                ["d.Z_ENT"], from: "\(reference.destination.table) AS d", where: .text("d.Z_PK = \(table).\(column)"))
+            return SQLUpdate(
+                table, set: [.expression(schema.dialect.expression(entity), of: companion)],
+                where: .isNotNull(column))
         }
     }
 }

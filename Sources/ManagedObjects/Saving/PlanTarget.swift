@@ -1,0 +1,13 @@
+/// What the changes of a save are written to: a store, or a transaction of a store that contains several saves.
+protocol PlanTarget: AnyObject {
+    /// The store's number in its coordinator, from 1: what `ObjectKey.store` holds.
+    var number: UInt16 { get }
+
+    /// Reserves primary keys, at least one, for new objects of the entity's hierarchy.
+    func reserveKeys(entity: NSEntityDescription, count: Int) throws -> ClosedRange<Int64>
+    /// Writes a plan: a store in one transaction, which is rolled back on an error.
+    ///
+    /// - Throws: ``SaveConflicts`` if rows have changed since they were read, or violate uniqueness constraints. A store
+    ///   then writes nothing; another target must be rolled back.
+    func write(_ plan: SavePlan) throws -> SaveOutcome
+}
