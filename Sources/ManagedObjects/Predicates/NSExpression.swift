@@ -17,8 +17,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding {
 
     /// The expression of a node.
     internal static func expression(stating node: ExpressionNode) -> NSExpression {
-        if case .opaque(let opaque as FetchExpression) = node { return opaque.expression }
-        return NSExpression(stating: node)
+        NSFetchRequestExpression(node) ?? NSExpression(stating: node)
     }
 
     /// Creates an expression that consists of its kind only: the evaluated object, or any key. Passing another kind is
@@ -212,9 +211,13 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding {
 
     /// Reads an expression written by ``encode(with:)``; nil if the archive contains none.
     public required convenience init?(coder: NSCoder) {
-        guard let format = PredicateCoding.format(in: coder), let node = try? PredicateParser.parseExpression(format)
-        else { return nil }
+        guard let node = Self.node(in: coder) else { return nil }
         self.init(stating: node)
+    }
+
+    /// The content of an archived expression; nil if the archive contains none.
+    internal static func node(in coder: NSCoder) -> ExpressionNode? {
+        PredicateCoding.format(in: coder).flatMap { try? PredicateParser.parseExpression($0) }
     }
 
     /// Encodes the expression's format. Fails for an expression that has none, such as a closure or a constant object.
