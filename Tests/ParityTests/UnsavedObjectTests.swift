@@ -69,6 +69,26 @@ import Testing
         }
     }
 
+    /// CoreDataRepository, `create(_:transactionAuthor:)`, obtains the ID of a child's object after the parent has saved it. It is
+    /// the one that the parent has assigned: https://github.com/roanutil/CoreDataRepository
+    @Test func aChildObtainsTheIDThatItsParentHasSaved() throws {
+        let diary = try Diary()
+        let parent = diary.context()
+        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        child.parent = parent
+        let identifier = try child.performAndWait { () throws in
+            let note = child.insert("Note", ["title": "one"])
+            try child.save()
+            try parent.performAndWait { try parent.save() }
+            try child.obtainPermanentIDs(for: [note])
+            return note.objectID
+        }
+        let other = diary.context()
+        try other.performAndWait { () throws in
+            #expect(try other.existingObject(with: identifier).value(forKey: "title") as? String == "one")
+        }
+    }
+
     /// CoreDataPlus, `test_FaultAndMaterializeObjectWithoutNSManagedObjectContext`: an object that a reset has removed from its
     /// context has no values to fire for, and is a fault no longer:
     /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/reset()
