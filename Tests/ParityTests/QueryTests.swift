@@ -138,7 +138,8 @@ import Testing
             // The format that their descriptions have, and that mapping models of Xcode contain.
             let arguments: [Any] = [request, context]
             #expect(fetch.expressionType == NSFetchRequestExpressionType)
-            #expect(NSExpression(format: "FETCH(%@, %@, NO)", argumentArray: arguments) == fetch)
+            let formatted = NSExpression(format: "FETCH(%@, %@, NO)", argumentArray: arguments)
+            #expect(formatted == fetch && formatted is NSFetchRequestExpression)
             let parsed = NSPredicate(format: "rank == FETCH(%@, %@, YES)", argumentArray: arguments)
             #expect(parsed == isAsMany)
             #expect(try context.all("Note", parsed).count == 2)
