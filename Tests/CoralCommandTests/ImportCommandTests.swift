@@ -40,6 +40,7 @@ import Testing
         #expect(try path("B.sqlite", ["--skip-invalid"])?.contains("through objects: --skip-invalid ") == true)
         #expect(
             try path("C.sqlite", ["--delete-missing", "Note"])?.contains("through objects: --delete-missing ") == true)
+        try FileManager.default.removeItem(atPath: store.file("short.json"))
         #expect(try CommandRun("export", store.path, "-o", store.file("short.json")).status == 0)
         #expect(try path("D.sqlite", ["--restore"])?.contains("through objects: --restore ") == true)
     }

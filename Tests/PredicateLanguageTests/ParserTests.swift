@@ -55,7 +55,7 @@ import Testing
         ("date < now()", "date < now()"), ("TERNARY(a == 1, b, c) == 2", "TERNARY(a == 1, b, c) == 2"),
         ("modulus:by:(a, 2) == 0", "modulus:by:(a, 2) == 0"), ("add:to:(1, a) == 0", "1 + a == 0"),
         ("a IN fetch($r, $m.context, FALSE)", "a IN FETCH($r, $m.context, NO)"),
-        ("1 == FETCH(r, $c, 1)", "1 == FETCH(r, $c, YES)"), ("fetch == 1", "fetch == 1"),
+        ("1 == FETCH(r, $c, 1)", "1 == FETCH(r, $c, YES)"), ("fetch == 1", "#fetch == 1"),
         ("ANYKEY == 'x'", "ANYKEY == \"x\""), ("  a\n==\t1 ", "a == 1"),
     ])
     func formatIsPrintedAsAppleDoes(format: String, printed: String) throws {
