@@ -21,8 +21,28 @@ import Testing
 
     @Test func `an import states its path on request`() throws {
         let run = try plan(#"{"Note": []}"#, "--explain")
-        #expect(run.output.contains("Imported through objects: Only documents of 32 MB and more for a new store"))
+        #expect(
+            run.output.hasSuffix(
+                "To be imported through objects: The store exists: the plan of the whole document is "
+                    + "validated before the store is changed.\n"))
         #expect(try plan(#"{"Note": []}"#, "--json").output.contains("\"isByRows\" : false"))
+        let store = try NotesStore()
+        try Data(#"{"Note": [{"title": "New"}]}"#.utf8).write(to: URL(fileURLWithPath: store.file("short.json")))
+        let path = { (name: String, arguments: [String]) in
+            let run = try CommandRun(
+                ["import", store.file("short.json"), "--into", store.file(name), "--model", store.path, "--explain"]
+                    + arguments)
+            return run.output.split(separator: "\n").last.map(String.init)
+        }
+        let short = "through objects: Only files of 32.0 MB and more are imported by rows, and this one has 28 bytes."
+        #expect(try path("A.sqlite", ["--dry-run"]) == "To be imported \(short)")
+        #expect(try path("A.sqlite", []) == "Imported \(short)")
+        #expect(try path("B.sqlite", ["--skip-invalid"])?.contains("through objects: --skip-invalid ") == true)
+        #expect(
+            try path("C.sqlite", ["--delete-missing", "Note"])?.contains("through objects: --delete-missing ") == true)
+        try FileManager.default.removeItem(atPath: store.file("short.json"))
+        #expect(try CommandRun("export", store.path, "-o", store.file("short.json")).status == 0)
+        #expect(try path("D.sqlite", ["--restore"])?.contains("through objects: --restore ") == true)
     }
 
     #if !canImport(Darwin) && !CORAL_PUBLIC_API
@@ -37,10 +57,13 @@ import Testing
                         + arguments
                 ).output
             }
-            #expect(try importing("Rows.sqlite", "--layout", "plain").hasSuffix("Imported by rows\n"))
+            // A plan states the path that the import takes afterwards.
+            let layout = "through objects: The document's layout is not declared as plain.\n"
             #expect(
-                try importing("Objects.sqlite").hasSuffix(
-                    "Imported through objects: The document's layout is not declared as plain.\n"))
+                try importing("Rows.sqlite", "--layout", "plain", "--dry-run").hasSuffix("To be imported by rows\n"))
+            #expect(try importing("Rows.sqlite", "--layout", "plain").hasSuffix("Imported by rows\n"))
+            #expect(try importing("Objects.sqlite", "--dry-run").hasSuffix("To be imported \(layout)"))
+            #expect(try importing("Objects.sqlite").hasSuffix("Imported \(layout)"))
         }
     #endif
 

@@ -99,6 +99,25 @@ import Testing
         #expect(obstacles(apart, model(entity("Snake"), entity("Mouse", parent: "Snake"))) == ["Snake."])
     }
 
+    @Test func `a property keeps its kind, but a former identifier may be the name of another kind`() {
+        func note(_ attribute: ModelAttribute?, relationship name: String? = nil) -> ModelEntity {
+            var note = ModelEntity(name: "Note", attributes: [attribute].compactMap(\.self))
+            note.relationships = [name].compactMap(\.self).map { ModelRelationship(name: $0, destinationName: "Cover") }
+            return note
+        }
+        let cover = ModelEntity(name: "Cover")
+        let old = model(note(attribute("front", was: "cover")), cover)
+        let new = model(note(attribute("front"), relationship: "cover"), cover)
+        let mapping = InferredMapping(from: old, to: new)
+        #expect(mapping.obstacles.isEmpty)
+        let mapped = mapping.entities.first { $0.sourceName == "Note" }
+        #expect(mapped?.attributes == [.init(name: "front", sourceName: "front")])
+        #expect(mapped?.relationships == [])
+        // Also without the attribute.
+        #expect(obstacles(old, model(note(nil, relationship: "cover"), cover)).isEmpty)
+        #expect(obstacles(old, model(note(nil, relationship: "front"), cover)) == ["Note.front"])
+    }
+
     @Test func `relationships become to-many and ordered, not to-one`() {
         func notes(_ maximum: Int, ordered: Bool = false, to destination: String = "Item") -> Model {
             var note = ModelEntity(name: "Note")

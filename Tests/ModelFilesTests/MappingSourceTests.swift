@@ -14,20 +14,14 @@ struct MappingSourceTests {
     /// The mapping as comparable text, with everything that the archive contains.
     private func text(_ entities: [MappingArchive.Entity]) -> [String] {
         entities.map { entity in
-            let source =
-                switch entity.source {
-                case .fetch(let request, let context, let countOnly):
-                    "FETCH \(request.predicateFormat) \(context.predicateFormat) \(countOnly)"
-                case .expression(let node): node.predicateFormat
-                case nil: "nil"
-                }
             let properties = (entity.attributes + entity.relationships).map {
                 "\($0.name ?? "nil")=\($0.value?.predicateFormat ?? "nil") \($0.userInfo)"
             }
             return [
                 entity.name ?? "nil", "\(entity.type)", entity.sourceName ?? "nil",
                 entity.sourceHash?.base64EncodedString() ?? "nil", entity.destinationName ?? "nil",
-                entity.destinationHash?.base64EncodedString() ?? "nil", source, entity.policyClassName ?? "nil",
+                entity.destinationHash?.base64EncodedString() ?? "nil", entity.source?.predicateFormat ?? "nil",
+                entity.policyClassName ?? "nil",
                 "\(entity.userInfo)",
             ].joined(separator: "\n") + "\n" + properties.joined(separator: "\n")
         }

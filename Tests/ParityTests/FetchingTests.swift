@@ -243,4 +243,51 @@ import Testing
             #expect((try context.execute(delete) as? NSBatchDeleteResult)?.result as? Int == 4)
         }
     }
+
+    /// CoreDataPlus, `test_FetchAsDictionaryUsingBatchSize`: dictionaries contain object IDs.
+    @Test(arguments: [NSSQLiteStoreType, NSInMemoryStoreType]) func dictionariesContainObjectIDs(type: String) throws {
+        let diary = try Diary(type)
+        let context = diary.context()
+        try context.performAndWait { () throws in
+            let note = context.insert("Note", ["title": "one"])
+            try context.save()
+            let request = NSFetchRequest<NSDictionary>(entityName: "Note")
+            request.resultType = .dictionaryResultType
+            request.propertiesToFetch = ["title", "objectID"]
+            let found = try #require(try context.fetch(request).first)
+            #expect(found["objectID"] as? NSManagedObjectID == note.objectID)
+            #expect(found["title"] as? String == "one")
+        }
+    }
+
+    /// The variables of a fetched property: the object, and the description with its user info.
+    ///
+    /// https://developer.apple.com/documentation/coredata/nsfetchedpropertydescription
+    @Test(arguments: [NSSQLiteStoreType, NSInMemoryStoreType]) func aFetchedPropertyReadsItsUserInfo(type: String)
+        throws
+    {
+        let model = DiaryModel.make()
+        let person = try #require(model.entitiesByName["Person"])
+        let property = NSFetchedPropertyDescription()
+        property.name = "firstNotes"
+        property.userInfo = ["limit": "2", "names": ["0", "1", "2"]]
+        let request = NSFetchRequest<any NSFetchRequestResult>()
+        request.entity = model.entitiesByName["Note"]
+        request.predicate = NSPredicate(
+            format: "author.name == $FETCH_SOURCE.name AND rank < $FETCHED_PROPERTY.userInfo.limit "
+                + "AND title IN $FETCHED_PROPERTY.userInfo.names AND $FETCHED_PROPERTY.name == 'firstNotes'")
+        property.fetchRequest = request
+        person.properties += [property]
+        let diary = try Diary(type, model: model)
+        let context = diary.context()
+        try context.performAndWait { () throws in
+            let ada = context.insert("Person", ["name": "Ada"])
+            for rank in 0..<4 {
+                context.insert("Note", ["title": "\(rank)", "rank": rank]).setValue(ada, forKey: "author")
+            }
+            try context.save()
+            let found = ada.value(forKey: "firstNotes") as? [NSManagedObject]
+            #expect(found?.compactMap { $0.value(forKey: "title") as? String }.sorted() == ["0", "1"])
+        }
+    }
 }

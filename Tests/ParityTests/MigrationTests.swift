@@ -12,7 +12,7 @@ final class EmptyingPolicy: NSEntityMigrationPolicy {
     }
 }
 
-/// Mapping models and the migration manager.
+/// The migration manager.
 @Suite struct MigrationTests {
     private func migrate(
         _ library: OldLibrary, _ change: (NSMappingModel, NSMigrationManager) -> Void = { _, _ in }
@@ -30,59 +30,6 @@ final class EmptyingPolicy: NSEntityMigrationPolicy {
 
     private func bookMapping(_ mapping: NSMappingModel) -> NSEntityMapping? {
         mapping.entityMappingsByName["IEM_Transform_Book"]
-    }
-
-    // MARK: - Mapping models
-
-    /// "Lightweight Migration": names and types of inferred mappings, a property mapping for each attribute of the new
-    /// entity, relationships of both versions only.
-    /// https://developer.apple.com/documentation/coredata/nsmappingmodel/inferredmappingmodel(forsourcemodel:destinationmodel:)
-    @Test func aMappingModelIsInferred() throws {
-        let mapping = try NSMappingModel.inferredMappingModel(
-            forSourceModel: LibraryModels.old(), destinationModel: LibraryModels.new())
-        let types = mapping.entityMappingsByName.mapValues(\.mappingType)
-        #expect(
-            types == [
-                "IEM_Transform_Book": .transformEntityMappingType, "IEM_Transform_Novel": .transformEntityMappingType,
-                "IEM_Transform_Person": .transformEntityMappingType, "IEM_Add_Hall": .addEntityMappingType,
-                "IEM_Remove_Visitor": .removeEntityMappingType,
-            ])
-        let book = try #require(bookMapping(mapping))
-        #expect(book.sourceEntityName == "Book" && book.destinationEntityName == "Book")
-        #expect(book.sourceEntityVersionHash == LibraryModels.old().entityVersionHashesByName["Book"])
-        #expect(book.destinationEntityVersionHash == LibraryModels.new().entityVersionHashesByName["Book"])
-        #expect(Set((book.attributeMappings ?? []).map(\.name)) == ["heading", "pages", "shelf", "year"])
-        #expect(book.attributeMappings?.first { $0.name == "year" }?.valueExpression == nil)
-        #expect((book.relationshipMappings ?? []).map(\.name) == ["authors"])
-        #expect(mapping.entityMappingsByName["IEM_Transform_Person"]?.sourceEntityName == "Author")
-    }
-
-    /// inferredMappingModel: "If … the mapping model cannot be inferred, error contains … `reason`, `entity`, `property`".
-    @Test func anImpossibleMappingHasAReason() throws {
-        let new = LibraryModels.new()
-        let strict = DiaryModel.attribute("barcode", .stringAttributeType)
-        strict.isOptional = false
-        new.entitiesByName["Book"]?.properties += [strict]
-        let error = #expect(throws: CocoaError.self) {
-            try NSMappingModel.inferredMappingModel(forSourceModel: LibraryModels.old(), destinationModel: new)
-        }
-        #expect(error?.code.rawValue == NSInferredMappingModelError)
-        #expect(error?.userInfo["entity"] as? String == "Book")
-        #expect(error?.userInfo["property"] as? String == "barcode")
-        #expect((error?.userInfo["reason"] as? String)?.isEmpty == false)
-    }
-
-    /// NSEntityMapping: "If no name is set … source->destination"; mappings are found by name; nil resets them.
-    @Test func aMappingModelIsMadeByHand() {
-        let mapping = NSEntityMapping()
-        mapping.sourceEntityName = "Author"
-        mapping.destinationEntityName = "Person"
-        #expect(mapping.name == "Author->Person")
-        let model = NSMappingModel()
-        model.entityMappings = [mapping]
-        #expect(model.entityMappingsByName["Author->Person"] === mapping)
-        model.entityMappings = nil
-        #expect(model.entityMappings.isEmpty)
     }
 
     // MARK: - The manager
@@ -271,5 +218,17 @@ final class EmptyingPolicy: NSEntityMigrationPolicy {
         }
         #expect(code == NSValidationMultipleErrorsError)
         #expect(!FileManager.default.fileExists(atPath: library.destination.path))
+    }
+
+    /// CoreDataPlus, `makeBookMapping()` of its third version, states the source instances in the format that Xcode writes.
+    @Test func aFormatFetchesTheSourceInstances() throws {
+        let library = try OldLibrary()
+        _ = try migrate(library) { mapping, _ in
+            bookMapping(mapping)?.sourceExpression = NSExpression(
+                format: #"FETCH(FUNCTION($manager, "fetchRequestForSourceEntityNamed:predicateString:" , "Book", "#
+                    + #""pages > 100"), $manager.sourceContext, NO)"#)
+        }
+        let lines = try OldLibrary.open(library.destination, LibraryModels.new(), OldLibrary.lines)
+        #expect(lines == OldLibrary.migratedLines.filter { !$0.hasPrefix("Book: Empty") })
     }
 }

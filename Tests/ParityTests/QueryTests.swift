@@ -135,6 +135,14 @@ import Testing
                 leftExpression: NSExpression(forKeyPath: "rank"), rightExpression: count, modifier: .direct,
                 type: .equalTo)
             #expect(try context.all("Note", isAsMany).count == 2)
+            // The format that their descriptions have, and that mapping models of Xcode contain.
+            let arguments: [Any] = [request, context]
+            #expect(fetch.expressionType == NSFetchRequestExpressionType)
+            let formatted = NSExpression(format: "FETCH(%@, %@, NO)", argumentArray: arguments)
+            #expect(formatted == fetch && formatted is NSFetchRequestExpression)
+            let parsed = NSPredicate(format: "rank == FETCH(%@, %@, YES)", argumentArray: arguments)
+            #expect(parsed == isAsMany)
+            #expect(try context.all("Note", parsed).count == 2)
         }
     }
 

@@ -54,6 +54,8 @@ import Testing
         ("max(1, 5, 10) == 10", "max:({1, 5, 10}) == 10"), ("lowercase(name) == 'a'", "lowercase:(name) == \"a\""),
         ("date < now()", "date < now()"), ("TERNARY(a == 1, b, c) == 2", "TERNARY(a == 1, b, c) == 2"),
         ("modulus:by:(a, 2) == 0", "modulus:by:(a, 2) == 0"), ("add:to:(1, a) == 0", "1 + a == 0"),
+        ("a IN fetch($r, $m.context, FALSE)", "a IN FETCH($r, $m.context, NO)"),
+        ("1 == FETCH(r, $c, 1)", "1 == FETCH(r, $c, YES)"), ("fetch == 1", "#fetch == 1"),
         ("ANYKEY == 'x'", "ANYKEY == \"x\""), ("  a\n==\t1 ", "a == 1"),
     ])
     func formatIsPrintedAsAppleDoes(format: String, printed: String) throws {

@@ -61,7 +61,7 @@ import Testing
         ("(", "a == 1", ")"), ("NOT ", "a == 1", ""), ("!", "a == 1", ""), ("-", "a", " == 1"), ("~", "a", " == 1"),
         ("{", "1", "}"), ("(1 + ", "1", ") == 1"), ("abs(", "1", ")"), ("a[", "0", "]"), ("a == (", "1", ")"),
         ("SUBQUERY(a, $x, $x == ", "1", ")"), ("TERNARY(a == ", "1", ", 1, 2)"), ("NOT (", "a == 1", ")"),
-        ("a + (", "1", ")"),
+        ("a + (", "1", ")"), ("FETCH($r, ", "1", ", NO)"),
     ])
     func nestingIsLimited(opening: String, middle: String, closing: String) {
         for count in [1, 10, PredicateParser.depthLimit, 10_000] {

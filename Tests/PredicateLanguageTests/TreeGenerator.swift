@@ -41,7 +41,7 @@ struct TreeGenerator {
     }
 
     mutating func expression(depth: Int) -> ExpressionNode {
-        switch next(depth > 0 ? 16 : 5) {
+        switch next(depth > 0 ? 17 : 5) {
         case 0, 1: return .constant(value: value())
         case 2: return .variable(pick(["x", "NAME", "größe", "and"]))
         case 3: return .evaluatedObject
@@ -67,7 +67,10 @@ struct TreeGenerator {
             return .conditional(
                 predicate(depth: depth - 1), then: expression(depth: depth - 1), otherwise: expression(depth: depth - 1)
             )
-        case 15: return pick([.anyKey, .function("now", arguments: []), .function("random", arguments: [])])
+        case 15:
+            return .fetch(
+                request: expression(depth: depth - 1), context: expression(depth: depth - 1), countOnly: next(2) == 0)
+        case 16: return pick([.anyKey, .function("now", arguments: []), .function("random", arguments: [])])
         default: return .keyPath(base: .evaluatedObject, keys: keys())
         }
     }

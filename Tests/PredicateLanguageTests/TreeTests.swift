@@ -15,7 +15,8 @@ import Testing
 
     @Test func mapReplacesEverywhere() throws {
         let node = try PredicateParser.parse(
-            "a == 1 AND SUBQUERY(b, $i, $i.c == a).@count > abs(a) OR NOT {a}[a] == TERNARY(a == 2, a, 3)")
+            "a == 1 AND SUBQUERY(b, $i, $i.c == a).@count > abs(a) OR NOT {a}[a] == TERNARY(a == 2, a, 3) AND FETCH(a, $v, NO) == 1"
+        )
         let mapped = node.mapExpressions { expression in
             expression == .keyPath("a") ? .keyPath("z.y") : expression
         }

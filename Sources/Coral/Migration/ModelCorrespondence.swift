@@ -14,8 +14,8 @@ struct ModelCorrespondence {
         self.source = source
         self.destination = destination
         let pairs = ModelMatch.pairs(
-            source.entities.map { ($0.name ?? "", $0.renamingIdentifier) },
-            destination.entities.map { ($0.name ?? "", $0.renamingIdentifier) })
+            source.entities.map { .init($0.name ?? "", identifier: $0.renamingIdentifier, kind: .entity) },
+            destination.entities.map { .init($0.name ?? "", identifier: $0.renamingIdentifier, kind: .entity) })
         var sourceEntities: [String: String] = [:]
         for case (let old?, let new?) in pairs { sourceEntities[new] = old }
         self.sourceEntities = sourceEntities
@@ -34,12 +34,15 @@ struct ModelCorrespondence {
 
     /// The names of the stored properties of a source entity, by those of a destination entity.
     func properties(from source: NSEntityDescription, to destination: NSEntityDescription) -> [String: String] {
-        let old = Self.properties(of: source)
-        let new = Self.properties(of: destination)
+        func parts(_ entity: NSEntityDescription) -> [ModelMatch.Part] {
+            Self.properties(of: entity).map {
+                .init(
+                    $0.name, identifier: $0.renamingIdentifier,
+                    kind: $0 is NSRelationshipDescription ? .relationship : .attribute)
+            }
+        }
         var names: [String: String] = [:]
-        for case (let before?, let after?) in ModelMatch.pairs(
-            old.map { ($0.name, $0.renamingIdentifier) }, new.map { ($0.name, $0.renamingIdentifier) })
-        {
+        for case (let before?, let after?) in ModelMatch.pairs(parts(source), parts(destination)) {
             names[after] = before
         }
         return names

@@ -16,9 +16,11 @@ extension ImportCommand {
         }
         if isNew {
             try StandardOutput.requireOpen()
-            return try report(try restore())
+            return try report(try restore(), .objects(because: Self.restoringReason))
         }
-        try report(try backup.protecting(OpenStore(url: store, model: model, modelPath: source.model), restore))
+        try report(
+            try backup.protecting(OpenStore(url: store, model: model, modelPath: source.model), restore),
+            .objects(because: Self.restoringReason))
     }
 
     /// Copies the rows of a store to a new one, with its UUID, metadata and primary keys. Between files, the files are copied.

@@ -66,7 +66,7 @@ struct ImportCommand: ParsableCommand {
     @Flag(name: .long, help: "Omit records with errors, and import the rest.")
     var skipInvalid = false
 
-    @Flag(name: .long, help: "State whether rows were written directly or objects were created, and why.")
+    @Flag(name: .long, help: "State whether rows are written directly or objects are created, and why.")
     var explain = false
 
     @Flag(name: .long, help: "Print JSON.")
@@ -102,21 +102,6 @@ struct ImportCommand: ParsableCommand {
 
     // MARK: - Importing
 
-    /// The number of bytes of a document from which on it is imported in batches, if the store is new.
-    private static let batchedLength = 32_000_000
-
-    /// Why a document is imported as a whole: its plan is validated before anything is saved.
-    private static let wholeReason = ObjectsReason(
-        .options,
-        "Only documents of 32 MB and more for a new store are imported by rows, without --dry-run, --restore, "
-            + "--skip-invalid and --delete-missing.")
-
-    /// States how the document was imported, if --explain is given.
-    private func state(_ path: ExecutionPath) throws {
-        guard explain, !json else { return }
-        try StandardOutput.report("Imported \(path)\n")
-    }
-
     private func importDocument(_ document: ImportSource) throws {
         let (store, isNew) = try destination()
         let model = try storeModel(store, isNew: isNew)
@@ -124,16 +109,21 @@ struct ImportCommand: ParsableCommand {
         if isNew, dryRun {
             // Nothing is written, not even an empty store.
             let open = try ImportTarget(inMemoryWith: model)
-            return try open.context.performAndWait { try show(try plan(document, into: open.context, importer)) }
+            return try open.context.performAndWait {
+                try show(
+                    try plan(document, into: open.context, importer),
+                    try path(of: document, intoNewStoreAt: store, model, importer))
+            }
         }
         if isNew { return try importIntoNewStore(at: store, document, model, importer) }
         let open = try OpenStore(url: store, model: model, isReadOnly: dryRun, modelPath: source.model)
         try open.context.performAndWait {
             let plan = try plan(document, into: open.context, importer)
-            guard !dryRun else { return try show(plan) }
+            let path = ExecutionPath.objects(because: Self.storeReason)
+            guard !dryRun else { return try show(plan, path) }
             try plan.apply()
             try backup.save(open)
-            try report(plan)
+            try report(plan, path)
         }
         try open.close()
     }
@@ -143,7 +133,7 @@ struct ImportCommand: ParsableCommand {
         at store: URL, _ document: ImportSource, _ model: NSManagedObjectModel, _ options: ImportOptions
     ) throws {
         try StandardOutput.requireOpen()
-        if file.byteCount >= Self.batchedLength, !options.skipsInvalid, options.deletionScopes.isEmpty {
+        guard let reason = wholeReason(options) else {
             return try report(
                 try StoreCreation.makeStore(at: store, model: model) { draft in
                     try importInBatches(document, into: draft, model, options)
@@ -161,7 +151,7 @@ struct ImportCommand: ParsableCommand {
                 }
                 try open.close()
                 return imported
-            })
+            }, .objects(because: reason))
     }
 
     private func importInBatches(
@@ -170,13 +160,17 @@ struct ImportCommand: ParsableCommand {
         try StoreCreation.createStore(at: draft, model: model, joinTablesLike: likeness.url())
         let open = try OpenStore(url: draft, model: model, isReadOnly: false)
         let result = try Work.run("Importing", noun: "byte") { progress in
-            var batches = BatchImporter(into: open.coordinator, options: options)
-            // The classes of the app are not available, so their methods cannot affect the import.
-            batches.rowImporting = .always
-            return try batches.importDocument(document, entity: entity, progress: progress)
+            try batches(into: open, options).importDocument(document, entity: entity, progress: progress)
         }
         try open.close()
         return result
+    }
+
+    func batches(into open: OpenStore, _ options: ImportOptions) -> BatchImporter {
+        var batches = BatchImporter(into: open.coordinator, options: options)
+        // The classes of the app are not available, so their methods cannot affect the import.
+        batches.rowImporting = .always
+        return batches
     }
 
     private func plan(
@@ -222,15 +216,15 @@ struct ImportCommand: ParsableCommand {
 
     // MARK: - Output
 
-    func report(_ plan: ImportPlan<NSManagedObject>) throws {
+    func report(_ plan: ImportPlan<NSManagedObject>, _ path: ExecutionPath) throws {
         StandardError.warn(plan.conflicts.kept.map(\.description), of: plan.conflicts.count)
         StandardError.warn(plan.errors.kept.map { "Omitted: \($0)" }, of: plan.errors.count)
         if json {
-            try JSONOutput.report(ImportSummary(plan, isSaved: true, path: .objects(because: Self.wholeReason)))
+            try JSONOutput.report(ImportSummary(plan, isSaved: true, path: path))
         } else {
             try StandardOutput.report("\(plan.summary)\n")
         }
-        try state(.objects(because: Self.wholeReason))
+        try state(path)
         try missing.report(plan.missingFiles.kept.map(\.description), of: plan.missingFiles.count)
     }
 
@@ -247,12 +241,13 @@ struct ImportCommand: ParsableCommand {
         try missing.report(result.missingFiles.map(\.description), of: result.missingFileCount)
     }
 
-    private func show(_ plan: ImportPlan<NSManagedObject>) throws {
+    /// - Parameter path: The path of the import without --dry-run.
+    private func show(_ plan: ImportPlan<NSManagedObject>, _ path: @autoclosure () throws -> ExecutionPath) throws {
         if json {
-            try JSONOutput.write(ImportSummary(plan, isSaved: false, path: .objects(because: Self.wholeReason)))
+            try JSONOutput.write(ImportSummary(plan, isSaved: false, path: try path()))
         } else {
             try StandardOutput.write(ImportReport.text(of: plan))
-            try state(.objects(because: Self.wholeReason))
+            try state(try path())
         }
         if !plan.errors.isEmpty, !skipInvalid { throw CommandStatus.failure.exitCode }
         // The plan contains the names of the files.

@@ -89,6 +89,8 @@ extension NSManagedObjectContext {
     /// Assigns permanent IDs to objects before they are saved: one reservation for each entity hierarchy.
     final func assignPermanentIDs(to objects: [NSManagedObject]) throws {
         checkQueue()
+        // The parent may have saved objects since the last query, and have released them.
+        if let parentContext { query(parentContext) { _ in } }
         let own = ContiguousArray(objects.filter { $0.context === self && $0.key.isTemporary })
         guard let parentContext else { return try assignPermanentKeys(to: own) }
         // Objects that the parent has get their ID there; the others get one from the stores, which the parent adopts

@@ -29,7 +29,7 @@ struct ComparedKinds {
         case .element(let collection, _): kind(of: collection).map { ComparedKind(kind: $0.kind) }
         case .subquery: ComparedKind(kind: .object, isMany: true)
         case .function(let name, let arguments): kind(ofFunction: name, arguments)
-        case .constant, .aggregate, .conditional, .call, .setOperation, .anyKey, .opaque: nil
+        case .constant, .aggregate, .conditional, .call, .setOperation, .fetch, .anyKey, .opaque: nil
         }
     }
 

@@ -45,14 +45,7 @@ enum MappingModelFiles {
         mapping.attributeMappings = value.attributes.map(propertyMapping)
         mapping.relationshipMappings = value.relationships.map(propertyMapping)
         mapping.userInfo = value.userInfo.isEmpty ? nil : PlainUserInfo.dictionary(value.userInfo)
-        switch value.source {
-        case .fetch(let request, let context, let countOnly):
-            mapping.sourceExpression = NSFetchRequestExpression.expression(
-                forFetch: NSExpression.expression(stating: request), context: NSExpression.expression(stating: context),
-                countOnly: countOnly)
-        case .expression(let node): mapping.sourceExpression = NSExpression.expression(stating: node)
-        case nil: break
-        }
+        mapping.sourceExpression = value.source.map(NSExpression.expression(stating:))
         return mapping
     }
 

@@ -8,7 +8,7 @@ extension NSMappingModel {
         from sourceModel: NSManagedObjectModel, to destinationModel: NSManagedObjectModel, configuration: String?
     ) throws -> NSMappingModel {
         let inferred = InferredMapping(from: sourceModel.modelValue(), to: destinationModel.modelValue())
-        let names = configuration.flatMap { destinationModel.entities(forConfigurationName: $0) }
+        let names = configuration.flatMap { destinationModel.storedEntities(forConfigurationName: $0) }
             .map { Set($0.flatMap(\.lineage).compactMap(\.name)) }
         func isStored(_ name: String) -> Bool { names?.contains(name) ?? true }
         try requireNone(inferred.obstacles.filter { isStored($0.entity) })

@@ -23,9 +23,8 @@ extension NSMigrationManager: PredicateSubject {
     /// means none: `$source.owner` is nil if there is no owner.
     public func predicateValue(calling selector: String, with arguments: [Any?]) throws -> Any? {
         guard let function = MigrationFunction(rawValue: selector), arguments.count == 2 else {
-            if arguments.isEmpty { return try predicateValue(forKey: selector) }
-            throw PredicateEvaluationError(
-                .unknownFunction, "A migration manager has no method \(selector) for expressions.")
+            return try arguments.isEmpty
+                ? predicateValue(forKey: selector) : value(forFunction: selector, arguments: arguments)
         }
         guard let name = arguments[0] as? String else {
             throw PredicateEvaluationError(.typeMismatch, "The first argument of \(selector) must be a name.")

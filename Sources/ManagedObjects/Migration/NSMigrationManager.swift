@@ -1,4 +1,5 @@
 import Foundation
+import PredicateLanguage
 import Synchronization
 
 /// Migrates a store to another version of its model, by the objects of two contexts.
@@ -97,6 +98,17 @@ open class NSMigrationManager: NSObject {
 
     /// Removes all associations. The contexts keep their objects.
     open func reset() { associations.removeAll() }
+
+    /// The value of `FUNCTION($manager, "selector:", …)`, where the method is a subclass's own: an addition to Core Data's API. On
+    /// Apple's platforms the expression calls the method; a method cannot be found by its selector in Swift alone.
+    ///
+    /// - Throws: An error that names the selector, unless a subclass overrides the method for it.
+    open func value(forFunction selector: String, arguments: [Any?]) throws -> Any? {
+        throw PredicateEvaluationError(
+            .unknownFunction,
+            "A value expression calls “\(selector)” of \(type(of: self)), which does not override "
+                + "value(forFunction:arguments:) for it.")
+    }
 
     final func setProgress(_ progress: Float) { shared.withLock { $0.progress = progress } }
 

@@ -51,7 +51,8 @@ extension NSExpression.ExpressionType {
         case .setOperation(.minus, _, _): self = .minusSet
         case .conditional: self = .conditional
         case .anyKey: self = .anyKey
-        case .opaque(let opaque): self = opaque is FetchExpression ? .fetchRequest : .block
+        case .fetch: self = .fetchRequest
+        case .opaque: self = .block
         }
     }
 }

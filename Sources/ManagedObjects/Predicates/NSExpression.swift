@@ -4,7 +4,7 @@ import PredicateLanguage
 /// A value, or a computation of one: a constant, a key path, a function, …
 ///
 /// Foundation's class of this name is not open here, so this class does not inherit from it.
-open class NSExpression: NSObject, NSCopying, NSSecureCoding {
+open class NSExpression: NSObject, NSCopying, NSSecureCoding, SelfReplacing {
     /// The content of the expression.
     internal final let node: ExpressionNode
 
@@ -17,8 +17,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding {
 
     /// The expression of a node.
     internal static func expression(stating node: ExpressionNode) -> NSExpression {
-        if case .opaque(let opaque as FetchExpression) = node { return opaque.expression }
-        return NSExpression(stating: node)
+        NSFetchRequestExpression(node) ?? NSExpression(stating: node)
     }
 
     /// Creates an expression that consists of its kind only: the evaluated object, or any key. Passing another kind is
@@ -34,14 +33,15 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding {
 
     // MARK: - Formats
 
-    /// Creates an expression from a format, such as `"price * 2"`. An invalid format is a programmer error.
+    /// Creates an expression from a format, such as `"price * 2"`; of `FETCH(…)` an ``NSFetchRequestExpression``. An invalid format is a
+    /// programmer error.
     public convenience init(format expressionFormat: String, _ args: Any?...) {
-        self.init(stating: Self.required(expressionFormat, args))
+        self.init(replacedBy: { Self.made(from: Self.required(expressionFormat, args)) })
     }
 
     /// Creates an expression from a format and an array of arguments. An invalid format is a programmer error.
     public convenience init(format expressionFormat: String, argumentArray arguments: [Any]) {
-        self.init(stating: Self.required(expressionFormat, arguments))
+        self.init(replacedBy: { Self.made(from: Self.required(expressionFormat, arguments)) })
     }
 
     @available(
@@ -56,8 +56,15 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding {
     ///
     /// - Throws: An error whose description explains the syntax error and marks its position with a caret.
     public convenience init(parsing expressionFormat: String, arguments: [Any?] = []) throws {
-        self.init(
-            stating: try PredicateParser.parseExpression(expressionFormat, arguments: NSPredicate.nodes(arguments)))
+        let node = try PredicateParser.parseExpression(expressionFormat, arguments: NSPredicate.nodes(arguments))
+        self.init(replacedBy: { Self.made(from: node) })
+    }
+
+    private static func made(from node: ExpressionNode) -> Self {
+        guard let expression = expression(stating: node) as? Self else {
+            preconditionFailure("The format does not describe a \(Self.self).")
+        }
+        return expression
     }
 
     private static func required(_ format: String, _ arguments: [Any?]) -> ExpressionNode {
@@ -212,9 +219,13 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding {
 
     /// Reads an expression written by ``encode(with:)``; nil if the archive contains none.
     public required convenience init?(coder: NSCoder) {
-        guard let format = PredicateCoding.format(in: coder), let node = try? PredicateParser.parseExpression(format)
-        else { return nil }
-        self.init(stating: node)
+        guard let node = Self.node(in: coder) else { return nil }
+        self.init(replacedBy: { Self.expression(stating: node) as? Self })
+    }
+
+    /// The content of an archived expression; nil if the archive contains none.
+    internal static func node(in coder: NSCoder) -> ExpressionNode? {
+        PredicateCoding.format(in: coder).flatMap { try? PredicateParser.parseExpression($0) }
     }
 
     /// Encodes the expression's format. Fails for an expression that has none, such as a closure or a constant object.

@@ -4,7 +4,7 @@ import PredicateLanguage
 /// The type of an ``NSFetchRequestExpression``.
 public var NSFetchRequestExpressionType: NSExpression.ExpressionType { .fetchRequest }
 
-/// An expression whose value is the result of a fetch request.
+/// An expression whose value is the result of a fetch request: `FETCH(request, context, countOnly)` in a format.
 ///
 /// Evaluation in memory executes the fetch: one statement for each evaluated object.
 open class NSFetchRequestExpression: NSExpression {
@@ -17,58 +17,34 @@ open class NSFetchRequestExpression: NSExpression {
     /// Whether the value is the number of objects instead of the objects.
     open private(set) var isCountOnlyRequest: Bool
 
-    fileprivate init(request: NSExpression, context: NSExpression, countOnly: Bool) {
-        requestExpression = request
-        contextExpression = context
+    /// The expression of a node; nil if the node is no fetch.
+    internal init?(_ node: ExpressionNode) {
+        guard case .fetch(let request, let context, let countOnly) = node else { return nil }
+        requestExpression = NSExpression.expression(stating: request)
+        contextExpression = NSExpression.expression(stating: context)
         isCountOnlyRequest = countOnly
-        super.init(
-            stating: .opaque(FetchExpression(request: request.node, context: context.node, countOnly: countOnly)))
+        super.init(stating: node)
     }
 
-    /// Always nil: a context cannot be archived.
+    /// Reads an expression written by `encode(with:)`; nil if the archive contains no fetch.
     public required convenience init?(coder: NSCoder) {
-        coder.failWithError(PredicateCoding.unarchivable("A fetch"))
-        return nil
+        guard let node = Self.node(in: coder) else { return nil }
+        self.init(node)
     }
 
     /// Creates an expression that fetches, or counts.
     open class func expression(
         forFetch fetch: NSExpression, context: NSExpression, countOnly countFlag: Bool
     ) -> NSExpression {
-        NSFetchRequestExpression(request: fetch, context: context, countOnly: countFlag)
+        .expression(stating: .fetch(request: fetch.node, context: context.node, countOnly: countFlag))
     }
 }
 
-/// A fetch as a node of an expression.
-internal struct FetchExpression: OpaqueExpression {
-    let request: ExpressionNode
-    let context: ExpressionNode
-    let countOnly: Bool
-
-    var expression: NSFetchRequestExpression {
-        NSFetchRequestExpression(
-            request: NSExpression.expression(stating: request), context: NSExpression.expression(stating: context),
-            countOnly: countOnly)
-    }
-
-    var predicateFormat: String {
-        "FETCH(\(request.predicateFormat), \(context.predicateFormat), \(countOnly ? "YES" : "NO"))"
-    }
-
-    func value(with object: Any?, variables: [String: Any?]) throws -> Any? {
-        let request = try ExpressionEvaluator(request).value(for: object, variables: variables)
-        let context = try ExpressionEvaluator(context).value(for: object, variables: variables)
-        guard let request = request as? NSFetchRequest<any NSFetchRequestResult>,
-            let context = context as? NSManagedObjectContext
-        else {
-            throw PredicateEvaluationError(
-                .typeMismatch, "A fetch expression needs a fetch request and a context.", place: predicateFormat)
+extension NSManagedObjectContext: FetchingContext {
+    package func predicateValue(ofRequest request: Any?, countOnly: Bool) throws -> Any? {
+        guard let request = request as? NSFetchRequest<any NSFetchRequestResult> else {
+            throw PredicateEvaluationError(.typeMismatch, "A fetch expression needs a fetch request.")
         }
-        return countOnly ? try context.count(for: request) : try context.fetch(request)
-    }
-
-    func isEqual(to other: any OpaqueExpression) -> Bool {
-        guard let other = other as? FetchExpression else { return false }
-        return request == other.request && context == other.context && countOnly == other.countOnly
+        return countOnly ? try count(for: request) : try fetch(request)
     }
 }

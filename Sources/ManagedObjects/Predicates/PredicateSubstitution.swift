@@ -49,6 +49,9 @@ extension ExpressionNode {
         case .conditional(let test, let then, let otherwise):
             return .conditional(
                 test.substituting(values), then: then.substituting(values), otherwise: otherwise.substituting(values))
+        case .fetch(let request, let context, let countOnly):
+            return .fetch(
+                request: request.substituting(values), context: context.substituting(values), countOnly: countOnly)
         }
     }
 }

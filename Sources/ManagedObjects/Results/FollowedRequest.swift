@@ -93,7 +93,7 @@ struct RequestReach {
         for keyPath in node.keyPaths { add(keyPath, from: entity) }
         node.walk { part in
             switch part {
-            case .predicate(.opaque), .expression(.opaque), .expression(.call): isUnknown = true
+            case .predicate(.opaque), .expression(.opaque), .expression(.call), .expression(.fetch): isUnknown = true
             default: break
             }
         }

@@ -33,10 +33,9 @@ extension NSPersistentStoreCoordinator {
                 : "No store of the coordinator contains the entity “\(entity.name ?? "")”.")
     }
 
-    /// Whether a store's configuration contains the entity or one of its superentities.
+    /// Whether a store has objects of the entity.
     final func holds(_ store: NSPersistentStore, _ entity: NSEntityDescription) -> Bool {
         guard let configuration = store.configurationIfAny else { return true }
-        let names = Set((model.entities(forConfigurationName: configuration) ?? []).compactMap(\.name))
-        return entity.lineage.contains { names.contains($0.name ?? "") }
+        return model.storedEntities(forConfigurationName: configuration)?.contains { $0.name == entity.name } ?? false
     }
 }

@@ -70,6 +70,13 @@ struct PredicateArchiveReader {
                 collection: try expression(collection, depth: depth + 1),
                 variable: try object.string("NSVariable") ?? "", predicate: try predicate(filter, depth: depth + 1))
         }
+        if object.isKind(of: "NSFetchRequestExpression"), let request = try object.object("NSFRExpression"),
+            let context = try object.object("NSMOCExpression")
+        {
+            return .fetch(
+                request: try expression(request, depth: depth + 1), context: try expression(context, depth: depth + 1),
+                countOnly: try object.flag("NSCountOnlyFlag"))
+        }
         throw Self.error("An expression of class \(object.className ?? "?") is unknown.")
     }
 

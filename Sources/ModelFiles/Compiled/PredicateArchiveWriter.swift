@@ -113,6 +113,15 @@ extension KeyedArchiveBuilder {
             return addExpression(
                 13, ["NSSubqueryExpression"],
                 [("NSCollection", collection), ("NSVariable", add(string: variable)), ("NSPredicate", predicate)])
+        case .fetch(let request, let context, let countOnly):
+            let request = try add(expression: request, depth: depth + 1)
+            let context = try add(expression: context, depth: depth + 1)
+            return addExpression(
+                50, ["NSFetchRequestExpression"],
+                [
+                    ("NSFRExpression", request), ("NSMOCExpression", context),
+                    ("NSCountOnlyFlag", .boolean(countOnly)),
+                ])
         case .element, .setOperation, .conditional, .anyKey, .opaque:
             throw ModelError(
                 .invalidPredicate, "'\(expression.predicateFormat)' cannot be stored in a model.")

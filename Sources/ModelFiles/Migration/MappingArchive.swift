@@ -15,7 +15,7 @@ public enum MappingArchive {
         public var destinationName: String?
         public var destinationHash: Data?
         /// The source instances; nil for all objects of the source entity.
-        public var source: Source?
+        public var source: ExpressionNode?
         public var policyClassName: String?
         public var attributes: [Property]
         public var relationships: [Property]
@@ -28,13 +28,6 @@ public enum MappingArchive {
         /// The value; nil leaves the property as it is.
         public var value: ExpressionNode?
         public var userInfo: [String: PropertyListValue]
-    }
-
-    /// An expression for the source instances.
-    public enum Source: Sendable {
-        /// A fetch, in a context, of a request: `FETCH(request, context, countOnly)`.
-        case fetch(request: ExpressionNode, context: ExpressionNode, countOnly: Bool)
-        case expression(ExpressionNode)
     }
 
     /// Reads the entity mappings of a file, in order: of a compiled mapping model, or of a source (`.xcmappingmodel`) as it
@@ -90,7 +83,7 @@ public enum MappingArchive {
             sourceHash: try data(object, "NSSourceEntityVersionHash"),
             destinationName: try object.string("NSDestinationEntityName"),
             destinationHash: try data(object, "NSDestinationEntityVersionHash"),
-            source: try object.object("NSSourceExpression").map(source),
+            source: try object.object("NSSourceExpression").map { try PredicateArchiveReader().expression($0) },
             policyClassName: policy?.isEmpty == true ? nil : policy,
             attributes: try properties(object, "NSAttributeMappings"),
             relationships: try properties(object, "NSRelationshipMappings"), userInfo: try userInfo(object))
@@ -103,16 +96,6 @@ public enum MappingArchive {
                 value: try property.object("NSValueExpression").map { try PredicateArchiveReader().expression($0) },
                 userInfo: try userInfo(property))
         }
-    }
-
-    private static func source(_ object: ArchivedObject) throws -> Source {
-        let reader = PredicateArchiveReader()
-        guard object.isKind(of: "NSFetchRequestExpression"), let request = try object.object("NSFRExpression"),
-            let context = try object.object("NSMOCExpression")
-        else { return .expression(try reader.expression(object)) }
-        return .fetch(
-            request: try reader.expression(request), context: try reader.expression(context),
-            countOnly: try object.flag("NSCountOnlyFlag"))
     }
 
     private static func data(_ object: ArchivedObject, _ field: String) throws -> Data? {

@@ -35,7 +35,7 @@ private struct MappingArchiveWriter {
     }
 
     private mutating func add(_ entity: MappingArchive.Entity) throws -> PropertyListValue {
-        let source = try entity.source.map { try add($0) } ?? KeyedArchiveBuilder.null
+        let source = try entity.source.map { try builder.add(expression: $0) } ?? KeyedArchiveBuilder.null
         let attributes = try add(entity.attributes)
         let relationships = try add(entity.relationships)
         return builder.add(
@@ -66,21 +66,6 @@ private struct MappingArchiveWriter {
                     ])))
         }
         return builder.add(array: references)
-    }
-
-    private mutating func add(_ source: MappingArchive.Source) throws -> PropertyListValue {
-        switch source {
-        case .expression(let node): return try builder.add(expression: node)
-        case .fetch(let request, let context, let countOnly):
-            let request = try builder.add(expression: request)
-            let context = try builder.add(expression: context)
-            return builder.add(
-                classChain: ["NSFetchRequestExpression", "NSExpression", "NSObject"],
-                fields: PropertyListDictionary([
-                    ("NSExpressionType", .integer(50)), ("NSFRExpression", request), ("NSMOCExpression", context),
-                    ("NSCountOnlyFlag", .boolean(countOnly)),
-                ]))
-        }
     }
 
     private mutating func add(_ data: Data?) -> PropertyListValue {

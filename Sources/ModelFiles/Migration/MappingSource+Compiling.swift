@@ -84,7 +84,7 @@ private struct MappingCompilation {
     }
 
     /// All objects of the source entity.
-    private static func instances(of entity: String) -> MappingArchive.Source {
+    private static func instances(of entity: String) -> ExpressionNode {
         .fetch(
             request: .call(
                 receiver: .variable("manager"), selector: "fetchRequestForSourceEntityNamed:predicateString:",

@@ -2,7 +2,9 @@
 ///
 /// Entities and properties are matched by their canonical name: the renaming identifier if there is one, else the
 /// name. A renaming identifier on the newer side takes precedence over an equal name, and may also be the older name
-/// itself. The rest is matched by equal names.
+/// itself. The rest is matched by equal names. Parts of one kind are matched first: the renaming identifier of a former
+/// attribute may be the name of a new relationship, which has nothing to do with it. A part that has changed its kind is
+/// matched only by the names that both sides state.
 ///
 /// Source: "Lightweight Migration" in Apple's Core Data Model Versioning and Data Migration Programming Guide.
 public struct ModelMatch: Sendable {
@@ -17,8 +19,8 @@ public struct ModelMatch: Sendable {
     /// Matches the entities of two models. Cost: a step for each entity.
     public init(from old: Model, to new: Model) {
         entities = Self.pairs(
-            old.entities.map { ($0.name, $0.renamingIdentifier) }, new.entities.map { ($0.name, $0.renamingIdentifier) }
-        )
+            old.entities.map { Part($0.name, identifier: $0.renamingIdentifier, kind: .entity) },
+            new.entities.map { Part($0.name, identifier: $0.renamingIdentifier, kind: .entity) })
         var oldNames: [String: String] = [:]
         var newNames: [String: String] = [:]
         for case (let before?, let after?) in entities {
@@ -37,30 +39,69 @@ public struct ModelMatch: Sendable {
 
     /// The properties of two lists.
     static func pairs(_ old: [any ModelProperty], _ new: [any ModelProperty]) -> [Pair] {
-        pairs(old.map { ($0.name, $0.renamingIdentifier) }, new.map { ($0.name, $0.renamingIdentifier) })
+        pairs(old.map(Part.init), new.map(Part.init))
     }
 
-    /// A name and a renaming identifier.
-    package typealias Part = (name: String, identifier: String?)
+    /// The kinds of what has a name in a model.
+    package enum Kind: Hashable, Sendable {
+        case entity, attribute, relationship, fetchedProperty
+    }
+
+    /// What has a name in a model, and perhaps a renaming identifier.
+    package struct Part: Sendable {
+        let name: String
+        let identifier: String?
+        let kind: Kind
+
+        package init(_ name: String, identifier: String?, kind: Kind) {
+            self.name = name
+            self.identifier = identifier
+            self.kind = kind
+        }
+
+        init(_ property: any ModelProperty) {
+            let kind: Kind =
+                switch property {
+                case is ModelAttribute: .attribute
+                case is ModelRelationship: .relationship
+                default: .fetchedProperty
+                }
+            self.init(property.name, identifier: property.renamingIdentifier, kind: kind)
+        }
+    }
+
+    private struct CanonicalName: Hashable {
+        let name: String
+        let kind: Kind
+    }
 
     /// Matches the parts of two lists.
     package static func pairs(_ old: [Part], _ new: [Part]) -> [Pair] {
         var matched: [String: String] = [:]
         var free = Dictionary(old.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         let oldByCanonicalName = Dictionary(
-            old.map { ($0.identifier ?? $0.name, $0.name) }, uniquingKeysWith: { first, _ in first })
+            old.map { (CanonicalName(name: $0.identifier ?? $0.name, kind: $0.kind), $0.name) },
+            uniquingKeysWith: { first, _ in first })
 
-        func match(_ part: Part, with name: String?) {
-            guard matched[part.name] == nil, let name, free.removeValue(forKey: name) != nil else { return }
+        func match(_ part: Part, with name: String?, keepsKind: Bool = true) {
+            guard matched[part.name] == nil, let name, let former = free[name],
+                former.kind == part.kind || !keepsKind
+            else { return }
+            free[name] = nil
             matched[part.name] = name
+        }
+        func match(_ part: Part, withCanonical name: String) {
+            match(part, with: oldByCanonicalName[CanonicalName(name: name, kind: part.kind)])
         }
         for part in new {
             guard let identifier = part.identifier, identifier != part.name else { continue }
-            match(part, with: oldByCanonicalName[identifier])
+            match(part, withCanonical: identifier)
             match(part, with: identifier)
         }
-        for part in new { match(part, with: oldByCanonicalName[part.identifier ?? part.name]) }
+        for part in new { match(part, withCanonical: part.identifier ?? part.name) }
         for part in new { match(part, with: part.name) }
+        for part in new { match(part, with: part.identifier ?? part.name, keepsKind: false) }
+        for part in new { match(part, with: part.name, keepsKind: false) }
         return new.map { (matched[$0.name], $0.name) } + old.filter { free[$0.name] != nil }.map { ($0.name, nil) }
     }
 }

@@ -39,10 +39,25 @@ extension PredicateCompiler {
             let then = try compile(then)
             let otherwise = try compile(otherwise)
             return { try test($0) ? then($0) : otherwise($0) }
+        case .fetch(let request, let context, let countOnly):
+            return fetch(try compile(request), try compile(context), countOnly, expression)
         case .anyKey:
             throw PredicateEvaluationError(.unknownKey, "ANYKEY cannot be evaluated in memory.")
         case .opaque(let expression):
             return { PredicateValue(try expression.value(with: $0.subject.value, variables: $0.plainVariables)) }
+        }
+    }
+
+    private func fetch(
+        _ request: @escaping Read, _ context: @escaping Read, _ countOnly: Bool, _ expression: ExpressionNode
+    ) -> Read {
+        return { scope in
+            guard let context = try context(scope).value as? any FetchingContext else {
+                throw PredicateEvaluationError(
+                    .typeMismatch, "A fetch expression needs a context as its second argument.",
+                    place: expression.predicateFormat)
+            }
+            return PredicateValue(try context.predicateValue(ofRequest: request(scope).value, countOnly: countOnly))
         }
     }
 

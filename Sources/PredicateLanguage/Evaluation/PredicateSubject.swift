@@ -43,6 +43,12 @@ extension NSDictionary: PredicateSubject {
     }
 }
 
+/// The value of the second argument of `FETCH(request, context, countOnly)`.
+package protocol FetchingContext {
+    /// The objects that a request returns, or their number. Throws where the value is no request of this context.
+    func predicateValue(ofRequest request: Any?, countOnly: Bool) throws -> Any?
+}
+
 /// A value that predicates can compare with others of its kind by `<` and `>`.
 public protocol PredicateRanked {
     /// The number by which the values are ordered; nil for a value without an order.

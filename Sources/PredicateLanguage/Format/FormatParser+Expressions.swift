@@ -173,6 +173,7 @@ extension FormatParser {
         case .subquery: return try subquery(at: offset)
         case .function: return try call(at: offset)
         case .ternary: return try conditional(at: offset)
+        case .fetch: return try fetch(at: offset)
         case .cast:
             advance()
             return try function(KnownFunction.cast.rawValue, at: offset)
@@ -279,6 +280,20 @@ extension FormatParser {
         try expect(")")
         let node = ExpressionNode.subquery(collection: collection.node, variable: name, predicate: predicate.node)
         return try term(node, above: [collection.height, predicate.height], at: offset)
+    }
+
+    /// `FETCH(request, context, countOnly)`, where the last argument is a constant.
+    private mutating func fetch(at offset: Int) throws -> FormatTerm {
+        advance()
+        let (arguments, heights) = try list(from: "(", to: ")")
+        let countOnly: Bool
+        switch arguments.count == 3 ? arguments[2].constantValue : nil {
+        case .bool(let value): countOnly = value
+        case .integer(let number): countOnly = number != 0
+        default: throw mistake(.unexpectedToken, "FETCH needs a request, a context, and YES or NO.", at: offset)
+        }
+        let node = ExpressionNode.fetch(request: arguments[0], context: arguments[1], countOnly: countOnly)
+        return try term(node, above: heights, at: offset)
     }
 
     /// `TERNARY(predicate, then, otherwise)`.

@@ -78,6 +78,8 @@ extension ExpressionNode {
             Self.format(of: BinaryOperator(rawValue: operation.rawValue) ?? .union, left, right)
         case .conditional(let predicate, let then, let otherwise):
             "TERNARY(\(predicate.predicateFormat), \(Self.list([then, otherwise])))"
+        case .fetch(let request, let context, let countOnly):
+            "FETCH(\(Self.list([request, context])), \(countOnly ? "YES" : "NO"))"
         case .anyKey: "ANYKEY"
         case .opaque(let expression): expression.predicateFormat
         }

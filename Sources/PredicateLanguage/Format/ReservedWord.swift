@@ -34,10 +34,10 @@ enum ReservedWord: String, CaseIterable {
     case union = "UNION"
     case intersect = "INTERSECT"
     case minus = "MINUS"
+    case fetch = "FETCH"
     // Reserved by Apple's grammar, without a meaning here.
     case caseInsensitive = "CASEINSENSITIVE"
     case caseInsensitiveShort = "CI"
-    case fetch = "FETCH"
 
     /// The reserved word of a text, nil for any other text.
     init?(text: String) {

@@ -23,6 +23,9 @@ public indirect enum ExpressionNode: Sendable {
     case setOperation(SetOperation, ExpressionNode, ExpressionNode)
     /// `TERNARY(predicate, then, otherwise)`.
     case conditional(PredicateNode, then: ExpressionNode, otherwise: ExpressionNode)
+    /// `FETCH(request, context, countOnly)`: the objects that a request returns, or their number. The value of `context` is a
+    /// ``FetchingContext``.
+    case fetch(request: ExpressionNode, context: ExpressionNode, countOnly: Bool)
     /// `ANYKEY`: any attribute, as in Spotlight queries.
     case anyKey
     /// An expression that only a module above this one can evaluate, such as a block.
@@ -83,6 +86,8 @@ extension ExpressionNode: Equatable {
             leftKind == kind && leftA == a && leftB == b
         case (.conditional(let leftTest, let leftThen, let leftElse), .conditional(let test, let then, let otherwise)):
             leftTest == test && leftThen == then && leftElse == otherwise
+        case (.fetch(let leftRequest, let leftContext, let leftFlag), .fetch(let request, let context, let flag)):
+            leftFlag == flag && leftRequest == request && leftContext == context
         case (.opaque(let left), .opaque(let right)): left.isEqual(to: right)
         default: false
         }

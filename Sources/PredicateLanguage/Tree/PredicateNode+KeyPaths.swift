@@ -67,6 +67,9 @@ private struct KeyPathCollector {
             visit(predicate)
             visit(then)
             visit(otherwise)
+        case .fetch(let request, let context, _):
+            visit(request)
+            visit(context)
         }
     }
 

@@ -51,6 +51,8 @@ extension ExpressionNode {
         case .conditional(let predicate, let then, let otherwise):
             let test = predicate.substitutingVariables(values)
             return .conditional(test, then: substitute(then), otherwise: substitute(otherwise))
+        case .fetch(let request, let context, let countOnly):
+            return .fetch(request: substitute(request), context: substitute(context), countOnly: countOnly)
         }
     }
 
@@ -71,6 +73,7 @@ extension ExpressionNode {
         case .setOperation(_, let left, let right): left.variables.union(right.variables)
         case .conditional(let predicate, let then, let otherwise):
             predicate.variables.union(then.variables).union(otherwise.variables)
+        case .fetch(let request, let context, _): request.variables.union(context.variables)
         }
     }
 }

@@ -71,6 +71,9 @@ extension ExpressionNode {
             try predicate.walk(visit)
             try then.walk(visit)
             try otherwise.walk(visit)
+        case .fetch(let request, let context, _):
+            try request.walk(visit)
+            try context.walk(visit)
         }
     }
 
@@ -116,6 +119,11 @@ extension ExpressionNode {
             return try expressions(
                 .conditional(
                     test, then: then.map(predicates, expressions), otherwise: otherwise.map(predicates, expressions)))
+        case .fetch(let request, let context, let countOnly):
+            return try expressions(
+                .fetch(
+                    request: request.map(predicates, expressions), context: context.map(predicates, expressions),
+                    countOnly: countOnly))
         }
     }
 

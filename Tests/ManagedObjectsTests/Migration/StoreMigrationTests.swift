@@ -158,14 +158,54 @@ import Testing
 
     // MARK: - Policies
 
-    private func migrate(_ folder: StoreFolder, _ change: (NSEntityMapping) -> Void) throws -> OpenStore {
+    private func migrate(
+        _ folder: StoreFolder,
+        by manager: (NSManagedObjectModel, NSManagedObjectModel) -> NSMigrationManager =
+            NSMigrationManager.init(sourceModel:destinationModel:),
+        _ change: (NSEntityMapping) -> Void
+    ) throws -> OpenStore {
         let (old, new) = (Self.oldModel(), Self.newModel())
         let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: old, destinationModel: new)
         change(try #require(mapping.entityMappingsByName["IEM_Transform_Note"]))
         let destination = folder.directory.appendingPathComponent("New.sqlite")
-        try NSMigrationManager(sourceModel: old, destinationModel: new).migrateStore(
+        try manager(old, new).migrateStore(
             from: folder.url, type: .sqlite, mapping: mapping, to: destination, type: .sqlite)
         return try OpenStore(at: destination, model: new)
+    }
+
+    /// A manager with a function for expressions.
+    private final class SelectingManager: NSMigrationManager {
+        override func value(forFunction selector: String, arguments: [Any?]) throws -> Any? {
+            guard selector == "requestFor:titled:", let entity = arguments[0] as? String else {
+                return try super.value(forFunction: selector, arguments: arguments)
+            }
+            let request = NSFetchRequest<any NSFetchRequestResult>(entityName: entity)
+            request.predicate = NSPredicate(format: "title == %@", argumentArray: [arguments[1] ?? ""])
+            return request
+        }
+    }
+
+    @Test func expressionsCallFunctionsOfTheManager() throws {
+        let folder = try StoreFolder()
+        _ = try makeStore(folder.url)
+        func titles(_ format: String) throws -> [String] {
+            let open = try migrate(folder, by: SelectingManager.init(sourceModel:destinationModel:)) {
+                $0.sourceExpression = NSExpression(format: format)
+            }
+            defer { try? FileManager.default.removeItem(at: folder.directory.appendingPathComponent("New.sqlite")) }
+            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            context.persistentStoreCoordinator = open.coordinator
+            return try context.performAndWait {
+                try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Note")).map {
+                    $0.value(forKey: "heading") as? String ?? ""
+                }
+            }
+        }
+        let format = #"FETCH(FUNCTION($manager, "requestFor:titled:", "Note", "Second"), $manager.sourceContext, NO)"#
+        #expect(try titles(format) == ["Second"])
+        let unknown = format.replacingOccurrences(of: "titled", with: "named")
+        let error = #expect(throws: (any Error).self) { try titles(unknown) }
+        #expect("\(error as Any)".contains("SelectingManager, which does not override value(forFunction:arguments:)"))
     }
 
     /// A policy with functions for value expressions, by override and by closure.

@@ -21,7 +21,7 @@ final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
 
     override func loadMetadata() throws {
         guard let model = persistentStoreCoordinator?.managedObjectModel else { return }
-        let names = model.entities(forConfigurationName: configurationIfAny)?.compactMap(\.name) ?? []
+        let names = model.storedEntities(forConfigurationName: configurationIfAny)?.compactMap(\.name) ?? []
         didLoadMetadata([
             NSStoreTypeKey: type, NSStoreUUIDKey: identifier ?? "",
             NSStoreModelVersionHashesKey: model.entityVersionHashesByName.filter { names.contains($0.key) },

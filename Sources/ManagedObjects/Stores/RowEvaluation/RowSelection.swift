@@ -84,8 +84,7 @@ extension NSPredicate {
         var asksCode = false
         embeddedNode.walk { part in
             switch part {
-            case .predicate(.opaque): asksCode = true
-            case .expression(.opaque(let expression)): asksCode = asksCode || !(expression is FetchExpression)
+            case .predicate(.opaque), .expression(.opaque): asksCode = true
             default: break
             }
         }

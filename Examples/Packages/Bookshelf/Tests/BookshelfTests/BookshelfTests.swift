@@ -193,6 +193,19 @@ final class BookshelfTests: XCTestCase {
 
     private func identities<Object: Identifiable>(of objects: [Object]) -> [Object.ID] { objects.map(\.id) }
 
+    /// The event in which a book was inserted ends when the run loop of the main thread runs.
+    func testTheRunLoopEndsAnEvent() {
+        nonisolated(unsafe) var inserted = 0
+        let observer = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextObjectsDidChange, object: shelf.viewContext, queue: nil
+        ) { inserted += ($0.userInfo?[NSInsertedObjectsKey] as? Set<NSManagedObject>)?.count ?? 0 }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        shelf.addBook(title: "Roadside Picnic")
+        XCTAssertEqual(inserted, 0)
+        for _ in 0..<100 where inserted == 0 { RunLoop.main.run(until: Date(timeIntervalSinceNow: 0.05)) }
+        XCTAssertEqual(inserted, 1)
+    }
+
     func testBackgroundImport() async throws {
         let container = shelf.container
         let identifier = try await container.performBackgroundTask { context -> NSManagedObjectID in

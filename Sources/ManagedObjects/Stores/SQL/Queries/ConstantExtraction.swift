@@ -145,7 +145,8 @@ struct ConstantExtraction {
             let test = extract(test)
             let then = extract(then)
             return .conditional(test, then: then, otherwise: extract(otherwise))
-        case .element, .call, .setOperation, .anyKey: return refuse(node) { PredicateRefusal(.function, node) }
+        case .element, .call, .setOperation, .fetch, .anyKey:
+            return refuse(node) { PredicateRefusal(.function, node) }
         case .opaque: return refuse(node) { PredicateRefusal(.opaque, node) }
         }
     }

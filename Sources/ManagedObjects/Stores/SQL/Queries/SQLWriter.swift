@@ -126,7 +126,7 @@ final class SQLWriter {
             case .conditional(let test, let then, let otherwise):
                 return .value(try conditional(test, then, otherwise, place: node))
             case .element(let collection, .size): return .value(try count(of: collection, place: node))
-            case .element, .call, .setOperation, .anyKey: throw PredicateRefusal(.function, node)
+            case .element, .call, .setOperation, .fetch, .anyKey: throw PredicateRefusal(.function, node)
             case .opaque: throw PredicateRefusal(.opaque, node)
             }
         }

@@ -40,7 +40,7 @@ struct SQLSchemaBuilder {
         self.naming = naming
         self.catalog = catalog
         self.followed = followed
-        let chosen = configuration.flatMap { model.entities(forConfigurationName: $0) } ?? model.entities
+        let chosen = model.storedEntities(forConfigurationName: configuration) ?? model.entities
         // A hierarchy shares one table, so the superentities of an entity are included.
         let indices = Set(chosen.flatMap { $0.lineage.map(\.index) })
         stored = model.orderedEntities.filter { indices.contains($0.index) }

@@ -28,7 +28,8 @@ struct StoreMetadata: @unchecked Sendable {  // because property list values are
 
     /// The entries that identify the version of a model in metadata.
     static func version(of model: NSManagedObjectModel, configuration: String?) -> [String: Any] {
-        let names = Set((model.entities(forConfigurationName: configuration) ?? model.entities).compactMap(\.name))
+        let entities = model.storedEntities(forConfigurationName: configuration) ?? model.entities
+        let names = Set(entities.compactMap(\.name))
         let hashes = model.entityVersionHashesByName.filter { names.contains($0.key) }
         return [
             NSStoreModelVersionHashesKey: hashes,

@@ -1,0 +1,152 @@
+#if Macros
+    import Foundation
+    import Testing
+
+    @testable import CoralPort
+
+    /// The rewriting of managed properties and their classes.
+    @Suite struct ManagedPropertyTests {
+        @Test("@NSManaged stays where the plugin implements it; only attributes of Objective-C become conditional")
+        func managedStays() {
+            var package = PortedPackage([
+                SourceFile(
+                    text: """
+                        import CoreData
+                        class Note: NSManagedObject {
+                            @NSManaged var title: String?
+                            @objc(addTagsObject:)
+                            @NSManaged func addToTags(_ value: Tag)
+                        }
+                        """)
+            ])
+            package.rewrite()
+            #expect(package.advice == [])
+            #expect(
+                package.files.map(\.text) == [
+                    """
+                    import CoreData
+                    class Note: NSManagedObject {
+                        @NSManaged var title: String?
+                        #if canImport(ObjectiveC)
+                        @objc(addTagsObject:)
+                        #endif
+                        @NSManaged func addToTags(_ value: Tag)
+                    }
+                    """
+                ])
+        }
+
+        @Test("Properties in a class and in its extensions become those of one @Managed class")
+        func managedClass() {
+            #expect(
+                rewritten(
+                    """
+                    import CoreData
+
+                    @objc(Note)
+                    public class Note: NSManagedObject {}
+                    """,
+                    """
+                    import Foundation
+
+                    public extension Note {
+                        /// The title.
+                        @NSManaged var title: String?  // first
+                        @NSManaged internal var a, b: Int16
+                        var isEmpty: Bool { title == nil }
+                    }
+
+                    extension Note {
+                        @objc(addTagsObject:)
+                        @NSManaged public func addToTags(_ value: Tag)
+                    }
+                    """) == [
+                        """
+                        import CoreData
+                        import Foundation
+                        import ManagedMacros
+
+                        @Managed
+                        #if canImport(ObjectiveC)
+                        @objc(Note)
+                        #endif
+                        public class Note: NSManagedObject {
+                            /// The title.
+                            public var title: String?  // first
+                            internal var a: Int16; internal var b: Int16
+                        }
+                        """,
+                        """
+                        import Foundation
+
+                        public extension Note {
+                            var isEmpty: Bool { title == nil }
+                        }
+
+                        extension Note {
+                            #if canImport(ObjectiveC)
+                            @objc(addTagsObject:)
+                            @NSManaged public func addToTags(_ value: Tag)
+                            #else
+                            public func addToTags(_ value: Tag) { mutableSetValue(forKey: "tags").add(value) }
+                            #endif
+                        }
+                        """,
+                    ])
+        }
+
+        @Test("A variable that was not managed is not managed afterwards")
+        func otherVariables() {
+            #expect(
+                rewritten(
+                    """
+                    import CoreData
+                    class Note: NSManagedObject {
+                        @NSManaged var title: String?
+                        private var cache: [String]?
+                        var count = 1
+                    }
+                    class Item: NSManagedObject {
+                        @NSManaged var title: String?
+                        let place: Int
+                        var size: Int
+                        init(size: Int) { self.size = size }
+                    }
+                    """) == [
+                        """
+                        import CoreData
+                        import ManagedMacros
+                        @Managed
+                        class Note: NSManagedObject {
+                            var title: String?
+                            private var cache: [String]? = nil
+                            var count = 1
+                        }
+                        class Item: NSManagedObject {
+                            @ManagedValue var title: String?
+                            let place: Int
+                            var size: Int
+                            init(size: Int) { self.size = size }
+                        }
+                        """
+                    ])
+        }
+
+        @Test("A property whose name in Objective-C is another one is left")
+        func otherName() {
+            let text = """
+                import CoreData
+                class Note: NSManagedObject {
+                    #if canImport(ObjectiveC)
+                    @objc(isDone)
+                    #endif
+                    var other: Bool { true }
+                    @NSManaged @objc(isDone) var done: Bool
+                }
+                """
+            #expect(rewritten(text)[0].contains("    @NSManaged #if") == false)
+            #expect(rewritten(text)[0].contains("@NSManaged"))
+            #expect(!rewritten(text)[0].contains("@Managed"))
+        }
+    }
+#endif

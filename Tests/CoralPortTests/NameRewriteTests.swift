@@ -1,0 +1,87 @@
+#if Macros
+    import Foundation
+    import Testing
+
+    @testable import CoralPort
+
+    /// The rewriting of names of types, and of imports.
+    @Suite struct NameRewriteTests {
+        @Test("A type with a name of Foundation's gets its module where both are imported")
+        func ambiguousNames() {
+            var package = PortedPackage([
+                SourceFile(
+                    text: "import Foundation\npublic struct Predicate<Object> { let predicate: Predicate<Int>? }",
+                    module: "/p/Sources/Queries"),
+                SourceFile(
+                    text: """
+                        import XCTest
+                        @testable import Queries
+                        let a: Predicate<Int> = Predicate<Int>(b.Predicate, Queries.Predicate<Int>(), [Predicate<Int>]())
+                        """, module: "/p/Tests/QueriesTests"),
+            ])
+            package.rewrite()
+            #expect(!package.files[0].isChanged)
+            #expect(
+                package.files[1].text.split(separator: "\n").last
+                    == "let a: Queries.Predicate<Int> = Queries.Predicate<Int>(b.Predicate, Queries.Predicate<Int>(), [Queries.Predicate<Int>]())"
+            )
+        }
+
+        @Test("Names with a module, unless the package declares them too")
+        func moduleNames() {
+            #expect(
+                rewritten(
+                    """
+                    import CoreData.NSManagedObject
+                    import class CoreData.NSPredicate
+                    final class A: Foundation.ValueTransformer {
+                        let p = Foundation.NSPredicate(format: "a"), d = Foundation.Date(), o = foundation.NSPredicate()
+                    }
+                    """) == [
+                        """
+                        import CoreData
+                        import class CoreData.NSPredicate
+                        final class A: ValueTransformer {
+                            let p = NSPredicate(format: "a"), d = Foundation.Date(), o = foundation.NSPredicate()
+                        }
+                        """
+                    ])
+            let own = "import CoreData\nclass ValueTransformer: Foundation.ValueTransformer {}"
+            #expect(rewritten(own) == [own])
+        }
+
+        @Test("The class of a type is the type; that of an object remains")
+        func classForCoder() {
+            #expect(
+                rewritten("let a = [B.classForCoder(), C.B.classForCoder(), T.self.classForCoder()]")
+                    == ["let a = [B.self, C.B.self, T.self]"])
+            #expect(rewritten("let a = type(of: b).classForCoder()") == ["let a = type(of: b)"])
+            let other = "let a = (b.classForCoder(), B.classForCoder(c), B.classForCoder)"
+            #expect(rewritten(other) == [other])
+        }
+
+        @Test("The import is added where it belongs")
+        func imports() {
+            #expect(
+                rewritten(
+                    "// Header\n\n/// A class.\nclass A: NSManagedObject {}\n",
+                    "import XCTest\nlet a: NSPredicate\n", "import Foundation\n\nlet a = x.NSManagedObject\n",
+                    "@testable import App\nlet a: NSPredicate\n") == [
+                        "// Header\n\nimport CoreData\n\n/// A class.\nclass A: NSManagedObject {}\n",
+                        "import CoreData\nimport XCTest\nlet a: NSPredicate\n",
+                        "import Foundation\n\nlet a = x.NSManagedObject\n",
+                        "@testable import App\nimport CoreData\nlet a: NSPredicate\n",
+                    ])
+        }
+
+        @Test("A file that loads URLs imports the module for it where it exists")
+        func networking() {
+            let lines = "#if canImport(FoundationNetworking)\nimport FoundationNetworking\n#endif\n"
+            #expect(
+                rewritten("import Foundation\n\nlet a = URLSession.shared\n", "// Header\n\nlet a: URLRequest\n") == [
+                    "import Foundation\n\(lines)\nlet a = URLSession.shared\n",
+                    "// Header\n\n\(lines)\nlet a: URLRequest\n",
+                ])
+        }
+    }
+#endif

@@ -1,0 +1,37 @@
+import CoreData
+import Testing
+
+private class KeyPathSaga: NSManagedObject {
+    #if canImport(Darwin)
+        @NSManaged var title: String?
+    #else
+        var title: String? { value(forKey: "title") as? String }
+
+        override class func registerKeyPaths() {
+            super.registerKeyPaths()
+            func register<Saga: KeyPathSaga>(_: Saga.Type) { KeyPathRegistry.register(\Saga.title, as: "title") }
+            register(Self.self)
+        }
+    #endif
+}
+
+private final class KeyPathTrilogy: KeyPathSaga {}
+
+/// The names of key paths, as packages of others use them.
+@Suite struct KeyPathNameTests {
+    /// QueryKit takes the name of a key path from this property, in `KeyPath.swift`: https://github.com/QueryKit/QueryKit
+    @Test func keyPathsHaveNames() {
+        func name<Root, Value>(_ keyPath: KeyPath<Root, Value>) -> String? { (keyPath as AnyKeyPath)._kvcKeyPathString }
+        #expect(name(\KeyPathSaga.title) == "title")
+        #expect((\KeyPathSaga.title)._kvcKeyPathString == "title")
+        #expect(name(\String.count) == nil)
+    }
+
+    /// The key path of an inherited property, whose root is the subclass:
+    /// https://developer.apple.com/documentation/foundation/nssortdescriptor/init(keypath:ascending:)
+    @Test func keyPathsOfInheritedPropertiesHaveNames() {
+        #expect((\KeyPathTrilogy.title)._kvcKeyPathString == "title")
+        #expect(NSSortDescriptor(keyPath: \KeyPathTrilogy.title, ascending: true).key == "title")
+        #expect(NSExpression(forKeyPath: \KeyPathTrilogy.title).keyPath == "title")
+    }
+}
