@@ -23,8 +23,8 @@ struct ConnectionPragmaTests {
 
     init() throws { folder = try StoreFolder() }
 
-    private func open(_ pragmas: [String: Any]) throws -> SQLiteConnection {
-        try SQLiteConnection(
+    private func open(_ pragmas: [String: Any]) throws -> ManagedObjects.SQLiteConnection {
+        try ManagedObjects.SQLiteConnection(
             url: folder.url, options: SQLiteOptions([NSSQLitePragmasOption: pragmas], isReadOnly: false))
     }
 
