@@ -40,3 +40,12 @@ extension NSManagedObjectContext {
                 + "perform(_:) or performAndWait(_:).")
     }
 }
+
+extension NSManagedObject {
+    /// Stops the program if the object's context is used on a wrong queue, if checking is enabled. The context is not retained
+    /// otherwise, because every access to a value calls this.
+    @inline(__always)
+    final func checkQueue() {
+        if ConcurrencyDebug.isEnabled { context?.checkQueue() }
+    }
+}

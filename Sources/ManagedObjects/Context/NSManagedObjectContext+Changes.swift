@@ -3,11 +3,15 @@ import Foundation
 // Tracking: which objects have changed since the last save and in the current event.
 
 extension NSManagedObject {
+    /// Whether the context has been informed of a change in this event.
+    @inline(__always)
+    final var hasRecordedChange: Bool { state.isSuperset(of: [.updated, .changedInEvent]) }
+
     /// Called before any change of the object's values or relationships. Informs the context of the first change in an
     /// event.
     @inline(__always)
     final func recordChange() {
-        if state.isSuperset(of: [.updated, .changedInEvent]) { return }
+        if hasRecordedChange { return }
         unmanagedContext?._withUnsafeGuaranteedRef { $0.recordChange(of: self) }
     }
 }

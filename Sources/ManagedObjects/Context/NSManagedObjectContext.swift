@@ -94,7 +94,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     /// only immediately before changes are saved.
     open var propagatesDeletesAtEndOfEvent = true
     /// True if every registered object is retained until the context is reset.
-    open var retainsRegisteredObjects = false
+    // Without dynamic checks of exclusive access, because every object that is looked up reads it.
+    @exclusivity(unchecked) open var retainsRegisteredObjects = false
     /// True if an object whose row is missing becomes a deleted one without values, instead of stopping the program.
     open var shouldDeleteInaccessibleFaults = true
     /// The maximum age in seconds of rows from which a fault gets its values; older rows are read again. With 0 every

@@ -99,7 +99,7 @@ extension KeyValueObservable where Self: NSManagedObject {
         _ key: String, options: NSKeyValueObservingOptions, value: @escaping (Self) -> Value,
         _ handler: @escaping (Self, NSKeyValueObservedChange<Value>) -> Void
     ) -> NSKeyValueObservation {
-        context?.checkQueue()
+        checkQueue()
         let observation = NSKeyValueObservation(of: self, key: key, options: options)
         var before: Value?
         observation.willChange = { [weak self] in

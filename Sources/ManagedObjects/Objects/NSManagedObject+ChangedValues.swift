@@ -5,7 +5,7 @@ import Foundation
 extension NSManagedObject {
     /// ``changedValues()``, for all classes.
     final func collectChangedValues() -> [String: Any] {
-        context?.checkQueue()
+        checkQueue()
         noticeInPlaceChanges()
         var result: [String: Any] = [:]
         let isNew = committed == nil && page == nil
@@ -22,7 +22,7 @@ extension NSManagedObject {
 
     /// ``changedValuesForCurrentEvent()``, for all classes.
     final func collectChangedValuesForCurrentEvent() -> [String: Any] {
-        context?.checkQueue()
+        checkQueue()
         noticeInPlaceChanges()
         guard let eventStart, let values else { return [:] }
         let before: ContiguousArray<Value>?
@@ -40,7 +40,7 @@ extension NSManagedObject {
 
     /// ``committedValues(forKeys:)``, for all classes.
     final func collectCommittedValues(_ keys: [String]?) -> [String: Any] {
-        context?.checkQueue()
+        checkQueue()
         noticeInPlaceChanges()
         var result: [String: Any] = [:]
         guard !state.contains(.inserted) else { return result }

@@ -12,8 +12,13 @@ extension NSManagedObject {
     /// Notifies Observation that a property is read.
     @inline(__always)
     final func noteReading(_ name: PropertyName) {
-        guard let unmanagedContext, unmanagedContext._withUnsafeGuaranteedRef({ $0.isObservable }) else { return }
-        noteObservedReading(name)
+        if isObservable { noteObservedReading(name) }
+    }
+
+    /// Whether the context is observable. Asked at each access, so the context is not retained.
+    @inline(__always)
+    private final var isObservable: Bool {
+        unmanagedContext?._withUnsafeGuaranteedRef { $0.isObservable } ?? false
     }
 
     @inline(never)
@@ -23,18 +28,18 @@ extension NSManagedObject {
 
     /// Notifies Observation that the property with a key is read.
     final func noteReading(ofKey key: String) {
-        if context?.isObservable == true { noteObservedReading(PropertyName(key)) }
+        if isObservable { noteObservedReading(PropertyName(key)) }
     }
 
     /// Notifies Observation that a property is about to change.
     final func noteWillChange(_ key: String) {
-        guard let context, context.isObservable else { return }
+        guard isObservable, let context else { return }
         context.observationRegistrar.willSet(self, keyPath: ObservedField.keyPath(of: PropertyName(key), in: self))
     }
 
     /// Notifies Observation that a property has changed.
     final func noteDidChange(_ key: String) {
-        guard let context, context.isObservable else { return }
+        guard isObservable, let context else { return }
         context.observationRegistrar.didSet(self, keyPath: ObservedField.keyPath(of: PropertyName(key), in: self))
     }
 

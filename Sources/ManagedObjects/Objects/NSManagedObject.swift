@@ -161,7 +161,7 @@ open class NSManagedObject: NSObject {
     }
     /// True when a save would write a change: a persistent property differs from the store.
     open var hasPersistentChangedValues: Bool {
-        context?.checkQueue()
+        checkQueue()
         noticeInPlaceChanges()
         return !persistentChangedSlots().isEmpty || hasChangedToMany(persistent: true)
     }
@@ -189,15 +189,18 @@ open class NSManagedObject: NSObject {
     open func didTurnIntoFault() {}
     /// Called before a value is read; realises a fault.
     open func willAccessValue(forKey key: String?) {
-        context?.checkQueue()
+        checkQueue()
         realise()
     }
     /// Called after a property was read. The default implementation does nothing.
     open func didAccessValue(forKey key: String?) {}
     /// Called before a value changes. Override to observe; call super.
     open func willChangeValue(forKey key: String) {
-        context?.checkQueue()
-        if field(of: key) != nil || !Self.contextShouldIgnoreUnmodeledPropertyChanges { recordChange() }
+        checkQueue()
+        // Most changes follow another one of the same event, so that the key need not be looked up.
+        if !hasRecordedChange, field(of: key) != nil || !Self.contextShouldIgnoreUnmodeledPropertyChanges {
+            recordChange()
+        }
         noteWillChange(key)
         if state.contains(.observed) { context?.observations.willChange(key, of: self) }
     }
@@ -230,7 +233,7 @@ open class NSManagedObject: NSObject {
     /// A key that the model does not have is that of a property of the class, if its key path is registered; see
     /// ``KeyPathRegistry``. The key `primitiveTitle` gives the primitive value of `title`, unless a property has that name itself.
     open func value(forKey key: String) -> Any? {
-        context?.checkQueue()
+        checkQueue()
         guard let field = field(of: key) else {
             if let property = registeredProperty(key) { return property.value(self) }
             if let name = property(ofPrimitiveKey: key) { return primitiveValue(forKey: name) }
@@ -246,7 +249,7 @@ open class NSManagedObject: NSObject {
     /// check external data with ``validateValue(_:forKey:)``. The key `primitiveTitle` sets the primitive value of `title`, unless
     /// a property has that name itself.
     open func setValue(_ value: Any?, forKey key: String) {
-        context?.checkQueue()
+        checkQueue()
         guard let field = field(of: key) else {
             if setRegisteredProperty(key, to: value) { return }
             if let name = property(ofPrimitiveKey: key) { return setPrimitiveValue(value, forKey: name) }
@@ -267,7 +270,7 @@ open class NSManagedObject: NSObject {
     ///
     /// Through a to-many relationship the values of all members are collected into a set or an array.
     open func value(forKeyPath keyPath: String) -> Any? {
-        context?.checkQueue()
+        checkQueue()
         return NSExpression(forKeyPath: keyPath).expressionValue(with: self, context: nil)
     }
 
@@ -288,13 +291,13 @@ open class NSManagedObject: NSObject {
 
     /// A to-many relationship as a set. Adding to the set and removing from it changes the relationship.
     open func mutableSetValue(forKey key: String) -> NSMutableSet {
-        context?.checkQueue()
+        checkQueue()
         return relationshipSet(forKey: key)
     }
 
     /// An ordered to-many relationship as an ordered set. Changing the set changes the relationship.
     open func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet {
-        context?.checkQueue()
+        checkQueue()
         return relationshipOrderedSet(forKey: key)
     }
 
@@ -311,7 +314,7 @@ open class NSManagedObject: NSObject {
     /// The value of a property, without calling `willAccessValue(forKey:)`. A to-many relationship is a mutable set or
     /// ordered set: changes to it change the relationship as ``setPrimitiveValue(_:forKey:)`` does.
     open func primitiveValue(forKey key: String) -> Any? {
-        context?.checkQueue()
+        checkQueue()
         guard let field = field(of: key) else { return value(forUndefinedKey: key) }
         noteReading(ofKey: key)
         guard case .toMany(let index) = field else { return publicValue(at: field) }
@@ -325,7 +328,7 @@ open class NSManagedObject: NSObject {
     /// between `willChangeValue(forKey:)` and `didChangeValue(forKey:)`: the former marks the object as changed, the
     /// latter changes the inverse of a relationship.
     open func setPrimitiveValue(_ value: Any?, forKey key: String) {
-        context?.checkQueue()
+        checkQueue()
         guard let field = field(of: key) else { return setValue(value, forUndefinedKey: key) }
         do {
             try setPublicValue(value, at: field, primitive: true)
@@ -336,7 +339,7 @@ open class NSManagedObject: NSObject {
 
     /// True while the members, or the destination of a to-one, have not been read.
     open func hasFault(forRelationshipNamed key: String) -> Bool {
-        context?.checkQueue()
+        checkQueue()
         return switch field(of: key) {
         case .toMany(let index): isFault || toManyState(at: index)?.isLoaded != true
         case .slot(let slot): isFault || relatedObject(slot: slot)?.isFault == true
@@ -346,7 +349,7 @@ open class NSManagedObject: NSObject {
 
     /// The IDs of related objects. Creates no objects and fires no fault but the object's own.
     open func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
-        context?.checkQueue()
+        checkQueue()
         guard let context else { return [] }
         switch field(of: key) {
         case .toMany(let index):
@@ -381,7 +384,7 @@ open class NSManagedObject: NSObject {
     ///
     /// - Throws: The error, or `NSValidationMultipleErrorsError` (1560) with all errors if there are several.
     open func validateForInsert() throws {
-        context?.checkQueue()
+        checkQueue()
         noticeInPlaceChanges()
         var validation = Validation()
         validation.check(self)
@@ -390,7 +393,7 @@ open class NSManagedObject: NSObject {
 
     /// Checks every property before the object's changes are written.
     open func validateForUpdate() throws {
-        context?.checkQueue()
+        checkQueue()
         noticeInPlaceChanges()
         var validation = Validation()
         validation.check(self)
@@ -399,7 +402,7 @@ open class NSManagedObject: NSObject {
 
     /// Checks that the object may be deleted: relationships with the rule *deny* must be empty.
     open func validateForDelete() throws {
-        context?.checkQueue()
+        checkQueue()
         var validation = Validation()
         validation.checkDeletion(of: self)
         try validation.finish()

@@ -179,7 +179,7 @@ extension EntityLayout.Slot.Kind {
 extension NSManagedObject {
     /// Validates one value for a property.
     final func validate(_ value: Any?, forKey key: String) throws {
-        context?.checkQueue()
+        checkQueue()
         guard case .slot(let index)? = field(of: key), layout.slots[index].kind != .toOne else { return }
         let slot = layout.slots[index]
         let converted: Value

@@ -68,21 +68,25 @@ final class SQLiteConnection: Sendable {
             return
         }
         let journalMode = try options.journalMode ?? Self.journalMode(of: file, configuration)
+        let writer = try DatabaseQueue(path: file.path, configuration: configuration)
+        try writer.writeWithoutTransaction { [file] database in
+            let active = try String.fetchOne(database, sql: "PRAGMA journal_mode = \(journalMode)")
+            guard journalMode == "wal" else { return }
+            guard active == "wal" else {
+                throw DatabaseError(message: "could not activate WAL mode at path: \(file.path)")
+            }
+            try Self.beginLog(of: file, database)
+            // In this mode a commit is atomic without waiting for the disk.
+            let synchronous = options.pragmas.first { $0.name == "synchronous" }?.value ?? "normal"
+            try database.execute(sql: "PRAGMA synchronous = \(synchronous)")
+        }
+        database = .writable(writer)
         if journalMode == "wal" {
             mode = .pool
-            var pooled = self.configuration
-            let file = self.file
-            pooled.prepareDatabase { try Self.beginLog(of: file, $0) }
-            database = .writable(try DatabasePool(path: file.path, configuration: pooled))
             readers = ReaderPool(path: file.path, configuration: configuration)
         } else {
             mode = .queue
             readers = nil
-            let queue = try DatabaseQueue(path: file.path, configuration: configuration)
-            try queue.writeWithoutTransaction { database in
-                _ = try Row.fetchOne(database, sql: "PRAGMA journal_mode = \(journalMode)")
-            }
-            database = .writable(queue)
         }
     }
 
@@ -123,17 +127,16 @@ final class SQLiteConnection: Sendable {
         }
     }
 
-    /// Creates a write-ahead log that is not empty for a database without one: in a transaction that is rolled back after
-    /// SQLite has written pages from its small cache to the log.
+    /// Creates a write-ahead log that is not empty for a database without one, because connections that only read need one: in
+    /// a transaction that is rolled back after SQLite has written pages from its small cache to the log, so that the file of
+    /// the database does not change.
     ///
-    /// For a database without such a log `DatabasePool` creates and drops a table, which changes the header of the file
-    /// even if nothing else is written.
+    /// The log is not synchronised: it has no transaction, and the first one writes its header anew.
     private static func beginLog(of file: SQLiteFile, _ database: Database) throws {
-        guard !database.configuration.readonly, database.isWriteAheadLogged, !file.hasLog,
-            let size = try Int.fetchOne(database, sql: "PRAGMA page_size"),
+        guard !file.hasLog, let size = try Int.fetchOne(database, sql: "PRAGMA page_size"),
             let cacheSize = try Int.fetchOne(database, sql: "PRAGMA cache_size")
         else { return }
-        try database.execute(sql: "PRAGMA cache_size = 1")
+        try database.execute(sql: "PRAGMA cache_size = 1; PRAGMA synchronous = OFF")
         try database.inTransaction(.immediate) {
             try database.execute(
                 sql: "CREATE TABLE coral_log (value); INSERT INTO coral_log VALUES (zeroblob(\(8 * size)))")

@@ -50,10 +50,7 @@ struct SQLiteFile: Sendable {
         return "The store has no journal: all content is in one file."
     }
 
-    private static func size(atPath path: String) -> UInt64 {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        return (attributes?[.size] as? NSNumber)?.uint64Value ?? 0
-    }
+    private static func size(atPath path: String) -> Int64 { FileStatus(path)?.byteCount ?? 0 }
 
     /// The location as an SQLite URI with parameters.
     func uri(parameters: String) -> String {

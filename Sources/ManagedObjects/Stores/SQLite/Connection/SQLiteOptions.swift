@@ -9,7 +9,12 @@ struct SQLiteOptions: Sendable {
     /// In lower case: `wal` unless the options contain another; nil for the mode that the file has.
     var journalMode: String? = "wal"
     /// The other pragmas, in the order of their names.
-    var pragmas: [(name: String, value: String)] = []
+    var pragmas = [SQLiteOptions.pageCache]
+
+    /// The size of a connection's page cache in kibibytes, as a negative number: 16 MB, which the cache reaches when as many
+    /// different pages have been read or written. SQLite's own default of 2 MB makes the bulk load of a large store read
+    /// the pages of its indexes again and again.
+    private static let pageCache = (name: "cache_size", value: "-16000")
 
     init() {}
 
@@ -38,6 +43,7 @@ struct SQLiteOptions: Sendable {
             if name == "journal_mode" {
                 journalMode = value.lowercased()
             } else {
+                pragmas.removeAll { $0.name == name }
                 pragmas.append((name, value))
             }
         }
