@@ -5,7 +5,7 @@ import Foundation
 extension NSManagedObject {
     /// Whether the context has been informed of a change in this event.
     @inline(__always)
-    final var hasRecordedChange: Bool { state.isSuperset(of: [.updated, .changedInEvent]) }
+    final var hasRecordedChange: Bool { state.isSuperset(of: .recordedChange) }
 
     /// Called before any change of the object's values or relationships. Informs the context of the first change in an
     /// event.

@@ -14,6 +14,8 @@ struct ObjectState: OptionSet {
     static let listed = ObjectState(rawValue: 16)
     /// Changed since pending changes were processed.
     static let changedInEvent = ObjectState(rawValue: 32)
+    /// What an object has whose context is informed of a change in this event.
+    static let recordedChange: ObjectState = [.updated, .changedInEvent]
     /// Deleted, and delete rules have been applied.
     static let deletionPropagated = ObjectState(rawValue: 64)
     /// Its row was not found.
