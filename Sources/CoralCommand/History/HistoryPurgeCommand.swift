@@ -99,7 +99,7 @@ struct HistoryPurgeCommand: ParsableCommand {
             return ((result as? NSPersistentHistoryResult)?.result as? NSNumber)?.intValue ?? 0
         }
         #if canImport(Darwin) || CORAL_PUBLIC_API
-            throw CommandError("On this system history is deleted by --before only.")
+            throw CommandError("On this system, history can only be deleted with --before.")
         #else
             return try open.coordinator.purgeHistory(
                 keep.map { .keepingChanges($0) } ?? keepBytes.map { .keepingBytes($0) } ?? .readByAllFollowers)

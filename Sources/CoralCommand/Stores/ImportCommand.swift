@@ -204,7 +204,7 @@ struct ImportCommand: ParsableCommand {
 
     func storeModel(_ store: URL, isNew: Bool) throws -> NSManagedObjectModel {
         if !isNew, likeness.like != nil {
-            throw CommandError("--like requires a new store: \(into) exists, and has the names of its own.")
+            throw CommandError("--like requires a new store: \(into) exists, and its join tables have names already.")
         }
         if isNew, source.model == nil {
             throw CommandError(

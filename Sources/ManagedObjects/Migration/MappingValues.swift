@@ -158,7 +158,7 @@ struct MappingValues {
         case let array as NSArray: return try objects(array.map { $0 })
         default:
             throw PredicateEvaluationError(
-                .typeMismatch, "A value of the type \(type(of: value)) is no managed object.")
+                .typeMismatch, "A value of the type \(type(of: value)) is not a managed object.")
         }
     }
 
@@ -166,7 +166,7 @@ struct MappingValues {
         try values.map { value in
             guard let object = value as? NSManagedObject else {
                 throw PredicateEvaluationError(
-                    .typeMismatch, "A value of the type \(type(of: value)) is no managed object.")
+                    .typeMismatch, "A value of the type \(type(of: value)) is not a managed object.")
             }
             return object
         }

@@ -150,7 +150,7 @@ extension NSManagedObject {
             guard let committed else { return values.indices.filter(isIncluded) }
             return values.indices.filter { isIncluded($0) && !values[$0].isSame(as: committed[$0]) }
         }
-        // What was not set since it was copied from the row need not be compared.
+        // Slots that were not set since they were copied from the row need not be compared.
         return values.indices.filter { slot in
             touched & Self.bit(ofSlot: slot) != 0 && isIncluded(slot)
                 && !page.holds(values[slot], in: page.cell(row: Int(row), slot: slot), slot: layout.slots[slot])

@@ -32,7 +32,7 @@
             switch error.state?.prefix(2) {
             case "28": return (.fileReadNoPermission, "The server refuses the user: \(error.message)")
             case "3D": return (.fileReadNoSuchFile, "The server does not have the database: \(error.message)")
-            case "53": return (.fileWriteOutOfSpace, "The server lacks a resource: \(error.message)")
+            case "53": return (.fileWriteOutOfSpace, "The server has insufficient resources: \(error.message)")
             case "42" where error.state == "42501":
                 return (
                     activity == .saving ? .fileWriteNoPermission : .fileReadNoPermission,

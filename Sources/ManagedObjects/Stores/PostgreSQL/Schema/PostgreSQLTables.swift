@@ -159,7 +159,7 @@
 
         // MARK: - History
 
-        /// The tables of the history, which are created if it is wanted; nil if the store has none.
+        /// The tables of the history, which are created if `isWanted` is true; nil if the store has none.
         ///
         /// - Parameter keepsOldValues: Whether old values are recorded too, if the history is wanted.
         func history(

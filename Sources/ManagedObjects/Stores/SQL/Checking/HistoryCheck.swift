@@ -16,7 +16,7 @@ struct HistoryCheck {
             let highest = try reader.integer(KeyCommands.highest(in: table))
             let counted = try reader.firstRow(
                 reader.dialect.text(of: KeyCommands.last), [number.databaseValue])?.integer(0)
-            // Without a row in Z_PRIMARYKEY the highest number counts.
+            // Without a row in Z_PRIMARYKEY the highest number is used.
             guard let counted, highest > counted else { continue }
             problems.append(
                 RowProblem(

@@ -1,4 +1,4 @@
-/// The statements that bring the tables of a store from one schema to another, in order.
+/// The statements that convert the tables of a store from one schema to another, in order.
 ///
 /// No row is read by the program. Cost: a table whose columns are only added or renamed is not copied; one whose columns
 /// are removed, or change their types, is copied once.
