@@ -101,7 +101,7 @@ extension NSManagedObject {
         return true
     }
 
-    /// The values of derived attributes in the object's row, without firing a fault; none where no row is read.
+    /// The values of derived attributes in the object's row, without firing a fault; empty if no row has been read.
     final var derivedValues: [Value] {
         layout.derivedSlots.compactMap { slot in
             guard let page else { return committed?[slot] }

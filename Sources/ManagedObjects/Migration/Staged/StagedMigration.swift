@@ -158,7 +158,7 @@ struct StagedMigration {
             "The \(whose) model is in no stage of the migration: its checksum is \(checksum).")
     }
 
-    /// Refuses versions that are the target of two stages.
+    /// Rejects versions that are the target of two stages.
     private func requireDistinct() throws {
         var targets: Set<String> = []
         for stage in manager.stages {

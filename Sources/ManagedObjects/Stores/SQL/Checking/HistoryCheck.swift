@@ -1,7 +1,7 @@
 import GRDB
 
-/// Checks the numbers of a history: a transaction with a number that is not counted, or changes without a transaction, would not
-/// be read after a token.
+/// Checks the numbers of a history: a transaction with a number above the recorded last one, or changes without a
+/// transaction, would not be read after a token.
 struct HistoryCheck {
     let catalog: SQLCatalog
     let reader: any RowCheckReader

@@ -6,7 +6,7 @@ struct InPlacePlan {
     let schema: MigratedSchema
     private let catalog: SQLCatalog
     private(set) var statements: [String] = []
-    /// Creates the unique indexes; a failure of one means that rows break the constraint.
+    /// Creates the unique indexes; if one of them fails, rows violate the constraint.
     private(set) var constraints: [String] = []
     /// The derived texts that the database cannot compute.
     let texts: [DerivedColumns.Text]
