@@ -51,7 +51,7 @@
                     }
                 }
             }
-            guard let made = made ?? nil else { throw PostgreSQLError("There is no memory for a connection.") }
+            guard let made = made ?? nil else { throw PostgreSQLError("There is not enough memory for a connection.") }
             handle = made
             guard PQstatus(handle) == CONNECTION_OK else {
                 throw PostgreSQLError(Self.message(of: made), state: "08001", isConnectionLost: true)

@@ -53,9 +53,9 @@
         var json = false
 
         func validate() throws {
-            if fix && printsDiff { throw ValidationError("--fix prints the diff: leave --diff out.") }
+            if fix && printsDiff { throw ValidationError("--fix prints the diff: omit --diff.") }
             if json && (fix || printsDiff) {
-                throw ValidationError("--json prints the list of lines: leave --fix and --diff out.")
+                throw ValidationError("--json prints the list of lines: omit --fix and --diff.")
             }
         }
 

@@ -67,7 +67,7 @@ final class ImportPerformer {
         for record in node.repeatedRecords {
             refuse(
                 node, .repeatedID,
-                "Another record has the id \(record.record.id) already; an id is that of one record.",
+                "Another record already has the id \(record.record.id). The ids of records must be unique.",
                 at: record.place)
         }
         guard !node.isTombstone else { return }
@@ -86,7 +86,8 @@ final class ImportPerformer {
                 if stated, !node.entity.entity.isKindOf(entity: object.entity) || node.entity.entity != object.entity {
                     refuse(
                         node, .wrongEntity,
-                        "The record is a \(node.entity.name), the object with its key a \(object.entity.name ?? "").")
+                        "The record is a \(node.entity.name), but the object with its key is a "
+                            + "\(object.entity.name ?? "").")
                 }
                 return
             }

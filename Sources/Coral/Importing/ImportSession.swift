@@ -79,7 +79,7 @@ final class ImportSession {
             roots.first { $0.id?.uri(inStore: payload.header?.storeUUID) == uri }
             ?? roots.first { object.entity.isKindOf(entity: $0.entity.entity) } ?? roots.first
         guard let root else {
-            throw ImportError(.misuse, "The document has no record to fill the object from.")
+            throw ImportError(.misuse, "The document has no record for the object.")
         }
         guard object.entity.isKindOf(entity: root.entity.entity) else {
             throw ImportError(

@@ -28,7 +28,8 @@ enum AttributeChecks {
             checks.append(
                 RowRehearsalCheck(
                     .unconvertibleValue, name, attribute.name, isBreaking: true,
-                    "The value is no \(GraphValueType(attribute.attributeType)) value. Clamp, replace or remove such values."
+                    "The value is not a valid \(GraphValueType(attribute.attributeType)). Clamp, replace or remove "
+                        + "such values."
                 ) { object in
                     if case .refused = conversion.outcome(for: object) { [object.objectID] } else { [] }
                 })
@@ -51,7 +52,7 @@ enum AttributeChecks {
         return [
             RowRehearsalCheck(
                 .unconvertibleValue, entity.name, attribute.name, isBreaking: true,
-                "The value cannot be converted, and the repair has no other value for it."
+                "The value cannot be converted, and the repair does not specify another value."
             ) { object in
                 if case .refused = repair.outcome(for: object) { [object.objectID] } else { [] }
             },

@@ -22,7 +22,7 @@ enum RelationshipChecks {
                 RowRehearsalCheck(
                     .missingDestination, entity.name, relationship.name, isBreaking: false,
                     "The relationship is required and has too few destinations: after the migration the object cannot be saved "
-                        + "before it has more."
+                        + "until it has enough."
                 ) { object in
                     let count = key.map { object.destinations(forKey: $0).count } ?? 0
                     return count < least ? [object.objectID] : []

@@ -7,7 +7,7 @@ struct RemovedEntityChecks {
     init(_ entity: NSEntityDescription, _ correspondence: ModelCorrespondence) {
         var checks = [
             RowRehearsalCheck(
-                .removedObject, entity.name, nil, isBreaking: false, "The entity is removed, and with it the objects."
+                .removedObject, entity.name, nil, isBreaking: false, "The entity is removed, together with its objects."
             ) { [$0.objectID] }
         ]
         for (name, relationship) in entity.relationshipsByName.sorted(by: { $0.key < $1.key })

@@ -78,8 +78,8 @@ struct RowRehearsal {
             return RowRehearsalCheck(
                 .removedValue, after.name, name, isBreaking: false,
                 property is NSRelationshipDescription
-                    ? "The relationship is removed, and with it the references."
-                    : "The attribute is removed, and with it the values."
+                    ? "The relationship is removed, together with its references."
+                    : "The attribute is removed, together with its values."
             ) { $0.hasValue(forKey: name) ? [$0.objectID] : [] }
         }
     }

@@ -29,7 +29,7 @@ struct TransformableCodec: AttributeCodec {
         guard let tree else { return nil }
         guard !tree.showsObjects else {
             throw ImportError(
-                .wrongValue, "An object can be read from an archive only, which is missing.", property: name)
+                .wrongValue, "An object can only be read from its archive, and the archive is missing.", property: name)
         }
         do {
             return try KeyedArchives.ReadableValue(tree).archived()

@@ -48,7 +48,7 @@ struct AssignedValue {
     private func plainText() throws -> String {
         guard assignment.value.hasPrefix("\""), assignment.value.utf8.count > 1 else { return assignment.value }
         guard let decoded = try? JSONDecoder().decode(String.self, from: Data(assignment.value.utf8)) else {
-            throw mistake("is not a string of JSON")
+            throw mistake("is not a valid JSON string")
         }
         return decoded
     }
@@ -63,12 +63,12 @@ struct AssignedValue {
         }
         if text.hasPrefix("hex:") {
             guard let data = Self.bytes(hexadecimal: text.dropFirst(4)) else {
-                throw mistake("has not two digits for each byte")
+                throw mistake("does not have two digits for each byte")
             }
             return data
         }
         guard let data = Data(base64Encoded: text.filter { !$0.isWhitespace }) else {
-            throw mistake("is not Base64, nor hex: and digits, nor @ and the path of a file")
+            throw mistake("is neither Base64, nor hex: followed by digits, nor @ followed by the path of a file")
         }
         return data
     }

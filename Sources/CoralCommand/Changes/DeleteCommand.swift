@@ -7,9 +7,9 @@ struct DeleteCommand: ParsableCommand {
         commandName: "delete", abstract: "Deletes the objects that match a predicate. Writes to the store.",
         discussion: """
             The model's delete rules apply: objects along cascading relationships are deleted too, references of \
-            others are removed, and a deny rule is an error. What would be deleted is shown first, and is deleted in \
-            one transaction after a confirmation or with --yes. A backup of the store is made before. To delete all \
-            objects of an entity, write --where TRUEPREDICATE.
+            others are removed, and a deny rule is an error. The objects that would be deleted are shown first. They \
+            are deleted in one transaction, after a confirmation or with --yes. A backup of the store is made before. \
+            To delete all objects of an entity, write --where TRUEPREDICATE.
 
             EXAMPLES:
               coral delete Notes.sqlite --entity Note --where 'rank > 3' --dry-run

@@ -10,10 +10,11 @@ struct SetCommand: ParsableCommand {
             confirmation or with --yes. A backup of the store is made before. To change all objects of an entity, \
             write --where TRUEPREDICATE.
 
-            An assignment is key=value. Values are written as in predicates, without quotes; null removes a value; a \
-            text in double quotes is a string of JSON ("null" is text then). Binary values are Base64, hex: and hexadecimal \
-            digits, or @ and the path of a file. Objects are written as Note/p3 or as URIs; the members of a to-many relationship are \
-            separated by commas, and += and -= add and remove members.
+            An assignment is key=value. Values are written as in predicates, without quotes. null removes a value; to \
+            set the text null, write it as a JSON string: "null". A binary value is written as Base64, as hex: \
+            followed by hexadecimal digits, or as @ followed by the path of a file. Objects are written as Note/p3 or \
+            as URIs; the members of a to-many relationship are separated by commas, and += and -= add and remove \
+            members.
 
             EXAMPLES:
               coral set Notes.sqlite --entity Note --where 'title == "Groceries"' rank=4 --dry-run

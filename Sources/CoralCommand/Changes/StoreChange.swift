@@ -6,7 +6,7 @@ struct StoreChange: ParsableArguments {
     @Flag(name: .long, help: "Change the store without asking.")
     var yes = false
 
-    @Flag(name: .long, help: "Show what would be changed, and change nothing.")
+    @Flag(name: .long, help: "Show the changes that would be made, and change nothing.")
     var dryRun = false
 
     @OptionGroup var backup: BackupOption

@@ -29,7 +29,7 @@ struct HistoryPurgeCommand: ParsableCommand {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Keep a history of at most about this many bytes of the file.", valueName: "count"))
+        help: ArgumentHelp("Keep a history that takes at most about this many bytes of the file.", valueName: "count"))
     var keepBytes: Int?
 
     @Flag(name: .long, help: "Delete the transactions that all followers in the store's metadata have read.")
@@ -41,7 +41,7 @@ struct HistoryPurgeCommand: ParsableCommand {
     @Flag(name: .long, help: "Print JSON.")
     var json = false
 
-    @Flag(name: .long, help: "Do not ask.")
+    @Flag(name: .long, help: "Delete without confirmation.")
     var force = false
 
     @OptionGroup var quiet: QuietOption
@@ -99,7 +99,7 @@ struct HistoryPurgeCommand: ParsableCommand {
             return ((result as? NSPersistentHistoryResult)?.result as? NSNumber)?.intValue ?? 0
         }
         #if canImport(Darwin) || CORAL_PUBLIC_API
-            throw CommandError("On this system history is deleted by --before only.")
+            throw CommandError("On this system, history can only be deleted with --before.")
         #else
             return try open.coordinator.purgeHistory(
                 keep.map { .keepingChanges($0) } ?? keepBytes.map { .keepingBytes($0) } ?? .readByAllFollowers)

@@ -9,9 +9,10 @@ struct ModelMigrationsCommand: ParsableCommand {
         commandName: "migrations",
         abstract: "Lists the versions of a model, and how stores of each can be migrated to the current one.",
         discussion: """
-            Each step between two versions is inferred by Core Data, made by a mapping model, or impossible. Mapping models \
-            are those of --mapping; without it, those in the model's file and beside it. The versions are in the order of \
-            their names, unless --order gives another. The checksums are those that staged migration uses.
+            For each step between two versions, the list states whether Core Data can infer it, whether there is a \
+            mapping model for it, or whether it is impossible. Mapping models are those of --mapping; without it, \
+            those in the model's file and beside it. The versions are in the order of their names, unless --order \
+            specifies another order. The checksums are those that staged migration uses.
 
             Exit code 2 means that the current version cannot be reached from an earlier one.
 

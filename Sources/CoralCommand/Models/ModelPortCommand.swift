@@ -38,7 +38,7 @@ struct ModelPortCommand: ParsableCommand {
             for finding in findings { try StandardOutput.write(finding.message + "\n") }
             let files = Set(findings.map(\.file)).count
             let sum = "\(Quantity.count(findings.count, "line")) in \(Quantity.count(files, "file"))."
-            let hint = "coral-port --fix makes most of these changes: coral model port --help says how to run it.\n"
+            let hint = "coral-port --fix makes most of these changes: run it as described by coral model port --help.\n"
             try StandardOutput.write(findings.isEmpty ? "No lines to port were found.\n" : sum + "\n" + hint)
         }
         if !findings.isEmpty { throw CommandStatus.findings.exitCode }

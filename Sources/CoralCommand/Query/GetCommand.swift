@@ -7,7 +7,7 @@ struct GetCommand: ParsableCommand {
         commandName: "get", abstract: "Shows an object with all its values, and the objects that it refers to.",
         discussion: """
             The object is given by its URI, as objectID.uriRepresentation() returns it, or by its entity and primary \
-            key: Note/p3. With --depth the objects that are that many steps away along relationships are shown too; 1 \
+            key: Note/p3. With --depth, the objects that are up to that many relationships away are shown too; 1 \
             means the object and those that it refers to. Text omits properties without a value; JSON has all.
 
             EXAMPLES:
@@ -22,10 +22,10 @@ struct GetCommand: ParsableCommand {
     @Argument(help: "The object: a URI, or an entity and a primary key such as Note/p3.")
     var object: ObjectArgument
 
-    @Option(name: .long, help: "Also show the objects that are at most this many steps away.")
+    @Option(name: .long, help: "Also show the objects that are at most this many relationships away.")
     var depth = 0
 
-    @Option(name: .long, help: "Show no more objects than this.")
+    @Option(name: .long, help: "The maximum number of objects to show.")
     var limit = 100
 
     @OptionGroup var zone: TimeZoneOption

@@ -52,10 +52,10 @@ struct QueryCommand: ParsableCommand {
         name: .long, help: ArgumentHelp("The key paths to show.", valueName: "keys"), completion: Completion.keyPaths)
     var columns: String?
 
-    @Option(name: .long, help: "Show no more objects than this.")
+    @Option(name: .long, help: "The maximum number of objects to show.")
     var limit: Int?
 
-    @Option(name: .long, help: "Skip this many objects.")
+    @Option(name: .long, help: "The number of objects to skip at the beginning.")
     var offset = 0
 
     @Option(name: .long, help: "The output format. Default: that of the file's extension, or a table.")

@@ -32,7 +32,8 @@ final class DamagedStore: @unchecked Sendable {
     private func html() -> String {
         guard !ServerURLs.isOne(path) else {
             return frame(named: URL(storeAt: path).lastPathComponent).page(
-                title: "Damage", main: "<p>The pages of a store in PostgreSQL are the server's, and are not read.</p>")
+                title: "Damage",
+                main: "<p>The pages of a store in PostgreSQL are managed by the server, and are not checked here.</p>")
         }
         let url = URL(fileURLWithPath: path).withoutLinks
         let files = ServedStore.stamps(of: url)

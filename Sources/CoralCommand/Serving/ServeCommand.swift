@@ -8,14 +8,15 @@ struct ServeCommand: ParsableCommand {
         commandName: "serve", abstract: "Shows a store in a browser on this machine.",
         discussion: """
             The address is printed; it contains a secret and is valid until the command ends (ctrl-C). Only programs on \
-            this machine can connect, and only pages of this address are answered.
+            this machine can connect, and requests from other web sites are rejected.
 
             There are tables of objects with predicates, sorting and a choice of columns, a card for each object with \
             links in both directions, the diagram of the model, and the history of changes. A table can be written as \
-            CSV or JSON, or as the line of coral query that has the same result.
+            CSV or JSON, or as the coral query command that has the same result.
 
-            Work that takes long is shown, and can be cancelled. For a damaged store a page shows what the check finds, \
-            what can be read, and the command that rescues it.
+            Long operations are shown with their duration, and can be cancelled. For a damaged store, a page shows the \
+            problems that the check finds, the objects that can be read, and the command that copies them to a new \
+            store.
 
             The store is read-only. With --writable, attributes and relationships can be changed. Each change is \
             validated by the model's rules and can be undone; all are saved together, after a backup. Changes that are \
@@ -74,7 +75,7 @@ struct ServeCommand: ParsableCommand {
         let count = served?.unsavedCount ?? 0
         if count > 0 {
             throw CommandError(
-                "\(Quantity.count(count, "changed object")) had not been saved. Nothing of it was written.")
+                "The changes of \(Quantity.count(count, "object")) were not saved: they are lost.")
         }
     }
 
@@ -86,7 +87,7 @@ struct ServeCommand: ParsableCommand {
             return (served, StoreSite(served, damaged: DamagedStore(path: store, model: source)))
         } catch {
             guard StoreProblem(damage: error) != nil else { throw error }
-            StandardError.warn("The store is damaged. Its page shows what can be read of it.")
+            StandardError.warn("The store is damaged. The page shows which of its objects can be read.")
             return (nil, StoreSite(nil, damaged: DamagedStore(path: store, model: source, error: error)))
         }
     }

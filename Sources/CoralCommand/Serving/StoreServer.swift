@@ -93,14 +93,14 @@ struct Gate: HTTPHandler {
     private func answer(to request: HTTPRequest) async -> SiteAnswer {
         // A name other than this one would be that of a site whose address has been changed to this machine's.
         guard let host = request.headers[.host], ["127.0.0.1", "localhost"].contains(Self.name(of: host)) else {
-            return .refusal("Requests must be for 127.0.0.1.")
+            return .refusal("The host of a request must be 127.0.0.1 or localhost.")
         }
         if let origin = request.headers[HTTPHeader("Origin")], origin != "http://\(host)" {
-            return .refusal("Requests of other sites are not answered.")
+            return .refusal("Requests from other web sites are rejected.")
         }
         // Browsers send this header also where they send no origin. A link of another site has the value cross-site.
         if let site = request.headers[HTTPHeader("Sec-Fetch-Site")], !["same-origin", "none"].contains(site) {
-            return .refusal("Requests of other sites are not answered.")
+            return .refusal("Requests from other web sites are rejected.")
         }
         let parts = request.path.split(separator: "/", omittingEmptySubsequences: true).map(String.init)
         guard let first = parts.first, Self.isEqual(first, token) else {

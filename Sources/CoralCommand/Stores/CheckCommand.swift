@@ -10,12 +10,13 @@ struct CheckCommand: ParsableCommand {
             The check reports damage to the file, dangling references, disagreeing inverses, missing and unused files \
             of large values, primary keys beyond the last assigned one, values of a wrong type, values that violate \
             the model's validation rules, and duplicates of values that must be unique. Exit code 2 means that \
-            problems were found. Of a store in PostgreSQL the tables, their indexes and the numbers of the history are \
-            checked.
+            problems were found. In a store in PostgreSQL, the tables, their indexes and the numbers of the history \
+            are checked.
 
             With --repair a copy of the store is made and repaired as far as possible: tables and columns that the \
             model requires are added, with default values, dangling references are cleared, inverses are set, key \
-            counters are raised, and optional values whose files are missing are cleared. The store itself is not changed. Problems that need a decision are not repaired. The copy of a store in \
+            counters are raised, and optional values whose files are missing are cleared. The store itself is not \
+            changed. Problems whose correct repair cannot be determined are not repaired. The copy of a store in \
             PostgreSQL is in another schema of its database.
 
             EXAMPLES:

@@ -66,7 +66,7 @@ struct CopyCommand: ParsableCommand {
     @Flag(name: .long, help: "Set integers that must be unique to the next free number.")
     var countUp = false
 
-    @Flag(name: .long, help: "Show what would be copied, and change nothing.")
+    @Flag(name: .long, help: "Show the copies that would be made, and change nothing.")
     var dryRun = false
 
     @Flag(name: .long, help: "Print JSON.")

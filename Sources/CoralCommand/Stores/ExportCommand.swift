@@ -58,7 +58,9 @@ struct ExportCommand: ParsableCommand {
     @Option(name: .long, help: "The layout of records.")
     var layout: Layout?
 
-    @Option(name: .long, help: "Only objects of this entity, and what --follow adds.", completion: Completion.entities)
+    @Option(
+        name: .long, help: "Only objects of this entity, and those that --follow adds.",
+        completion: Completion.entities)
     var entity: String?
 
     @OptionGroup var condition: ObjectCondition

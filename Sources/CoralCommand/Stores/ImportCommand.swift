@@ -40,7 +40,7 @@ struct ImportCommand: ParsableCommand {
     @Flag(name: .long, help: "Keep the UUID and the primary keys of the store from which the document was exported.")
     var restore = false
 
-    @Flag(name: .long, help: "Show what would be done, and change nothing.")
+    @Flag(name: .long, help: "Show the changes that would be made, and change nothing.")
     var dryRun = false
 
     /// The layout of a document that does not declare it.
@@ -66,7 +66,7 @@ struct ImportCommand: ParsableCommand {
     @Flag(name: .long, help: "Omit records with errors, and import the rest.")
     var skipInvalid = false
 
-    @Flag(name: .long, help: "State whether rows are written directly or objects are created, and why.")
+    @Flag(name: .long, help: "State whether rows are written directly or objects are created, with the reason.")
     var explain = false
 
     @Flag(name: .long, help: "Print JSON.")
@@ -204,7 +204,7 @@ struct ImportCommand: ParsableCommand {
 
     func storeModel(_ store: URL, isNew: Bool) throws -> NSManagedObjectModel {
         if !isNew, likeness.like != nil {
-            throw CommandError("--like requires a new store: \(into) exists, and has the names of its own.")
+            throw CommandError("--like requires a new store: \(into) exists, and its join tables have names already.")
         }
         if isNew, source.model == nil {
             throw CommandError(

@@ -28,7 +28,7 @@ struct LikeOption: ParsableArguments {
                 "On this system Core Data chooses the names of join tables; --like \(like) has no effect.")
         #else
             return try OpenStore.file(
-                at: like, because: "--like takes the names of a store of Apple's Core Data, which is a file."
+                at: like, because: "--like requires a store that was written by Apple's Core Data, which is a file."
             ).withoutLinks
         #endif
     }

@@ -10,14 +10,14 @@ struct MigrateCommand: ParsableCommand {
             The migration is tried on a copy first, and the rows are examined: which ones would make it fail, and what \
             it removes. If it would fail, the store is not changed. A backup of the store is made before.
 
-            Of an .xcdatamodeld or .momd the current version is the one to migrate to, and the others are the versions \
-            between; --through gives other versions, in order. A step between two versions is made with a mapping model \
-            if there is one for their version hashes, else by inference. Inferred steps are one \
-            transaction in the store's file; with mapping models, the migrated store is made beside the store and \
-            replaces it. A store in PostgreSQL is rehearsed, and migrated with mapping models, in another schema of its \
-            database.
+            If --to is an .xcdatamodeld or .momd, the store is migrated to its current version, and its other versions \
+            are the intermediate ones; --through specifies other intermediate versions, in order. A step between two \
+            versions is made with a mapping model if there is one for their version hashes, else by inference. \
+            Inferred steps are one transaction in the store's file; with mapping models, the migrated store is made \
+            beside the store and replaces it. For a store in PostgreSQL, the trial and a migration with mapping models \
+            use another schema of its database.
 
-            What the rows do not allow is repaired on request: --fill gives objects without a value of a required \
+            Options repair rows that would make the migration fail: --fill gives objects without a value of a required \
             attribute a value, --deduplicate merges objects with equal values, --convert converts values to the \
             attribute's new type. Values that cannot be converted are an error, unless --convert specifies: clamp for the \
             nearest number, clear for no value, or =VALUE for another value.
@@ -48,7 +48,7 @@ struct MigrateCommand: ParsableCommand {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("The versions between: a model, or a folder of models.", valueName: "models"),
+        help: ArgumentHelp("The intermediate versions: a model, or a folder of models.", valueName: "models"),
         completion: Completion.models)
     var through: [String] = []
 
@@ -162,8 +162,8 @@ struct MigrateCommand: ParsableCommand {
         for mapping in migration.unfittingMappings(from: result.steps.first?.source) where files.contains(mapping.name)
         {
             StandardError.warn(
-                "The mapping model \(mapping.name) is not used: it was made for no two of the versions. If a version has been "
-                    + "edited since, make the mapping model again.")
+                "The mapping model \(mapping.name) is not used: its version hashes are not those of two of the "
+                    + "versions. If a version has been edited since, create the mapping model again.")
         }
     }
 
@@ -174,8 +174,8 @@ struct MigrateCommand: ParsableCommand {
             return (mapping.model.entityMappings ?? []).contains { $0.entityMigrationPolicyClassName?.isEmpty == false }
         }
         return needsClasses
-            ? " Migration policies are classes of the program, which this command does not have: use ProgressiveMigration in the "
-                + "program." : ""
+            ? " Migration policies are classes of the program, which this command does not contain: use "
+                + "ProgressiveMigration in the program." : ""
     }
 
     private func show(_ report: MigrationReport) throws {

@@ -6,7 +6,7 @@ struct MigrationRepairOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Give objects without a value of a required attribute this one.", valueName: "Entity.attribute=value"),
+            "The value for objects without a value of a required attribute.", valueName: "Entity.attribute=value"),
         completion: Completion.properties)
     var fill: [String] = []
 

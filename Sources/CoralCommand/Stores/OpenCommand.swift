@@ -51,7 +51,9 @@ struct OpenCommand: ParsableCommand {
         guard !isURI else { return try showObject() }
         let url = URL(storeAt: location)
         guard url.isFileURL else { return try showServer(url) }
-        guard let status = FileStatus(url.path) else { throw CommandError("There is nothing at \(location).") }
+        guard let status = FileStatus(url.path) else {
+            throw CommandError("There is no file or folder at \(location).")
+        }
         guard status.isFolder else {
             try OpenStore.requireFile(url)
             if copyTo != nil { throw CommandError("--copy-to requires a backup of a device: \(location) is a file.") }

@@ -10,15 +10,15 @@ import Coral
 /// `coral salvage`: reads the objects of a damaged store into a new one.
 struct SalvageCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "salvage", abstract: "Reads what can be read of a damaged store, into a new store.",
+        commandName: "salvage", abstract: "Copies all objects of a damaged store that can be read to a new store.",
         discussion: """
             The pages of the file and of its write-ahead log are read one by one, without SQLite: rows on undamaged \
             pages are found even if the interior pages of their table, the schema, or the header of the file are damaged. \
             The new store has the objects with their primary keys, and the UUID of the old one. References to objects \
             that are lost are removed. The history is not salvaged. The store itself is only read.
 
-            The report lists what is lost; exit code 2 means that something is. Without --model, the model in the \
-            store is used, if it is readable.
+            The report lists lost objects and values; exit code 2 means that there are some. Without --model, the \
+            model in the store is used, if it is readable.
 
             EXAMPLES:
               coral salvage Damaged.sqlite -o Rescued.sqlite
@@ -177,10 +177,12 @@ struct SalvageCommand: ParsableCommand {
                 lines.append("Page \(page.page)\(page.table.map { " of \($0)" } ?? "") is damaged.\(keys ?? "")")
             }
             if damagedRowCount > 0 {
-                lines.append("\(Quantity.count(damagedRowCount, "row")) on readable pages damaged.")
+                lines.append("\(Quantity.count(damagedRowCount, "damaged row")) on readable pages.")
             }
             if adoptedPageCount > 0 {
-                lines.append("\(Quantity.count(adoptedPageCount, "page")) found whose interior pages are damaged.")
+                lines.append(
+                    "\(Quantity.count(adoptedPageCount, "page")) with rows found although the pages that lead to "
+                        + "them are damaged.")
             }
             if !ambiguousPages.isEmpty {
                 let pages = ambiguousPages.map(String.init).joined(separator: ", ")
@@ -200,7 +202,7 @@ struct SalvageCommand: ParsableCommand {
                         + "the values of columns are lost.")
             }
             if !assumed.isEmpty {
-                lines.append("Nothing could be read of \(assumed.joined(separator: ", ")): the model's are assumed.")
+                lines.append("Not readable: \(assumed.joined(separator: ", ")). Those of the model were used.")
             }
             lines += repaired.map { "Repaired: \(Self.sentence($0))" }
             lines += remaining.map { "Remaining: \(Self.sentence($0))" }

@@ -62,7 +62,7 @@ struct SubsetCommand: ParsableCommand {
 
     @OptionGroup var likeness: LikeOption
 
-    @Flag(name: .long, help: "Show what would be written, and write nothing.")
+    @Flag(name: .long, help: "Show the objects that would be written, and write nothing.")
     var dryRun = false
 
     @Flag(name: .long, help: "Print JSON.")

@@ -22,8 +22,8 @@ public struct GraphDelta: Sendable, Hashable {
     public enum Knowledge: String, Sendable, Hashable {
         /// The old and the new one.
         case both
-        /// The new one only: that of old values is only known to differ, as in a delta from a `GraphToken`. Such a
-        /// delta cannot be reverted.
+        /// The new one only, as in a delta from a `GraphToken`: of old values it is only known that they differ from
+        /// the new ones. Such a delta cannot be reverted.
         case new
         /// The old one only: the inverse of a delta with new values only. Such a delta cannot be applied.
         case old

@@ -19,7 +19,7 @@ public struct JSONGraphWriter: GraphWriter {
 
     /// Creates a writer to the output. Throws `DocumentError` for the plain layout, which has a writer of its own.
     public init(to output: ByteOutput, layout: DocumentLayout) throws {
-        guard layout != .plain else { throw DocumentError(.misuse, "The plain layout requires a layout.") }
+        guard layout != .plain else { throw DocumentError(.misuse, "The plain layout is written by PlainJSONWriter.") }
         writer = JSONWriter(to: output)
         self.layout = layout
     }

@@ -10,7 +10,8 @@ extension JSONReader {
         var isASCII = true
         textIsInScratch = false
         while true {
-            // The bytes after the window are zero, which is special, so that whole words may be loaded up to its end.
+            // The bytes after the window are zero, at which the scan stops, so that whole words may be loaded up to its
+            // end.
             let word = UnsafeRawPointer(window.pointee.base + position).loadUnaligned(as: UInt64.self).littleEndian
             let marks = JSONEscape.special(word)
             if marks == 0 {

@@ -116,8 +116,8 @@ public struct JSONReader {
         }
     }
 
-    /// Skips the rest of the value whose first token was read last: for an array or object up to its end, for any other
-    /// value nothing.
+    /// Skips the rest of the value whose first token was read last: up to the end of an array or object. Does nothing
+    /// for any other value.
     public mutating func skipValue(after token: DocumentToken) throws {
         guard token == .beginArray || token == .beginObject else { return }
         let outside = frames.count - 1

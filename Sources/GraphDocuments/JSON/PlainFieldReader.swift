@@ -84,7 +84,7 @@ package struct PlainFieldReader {
                     state = .record(entity: entity, members: members[entity], previous: -1)
                     return .record(entity: entity)
                 case .endArray: state = .document
-                default: return .irregular("An array of records contains something else.")
+                default: return .irregular("An array of records contains a value that is not an object.")
                 }
             case .start:
                 guard try next() == .beginObject else { return .irregular("The document is not an object of arrays.") }
@@ -92,7 +92,7 @@ package struct PlainFieldReader {
             case .document:
                 guard try next() == .key else {
                     guard token == .endObject, try next() == .end else {
-                        return .irregular("Something follows the document.")
+                        return .irregular("The document is followed by other content.")
                     }
                     return .end
                 }
@@ -101,7 +101,7 @@ package struct PlainFieldReader {
         }
     }
 
-    /// Begins the records of an entity, or skips what is none.
+    /// Begins the records of an entity, or skips a member that is not named after an entity.
     private mutating func openGroup() throws -> Step? {
         let name = json.tokenText()
         if let entity = numbers[name] {
@@ -111,7 +111,7 @@ package struct PlainFieldReader {
             state = .group(entity: entity)
         } else {
             guard options.unknownEntities == .skip, !name.hasPrefix("$") else {
-                return .irregular("The document has a member that is no entity.")
+                return .irregular("The document has a member that is not named after an entity.")
             }
             try json.skipValue(after: next())
         }
@@ -120,7 +120,7 @@ package struct PlainFieldReader {
 
     private mutating func skipUnknownMember() throws -> Step? {
         if !skipsUnknownMembers || json.text.first == UInt8(ascii: "$") {
-            return .irregular("A record has a member that is no property.")
+            return .irregular("A record has a member that is not named after a property.")
         }
         try json.skipValue(after: next())
         return nil

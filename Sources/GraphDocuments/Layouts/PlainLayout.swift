@@ -1,5 +1,5 @@
-/// The layout of the *plain* layout, which most servers use: arrays by entity, relationships as natural keys, no `$`
-/// members.
+/// Defines a document in the *plain* layout, which most servers use: arrays by entity, relationships as natural keys,
+/// no `$` members.
 public struct PlainLayout: Sendable, Hashable {
     /// The entities, in the order in which their arrays are written.
     public var entities: [Entity]

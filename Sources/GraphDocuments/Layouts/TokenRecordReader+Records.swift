@@ -19,7 +19,8 @@ extension TokenRecordReader {
         frame.place = place
         frame.number = recordCount
         frame.isComplete = isEmpty
-        // Writers that do not sort their keys may state it after the members for which it must be known.
+        // If the document was written with unsorted keys, the entity may follow members that can only be read if it is
+        // known.
         if let entity = try entity ?? (isEmpty ? nil : statedEntity()) {
             frame.members = try entityMembers(entity, at: place)
             frame.isSkipped = frame.members == nil

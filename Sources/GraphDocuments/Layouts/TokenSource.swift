@@ -50,6 +50,6 @@ protocol TokenSource {
 }
 
 extension TokenSource {
-    /// None: only JSON's writers give the members of an object any order.
+    /// Nil: only in JSON can the members of an object be in any order.
     mutating func stringAhead(under key: [UInt8]) throws -> String? { nil }
 }

@@ -230,7 +230,7 @@ public struct MappedRecordMaker {
         let leaves: [AttributeMappingPlan]? =
             if let identity { identity.compactMap(entity.attribute) } else { plan.keyLeaves(of: entity.name) }
         guard let leaves, !leaves.isEmpty else {
-            throw MappedValueError("\(entity.name) has no key to find it by.")
+            throw MappedValueError("\(entity.name) has no key by which it could be found.")
         }
         let parts = if case .array(let elements) = tree { elements } else { [tree] }
         guard parts.count == leaves.count else {

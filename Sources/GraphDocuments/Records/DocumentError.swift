@@ -26,7 +26,7 @@ extension DocumentError.Code {
     public static let wrongType = Self(rawValue: "wrongType")
     /// An entity that the schema does not have.
     public static let unknownEntity = Self(rawValue: "unknownEntity")
-    /// The document does not have the layout of its layout, or has a newer version.
+    /// The format, layout, version or encoding of the document is not supported.
     public static let unsupported = Self(rawValue: "unsupported")
     /// A value that the format cannot represent.
     public static let notRepresentable = Self(rawValue: "notRepresentable")

@@ -3,7 +3,7 @@
 ///
 /// The order of calls: `begin`; objects; `finish`. An object is `beginObject`, its attributes, its relationships,
 /// `endObject`. A relationship is `beginRelationship`, any number of `reference` or whole objects (for a to-one at most
-/// one, none being null), `endRelationship`.
+/// one; without one it is null), `endRelationship`.
 public protocol GraphWriter {
     /// Writes the part of the document before the first object.
     mutating func begin(_ header: DocumentHeader) throws

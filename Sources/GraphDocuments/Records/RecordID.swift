@@ -120,7 +120,8 @@ public struct RecordID: Sendable, Hashable {
         return RecordID.primaryKey(rest) == nil ? nil : String(Substring(entity))
     }
 
-    /// The primary key of an id of the form `Note/p12` or `Tag/p3=home`; nil for a URI, which is of a certain store.
+    /// The primary key of an id of the form `Note/p12` or `Tag/p3=home`; nil for a URI, which is valid for one store
+    /// only.
     public var primaryKey: Int64? {
         guard let rest = name?.rest, !isURI else { return nil }
         return RecordID.primaryKey(rest)

@@ -4,7 +4,7 @@
 public protocol RecordWriter {
     /// Writes the part of the document before the records.
     mutating func begin(_ header: DocumentHeader) throws
-    /// Writes one record. Shapes that group by entity require the records of one entity to be consecutive.
+    /// Writes one record. Layouts that group by entity require the records of one entity to be consecutive.
     mutating func write(_ record: GraphRecord) throws
     /// Writes the part of the document after the records and completes it.
     mutating func finish() throws

@@ -11,8 +11,8 @@ extension ManagedProperty where Value: RawRepresentable, Value.RawValue: Managed
             let rawValue = Value.RawValue.managedValue(of: name, in: object)
             guard let value = Value(rawValue: rawValue) else {
                 preconditionFailure(
-                    "\(object.entity.name ?? "").\(name.string) is \(rawValue), which is no raw value of \(Value.self). Declare "
-                        + "the property as \(Value.self)?, or give the attribute a default value.")
+                    "\(object.entity.name ?? "").\(name.string) is \(rawValue), which is not a raw value of \(Value.self). "
+                        + "Declare the property as \(Value.self)?, or give the attribute a default value.")
             }
             return value
         }

@@ -98,7 +98,7 @@ extension NSManagedObjectContext {
         }
         for page in pages { rowsAhead.add(page) }
         for key in keys.dropFirst() {
-            // Other loose faults of the batch adopt their rows now, so that they are not read again.
+            // Other faults of the batch get their rows now, so that the rows are not read again.
             guard let other = registry.object(for: key), other.page == nil, other.isFaultInternally,
                 let (page, row) = rowsAhead.row(for: key)
             else { continue }

@@ -59,8 +59,8 @@ extension NSManagedObjectContext {
             return counterpart(of: object.key).map { (object, $0) }
         }
         for (object, own) in pairs { takeValues(of: object, into: own) }
-        // References that become nil are set first, so that no object is taken from an owner that has already released
-        // it.
+        // References that become nil are set first, so that no object is removed from an owner to which it no longer
+        // belongs.
         for (object, own) in pairs { takeReferences(of: object, into: own) { $0 == nil } }
         for (object, own) in pairs { takeReferences(of: object, into: own) { $0 != nil } }
         for (object, own) in pairs { takeMembers(of: object, into: own) }

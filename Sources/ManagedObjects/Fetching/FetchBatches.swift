@@ -23,7 +23,7 @@ final class FetchBatches {
 
     private var recent: [Int] = []
 
-    /// The number of batches whose rows are kept: enough for loops that look back a little.
+    /// The number of batches whose rows are kept: enough for a loop that also accesses a few preceding objects.
     private static let recentLimit = 4
 
     init(

@@ -203,7 +203,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSCoding, Fetch
 
     // MARK: - Coding
 
-    /// Creates a request from an archive; nil if the archive contains something else.
+    /// Creates a request from an archive; nil if the archive does not contain a request.
     public required init?(coder: NSCoder) {
         super.init()
         guard let archived = FetchSpecification(coder: coder) else { return nil }

@@ -5,7 +5,7 @@
 ///
 /// Without dynamic checks of exclusive access, because every access to a relationship uses this class, on one queue.
 final class RelationshipBatches {
-    /// By relationship, the batch loaded last at the end.
+    /// The batches of each relationship, in the order in which they were loaded.
     @exclusivity(unchecked) private var batches: [[MemberBatch]]
     @exclusivity(unchecked) private var growth: [Int]
     /// The number of destinations of a to-one slot to load next time, by slot.

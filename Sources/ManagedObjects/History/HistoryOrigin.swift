@@ -32,7 +32,7 @@ final class HistoryOrigin: @unchecked Sendable {  // because `others` is set bef
             entity: entities[Int(row.entity)], storeIdentifier: storeIdentifier, coordinator: coordinator)
     }
 
-    /// A value as key-value coding has it, an ID for an object; nil where there is none.
+    /// A value as key-value coding returns it, with an ID in place of an object; nil if there is none.
     func publicValue(_ value: Value, of slot: EntityLayout.Slot) -> Any? {
         switch value {
         case .reference(let key): return coordinator.coordinator?.objectID(for: key)

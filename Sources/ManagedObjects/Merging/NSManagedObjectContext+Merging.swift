@@ -74,7 +74,7 @@ extension NSManagedObjectContext {
         var made: ContiguousArray<ObjectKey> = []
         for id in inserted {
             guard let key = key(for: id) else { continue }
-            // Registered already, with a row that was missing for a time: it is read again.
+            // The object is registered already, and its row may have been missing before: the row is read again.
             if let known = registeredObject(for: key) {
                 if known.state.contains(.inaccessible) { known.state.subtract([.inaccessible, .realised]) }
                 reread.append(known)

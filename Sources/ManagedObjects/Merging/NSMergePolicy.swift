@@ -4,9 +4,9 @@ import Foundation
 public enum NSMergePolicyType: UInt, @unchecked Sendable {
     /// Conflicts are errors.
     case errorMergePolicyType = 0
-    /// Property by property, the store's change wins.
+    /// Property by property, the store's change takes precedence.
     case mergeByPropertyStoreTrumpMergePolicyType = 1
-    /// Property by property, the object's change wins.
+    /// Property by property, the object's change takes precedence.
     case mergeByPropertyObjectTrumpMergePolicyType = 2
     /// The object's values replace the whole row.
     case overwriteMergePolicyType = 3
@@ -14,8 +14,8 @@ public enum NSMergePolicyType: UInt, @unchecked Sendable {
     case rollbackMergePolicyType = 4
 }
 
-/// Resolves the conflicts of a save: rows that have changed in the store, and unique values that are taken. Subclass to
-/// resolve conflicts in another way; call super for the remaining ones.
+/// Resolves the conflicts of a save: rows that have changed in the store, and unique values that another object has.
+/// Subclass to resolve conflicts in another way; call super for the remaining ones.
 open class NSMergePolicy: NSObject, @unchecked Sendable {  // because it is immutable
     /// The kind of built-in policy.
     open private(set) var mergeType: NSMergePolicyType
@@ -92,9 +92,9 @@ private let rollbackPolicy = NSMergePolicy(merge: .rollbackMergePolicyType)
 
 /// Conflicts are errors.
 public var NSErrorMergePolicy: AnyObject { errorPolicy }
-/// Property by property, the store's change wins.
+/// Property by property, the store's change takes precedence.
 public var NSMergeByPropertyStoreTrumpMergePolicy: AnyObject { storeTrumpPolicy }
-/// Property by property, the object's change wins.
+/// Property by property, the object's change takes precedence.
 public var NSMergeByPropertyObjectTrumpMergePolicy: AnyObject { objectTrumpPolicy }
 /// The object's values replace the whole row.
 public var NSOverwriteMergePolicy: AnyObject { overwritePolicy }

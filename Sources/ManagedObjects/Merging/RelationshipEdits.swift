@@ -97,7 +97,7 @@ struct RelationshipEdits {
     }
 
     /// Adds a change and those that result from it: in one-to-one relationships both ends are references, and an object
-    /// that loses its partner changes too.
+    /// that loses its destination changes too.
     private mutating func add(_ edit: Reference) {
         var waiting = [edit]
         while let edit = waiting.popLast() {

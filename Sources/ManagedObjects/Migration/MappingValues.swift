@@ -109,8 +109,8 @@ struct MappingValues {
         ]
     }
 
-    /// A value as the field takes it: a to-one relationship takes the only element of a collection, a to-many one an object
-    /// as its only member, a composite attribute its own elements.
+    /// A value converted to the form that the field requires: for a to-one relationship the only element of a
+    /// collection, for a to-many relationship an object as its only member, for a composite attribute its own elements.
     private func converted(_ value: Any?, for field: EntityLayout.Field) throws -> Any? {
         guard let destination else { return value }
         switch field {
@@ -158,7 +158,7 @@ struct MappingValues {
         case let array as NSArray: return try objects(array.map { $0 })
         default:
             throw PredicateEvaluationError(
-                .typeMismatch, "A value of the type \(type(of: value)) is no managed object.")
+                .typeMismatch, "A value of the type \(type(of: value)) is not a managed object.")
         }
     }
 
@@ -166,7 +166,7 @@ struct MappingValues {
         try values.map { value in
             guard let object = value as? NSManagedObject else {
                 throw PredicateEvaluationError(
-                    .typeMismatch, "A value of the type \(type(of: value)) is no managed object.")
+                    .typeMismatch, "A value of the type \(type(of: value)) is not a managed object.")
             }
             return object
         }

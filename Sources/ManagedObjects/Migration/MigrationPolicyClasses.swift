@@ -11,7 +11,7 @@ final class MigrationPolicyClasses: Sendable {
         known.withLock { $0[name ?? String(describing: policyClass)] = policyClass }
     }
 
-    /// The one policy class of a name in the program, which may lack its module.
+    /// The only policy class of the program with a name, which may be without a module.
     private func onlyClass(named name: String) -> NSEntityMigrationPolicy.Type? {
         let found = ProgramClasses.named(name).compactMap { $0 as? NSEntityMigrationPolicy.Type }
         return found.count == 1 ? found[0] : nil
@@ -24,7 +24,8 @@ final class MigrationPolicyClasses: Sendable {
         guard let name = mapping.entityMigrationPolicyClassName, !name.isEmpty else {
             guard mapping.mappingType != .customEntityMappingType else {
                 throw CocoaError(
-                    .migration, "The entity mapping “\(mapping.name ?? "")” is custom and names no migration policy.")
+                    .migration,
+                    "The entity mapping “\(mapping.name ?? "")” is of the type custom and has no migration policy.")
             }
             return NSEntityMigrationPolicy()
         }

@@ -1,6 +1,6 @@
 /// How the objects of an entity are migrated.
 public enum NSEntityMappingType: UInt, @unchecked Sendable {
-    /// Not set: the manager treats the mapping by the entities that it names.
+    /// Not set: the manager migrates the objects according to the entities of the mapping.
     case undefinedEntityMappingType = 0
     /// A policy of the developer creates the destination instances.
     case customEntityMappingType = 1

@@ -4,8 +4,8 @@ import Foundation
 open class NSPropertyMapping: NSObject {
     /// The name of the property of the destination entity.
     open var name: String?
-    /// The value; nil leaves the property as the insertion made it. For the variables see ``NSMigrationManagerKey`` and
-    /// the constants beside it.
+    /// The value; with nil the property keeps the value that it has after the insertion. For the variables see
+    /// ``NSMigrationManagerKey`` and the constants beside it.
     open var valueExpression: NSExpression?
     /// The developer's own key-value pairs.
     open var userInfo: [AnyHashable: Any]?

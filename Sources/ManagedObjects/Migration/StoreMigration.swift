@@ -68,8 +68,8 @@ struct StoreMigration {
 
     /// Migrates the store from its present version to another.
     ///
-    /// - Parameter models: The versions between, to which the store is migrated in turn; each step is inferred, and all steps
-    ///   are one transaction. In SQLite and PostgreSQL only.
+    /// - Parameter models: The intermediate versions, to which the store is migrated in turn; each step is inferred,
+    ///   and all steps are one transaction. In SQLite and PostgreSQL only.
     func migrate(to model: NSManagedObjectModel, through models: [NSManagedObjectModel] = []) throws {
         // A stage may have migrated the store since it was opened.
         let metadata =
@@ -180,7 +180,8 @@ struct StoreMigration {
         throws
     {
         var options = options
-        // The history is copied at the end; the objects that the manager inserts are no changes of the program.
+        // The history is copied at the end; the insertions of the manager are not recorded, because they are not
+        // changes of the program.
         for key in [NSMigratePersistentStoresAutomaticallyOption, NSPersistentHistoryTrackingKey] { options[key] = nil }
         try manager.migrateStore(
             from: source, sourceType: type, options: options, with: mapping, toDestinationURL: destination,

@@ -51,7 +51,7 @@ internal struct ModelValueReader {
     private func connectHierarchy(_ value: Model) throws {
         let parents = Dictionary(
             value.entities.map { ($0.name, $0.parentName) }, uniquingKeysWith: { first, _ in first })
-        // A walk up the ancestors marks entities whose ancestry ends, so that each step is made once.
+        // The names of entities whose chain of ancestors has an end: each entity is examined only once.
         var ending: Set<String> = []
         for entity in value.entities {
             var walked: Set<String> = []

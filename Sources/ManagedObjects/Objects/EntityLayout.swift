@@ -32,7 +32,7 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
         let isPersistent: Bool
         /// The value of a new object.
         let initial: Value
-        /// The attribute, if the slot is one's.
+        /// The attribute, if the slot contains the value of one.
         let attribute: NSAttributeDescription?
 
         init(

@@ -1,6 +1,6 @@
 /// The values of an object before the current event.
 enum EventStart {
-    /// It had no values of its own: those of its row, or its committed values.
+    /// The object had no values of its own, only those of its row, or its committed values.
     case unchanged
     case values(ContiguousArray<Value>)
 }

@@ -25,7 +25,7 @@ struct FieldKeys {
         self.table = table
     }
 
-    /// The field of a key; nil for a key that is none.
+    /// The field of a key; nil if there is no field with the key.
     @inline(__always)
     subscript(key: String) -> EntityLayout.Field? {
         let bits = Self.bits(of: key)

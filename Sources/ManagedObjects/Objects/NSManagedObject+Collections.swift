@@ -38,7 +38,7 @@ extension NSManagedObject {
 final class RelationshipSet: NSMutableSet {
     private var owner: NSManagedObject?
     private var index = 0
-    /// Whether changes leave the inverse to the accessor that makes them.
+    /// Whether changes do not update the inverse, because the accessor that makes them does.
     private var isPrimitive = false
 
     convenience init(owner: NSManagedObject, index: Int, isPrimitive: Bool = false) {

@@ -66,7 +66,8 @@ extension NSManagedObject {
 
     /// Adds an object to a to-many relationship, at a position or at the end.
     ///
-    /// - Parameter primitive: Whether the inverse is left to `didChangeValue(forKey:)`; see ``PrimitiveEdits``.
+    /// - Parameter primitive: Whether the inverse is updated later, by `didChangeValue(forKey:)`; see
+    ///   ``PrimitiveEdits``.
     final func addMember(_ member: NSManagedObject, at index: Int, position: Int? = nil, primitive: Bool = false) {
         let field = layout.toMany[index]
         primitive ? notePrimitiveEdit(of: .toMany(index)) : willChangeValue(forKey: field.name)

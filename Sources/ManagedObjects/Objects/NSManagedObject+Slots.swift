@@ -101,7 +101,7 @@ extension NSManagedObject {
         return true
     }
 
-    /// The values of derived attributes in the object's row, without firing a fault; none where no row is read.
+    /// The values of derived attributes in the object's row, without firing a fault; empty if no row has been read.
     final var derivedValues: [Value] {
         layout.derivedSlots.compactMap { slot in
             guard let page else { return committed?[slot] }
@@ -150,7 +150,7 @@ extension NSManagedObject {
             guard let committed else { return values.indices.filter(isIncluded) }
             return values.indices.filter { isIncluded($0) && !values[$0].isSame(as: committed[$0]) }
         }
-        // What was not set since it was copied from the row need not be compared.
+        // Slots that were not set since they were copied from the row need not be compared.
         return values.indices.filter { slot in
             touched & Self.bit(ofSlot: slot) != 0 && isIncluded(slot)
                 && !page.holds(values[slot], in: page.cell(row: Int(row), slot: slot), slot: layout.slots[slot])

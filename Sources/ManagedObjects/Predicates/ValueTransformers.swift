@@ -26,7 +26,7 @@ internal final class ValueTransformers: @unchecked Sendable {  // because every 
         if let transformer = lock.withLock({ transformers[name] }) { return transformer }
         let classes = ProgramClasses.named(name.rawValue).compactMap { $0 as? ValueTransformer.Type }
         let own = classes.first { $0 == NSSecureUnarchiveFromDataTransformer.self }
-        // Of several classes with one name, none is the right one.
+        // If several classes have the name, none of them is used.
         guard let found = own ?? (classes.count == 1 ? classes[0] : nil) else { return nil }
         // Created without the lock, because its initialiser may register transformers.
         let transformer = found.init()

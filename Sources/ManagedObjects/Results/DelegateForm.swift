@@ -60,7 +60,7 @@ extension FetchedResults {
         guard !change.objects.isEmpty else { return }
         delegate.controllerWillChangeContent(controller)
         for index in change.deletedSections {
-            // It has no objects any more.
+            // A removed section has no objects.
             let removed = ResultsList.Section(name: change.old.sections[index].name, range: 0..<0)
             let section = FetchedSection(removed, of: change.old, results: self)
             delegate.controller(controller, didChange: section, atSectionIndex: index, for: .delete)

@@ -1,6 +1,6 @@
 /// What the changes of a save are written to: a store, or a transaction of a store that contains several saves.
 protocol PlanTarget: AnyObject {
-    /// The store's number in its coordinator, from 1: what `ObjectKey.store` holds.
+    /// The store's number in its coordinator, from 1: the value of `ObjectKey.store`.
     var number: UInt16 { get }
 
     /// Reserves primary keys, at least one, for new objects of the entity's hierarchy.

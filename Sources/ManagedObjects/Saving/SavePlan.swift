@@ -78,7 +78,7 @@ struct SaveOutcome {
     var transaction: Int64?
 }
 
-/// Rows whose versions differ from the plan, or unique values that are taken. Nothing was written.
+/// Rows whose versions differ from the plan, or unique values that another row has. Nothing was written.
 struct SaveConflicts: Error {
     struct Stale: @unchecked Sendable {  // because the throwing store does not keep the page
         var entity: NSEntityDescription

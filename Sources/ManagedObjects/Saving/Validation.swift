@@ -138,7 +138,8 @@ struct Validation {
         {
             errors += details as [any Error]
         } else {
-            // Not the bridged error, from which the program's own type cannot be had back outside Apple's platforms.
+            // The original error instead of the bridged one: outside Apple's platforms a bridged error cannot be cast
+            // to the program's own type again.
             errors.append(error)
         }
     }

@@ -33,7 +33,7 @@ final class ValidationRules {
 }
 
 extension EntityLayout.Slot.Kind {
-    /// Whether some numbers do not fit the kind.
+    /// Whether there are numbers that the kind cannot store.
     fileprivate var isLimited: Bool {
         switch self {
         case .integer16, .integer32, .double, .float, .date: true

@@ -64,7 +64,7 @@ public struct RowCopyRequest {
 @_spi(Stores)
 public enum RowCopyOutcome {
     case copied(RowCopyResult)
-    /// Nothing was changed: only objects can make the copy.
+    /// Nothing was changed: the copy must be made with objects.
     case needsObjects(because: RowCopyObstacle)
 }
 
@@ -94,8 +94,8 @@ extension NSManagedObjectContext {
     ///
     /// Cost: a few statements for each entity and relationship, regardless of the number of rows.
     ///
-    /// Only objects can make the copy if the store is not an SQLite store, a root does not exist, a copy would lack a
-    /// required object or violate a constraint, or a relationship is stored in a way that set operations cannot copy.
+    /// The copy must be made with objects if the store is not an SQLite store, a root does not exist, a copy would lack
+    /// a required object or violate a constraint, or a relationship is stored in a way that set operations cannot copy.
     ///
     /// - Throws: The error of `willContinue`, and errors of the store.
     public func copyRows(_ ids: [NSManagedObjectID], by request: RowCopyRequest) throws -> RowCopyOutcome {

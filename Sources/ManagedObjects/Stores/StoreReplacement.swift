@@ -165,7 +165,7 @@ package final class StoreReplacement {
         if occupant == .nothing { throw FileError.existing(old.path) }
         guard status.isRegular else {
             throw CocoaError(
-                .fileWriteUnknown, "What is at \(old.path) is not a file and is not replaced.", url: destination)
+                .fileWriteUnknown, "The item at \(old.path) is not a file, and is not replaced.", url: destination)
         }
         do {
             return try StoreLock(old.url)
@@ -174,10 +174,10 @@ package final class StoreReplacement {
             case .SQLITE_NOTADB, .SQLITE_CORRUPT:
                 if occupant == .file { return nil }
                 throw StoreFiles.failure(
-                    error, "What is at \(old.path) is not a store, and is not replaced.", destination)
+                    error, "The file at \(old.path) is not a store, and is not replaced.", destination)
             case .SQLITE_BUSY, .SQLITE_LOCKED:
                 throw StoreFiles.failure(
-                    error, "The store at \(old.path) is in use. Close it where it is open. Nothing has changed.",
+                    error, "The store at \(old.path) is in use. Close all connections to it. Nothing has changed.",
                     destination)
             default: throw StoreFiles.failure(error, "The store could not be replaced.", destination)
             }
@@ -196,7 +196,8 @@ package final class StoreReplacement {
                     guard FileManager.default.contentsEqual(atPath: source, andPath: target.path) else {
                         throw CocoaError(
                             .fileWriteFileExists,
-                            "Two large values have the same file name and different content. Move \(target.path) away.",
+                            "Two large values have the same file name and different content. Move \(target.path) to "
+                                + "another folder.",
                             url: destination)
                     }
                     continue

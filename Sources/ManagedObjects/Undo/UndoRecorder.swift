@@ -17,8 +17,8 @@ struct UndoRecorder {
     /// The changes of an event to an object that are needed to undo it.
     struct Change {
         var object: NSManagedObject
-        /// Whether the object existed before, and whether it exists now, in the sense of neither inserted later nor
-        /// deleted.
+        /// Whether the object existed before the event, and whether it exists after it. Before its insertion and after
+        /// its deletion an object does not exist.
         var wasThere: Bool
         var isThere: Bool
         /// The changed slots, and all former values.
@@ -144,8 +144,8 @@ extension NSManagedObjectContext {
         }
         for change in changes where change.wasThere && !change.isThere { undoDeletion(change.object) }
         for change in changes { undoValues(change) }
-        // References that become nil are set first, so that no object is taken from an owner that has already released
-        // it.
+        // References that become nil are set first, so that no object is removed from an owner to which it no longer
+        // belongs.
         for change in changes { undoReferences(change) { $0 == nil } }
         for change in changes { undoReferences(change) { $0 != nil } }
         for change in changes {

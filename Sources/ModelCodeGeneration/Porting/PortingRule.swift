@@ -12,7 +12,7 @@ public struct PortingRule: Sendable, Hashable {
     /// A file that uses names of Core Data and does not import it.
     package static let missingImport = PortingRule(
         "import CoreData",
-        "Write `import CoreData` in each file that uses its names: other files' imports do not count here.")
+        "Write `import CoreData` in each file that uses its names: imports in other files have no effect here.")
     /// A method in an extension that overrides one of a superclass.
     static let overrideInExtension = PortingRule(
         "override", "Move it into the body of the class: without Objective-C an extension cannot override.")

@@ -62,7 +62,7 @@ struct MigrationInference {
             found.insert(
                 .init(
                     entity: entity, property: nil,
-                    reason: "It gets a common ancestor, \(newRoot), with \(first.entity), and they had none before. "
+                    reason: "It and \(first.entity) get a common ancestor, \(newRoot), which they did not have before. "
                         + "Hierarchies cannot be merged without a mapping model."))
         }
     }

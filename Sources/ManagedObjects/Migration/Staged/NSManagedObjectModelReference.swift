@@ -25,7 +25,7 @@ open class NSManagedObjectModelReference: NSObject {
         self.init(.model(model), versionChecksum)
     }
 
-    /// A reference to a file: a model, or a folder of versions, of which the one with the checksum is meant.
+    /// A reference to a file: a model, or a folder of versions, of which the one with the checksum is used.
     public convenience init(fileURL: URL, versionChecksum: String) { self.init(.file(fileURL), versionChecksum) }
 
     /// A reference to a model of a bundle by its name, without extension; nil is the main bundle.

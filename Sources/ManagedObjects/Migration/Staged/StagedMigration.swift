@@ -2,9 +2,10 @@ import Foundation
 
 /// A staged migration of one store.
 ///
-/// Each custom stage takes place as a whole: with handlers, an SQLite store is copied, and the copy replaces it when both
-/// handlers have returned. So a process that is killed, or a handler that throws, leaves the store at a version of the stages,
-/// and the next attempt continues there. Cost of a custom stage with handlers: a copy of the file; large values are linked.
+/// Each custom stage is executed completely or not at all: with handlers, an SQLite store is copied, and the copy
+/// replaces it when both handlers have returned. So a process that is killed, or a handler that throws, leaves the
+/// store at a version of the stages, and the next attempt continues there. Cost of a custom stage with handlers: a copy
+/// of the file; large values are linked.
 struct StagedMigration {
     let manager: NSStagedMigrationManager
     let migration: StoreMigration
@@ -157,7 +158,7 @@ struct StagedMigration {
             "The \(whose) model is in no stage of the migration: its checksum is \(checksum).")
     }
 
-    /// Refuses versions that are the target of two stages.
+    /// Rejects versions that are the target of two stages.
     private func requireDistinct() throws {
         var targets: Set<String> = []
         for stage in manager.stages {

@@ -34,7 +34,7 @@ enum ArchiveStoreFormat: StoreFileFormat {
         guard case .string(formatName)? = root["format"], case .string(let uuid)? = root["uuid"],
             case .data(let metadata)? = root["metadata"], case .integer(let lastReference)? = root["lastReference"],
             case .array(let objects)? = root["objects"]
-        else { throw damaged("The archive contains something else.", url: url) }
+        else { throw damaged("The archive does not contain a store.", url: url) }
         guard case .integer(version)? = root["version"] else {
             throw damaged("It was written by a later version of the engine.", url: url)
         }

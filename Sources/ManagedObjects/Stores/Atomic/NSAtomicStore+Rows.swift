@@ -70,7 +70,7 @@ extension NSAtomicStore {
                 let number = references?.number(of: newReferenceObject(for: object), entity: object.entity) ?? 0
                 guard cache.entry(of: number, root: object.entity.rootEntity.index) == nil else {
                     throw CocoaError(
-                        .persistentStoreSave, "The store gives a new object the reference object of another one.",
+                        .persistentStoreSave, "The store assigned another object's reference object to a new object.",
                         url: url)
                 }
                 return number
@@ -84,7 +84,7 @@ extension NSAtomicStore {
                 let reference = newReferenceObject(for: object)
                 guard references?.assign(reference, to: object.key.number, entity: object.entity) == true else {
                     throw CocoaError(
-                        .persistentStoreSave, "The store gives a new object the reference object of another one.",
+                        .persistentStoreSave, "The store assigned another object's reference object to a new object.",
                         url: url)
                 }
             }

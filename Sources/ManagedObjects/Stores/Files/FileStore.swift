@@ -128,8 +128,8 @@ class FileStore: NSAtomicStore, @unchecked Sendable {  // because its state is u
         return super.move(to: url)
     }
 
-    /// Writes a file atomically: beside its place first, then it is renamed. A symbolic link at the place is preserved, and the
-    /// file that it refers to is replaced.
+    /// Writes a file atomically: a new file is written beside the location and then renamed. A symbolic link at the
+    /// location is preserved, and the file that it refers to is replaced.
     ///
     /// - Parameter stamp: The state of the file that may be replaced; nil for any.
     /// - Throws: Code 134030 if the file has been changed or removed since; errors of the file system.
@@ -141,7 +141,7 @@ class FileStore: NSAtomicStore, @unchecked Sendable {  // because its state is u
             if let stamp, FileStamp(url.path) != stamp {
                 throw CocoaError(
                     .persistentStoreSave,
-                    "The file has been changed since the store read it; saving would undo these changes.", url: url)
+                    "The file has been changed since the store read it; a save would overwrite the changes.", url: url)
             }
             try folder.commit()
         } catch let error as FileError {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The values of uniqueness constraints that are taken, and the rows that have them.
+/// The values of uniqueness constraints that occur in rows, and the rows that have them.
 struct MemoryUniqueness {
     /// One constraint of an entity, its own or inherited.
     struct Constraint {
@@ -78,7 +78,7 @@ struct MemoryUniqueness {
 
     // MARK: - Checking a plan
 
-    /// The rows of a plan whose values are taken, by a row that is not changed or by an earlier row of the plan.
+    /// The rows of a plan whose values another row has: one that is not changed, or an earlier row of the plan.
     func conflicts(of plan: SavePlan, in content: MemoryContent, store: UInt16) -> [SaveConflicts.Taken] {
         var check = Check(leaving: plan, content: content, store: store)
         for group in plan.inserts {

@@ -40,9 +40,10 @@
         func position(of part: SQLFragment, in text: SQLFragment) -> SQLFragment { "strpos(\(text), \(part))" }
         func name(of function: PredicateFunctions.Name) -> String? { nil }
 
-        /// Texts whose characters have one form only are compared exactly; all others may satisfy an operator, or may not. Those
-        /// are texts of ASCII if differences are ignored, because the collation "C" maps the case of its letters only, and
-        /// otherwise texts without combining characters.
+        /// Texts whose characters have only one form are compared exactly; of other texts it is not known whether they
+        /// satisfy an operator. If differences are ignored, the texts with one form are those of ASCII characters,
+        /// because the collation "C" maps the case of ASCII letters only; otherwise they are the texts without
+        /// combining characters.
         func enclosing(_ text: SQLFragment, _ test: TextTest) -> EnclosingConditions {
             let isFolded = !test.options.isLiteral
             func others(_ text: SQLFragment) -> SQLFragment {
@@ -89,7 +90,7 @@
             }
         }
 
-        /// A shift by a number of bits that is negative, or at least 64, has another result than elsewhere.
+        /// A shift by a number of bits that is negative, or at least 64, has another result than in memory.
         var canShift: Bool { false }
 
         // MARK: - Definitions

@@ -77,13 +77,13 @@
         func hasWrongType(_ column: String, _ kind: EntityLayout.Slot.Kind) -> String? { nil }
     }
 
-    /// The indexes that a store lacks. Without a unique one, equal values are not refused.
+    /// The indexes that a store lacks. Without a unique index, duplicate values are not rejected.
     private struct MissingIndexes {
         let schema: SQLSchema
         /// The names of the indexes of the database's schema, in upper case.
         let present: Set<String>
 
-        /// - Parameter duplicates: The entities with rows that a unique index would refuse: it is then not created.
+        /// - Parameter duplicates: The entities with rows that violate a unique index: it is then not created.
         func problems(duplicates: Set<String>) -> [RowProblem] {
             let refused = Set(
                 schema.entities.filter { duplicates.contains($0.entity.name ?? "") }.map(\.table))
@@ -97,7 +97,7 @@
                 return RowProblem(
                     kind: .missingIndex, entity: name, count: 1, examples: [],
                     message: index.isUnique
-                        ? "The store lacks an index that refuses duplicates." : "The store lacks an index.",
+                        ? "The store lacks a unique index." : "The store lacks an index.",
                     repairs: canBeCreated ? [SQLQuery(index, in: dialect)] : [])
             }
         }

@@ -117,7 +117,7 @@
             let dialect = PostgreSQLDialect()
             let channel = metadata.uuid
             let commits = CommitObservers<PostgreSQLListener> { queue, notify in
-                // A connection of its own listens.
+                // A separate connection listens for notifications.
                 try PostgreSQLListener(channel: channel, connect: { try pool.connect() }) { _ in
                     queue.async(execute: notify)
                 }

@@ -13,8 +13,8 @@ struct RowOrder<Row> {
 
     private let criteria: [Criterion]
 
-    /// - Parameter reader: Returns what reads the value of a key path, which is created once for each descriptor; nil stands for
-    ///   the row itself. The second argument is whether a closure compares the values.
+    /// - Parameter reader: Returns the function that reads the value of a key path; called once for each descriptor. A
+    ///   nil key path stands for the row itself. The second argument is whether a closure compares the values.
     init(_ descriptors: [NSSortDescriptor], reader: (String?, Bool) throws -> (Row) throws -> SortValue) rethrows {
         criteria = try descriptors.map { descriptor in
             let key = descriptor.key.flatMap { $0 == "self" || $0 == "SELF" ? nil : $0 }

@@ -1,6 +1,6 @@
 import GRDB
 
-/// How a database writes the statements of a store as text, and how it binds lists of values.
+/// The SQL syntax of a database: the text of a store's statements, and the binding of lists of values.
 ///
 /// Statements are values, such as ``SQLInsert``, that are built from the schema. Their text is standard SQL, except for the parts
 /// that a dialect writes. A parameter is a question mark in it, and a statement with a parameter that occurs more than once

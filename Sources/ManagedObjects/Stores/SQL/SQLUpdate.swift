@@ -42,8 +42,8 @@ enum SQLAssignment: Sendable {
     case expression(String, of: String)
     /// The greater of the stored number, or 0, and a parameter.
     case greater(String)
-    /// A version greater than the stored one and than another: by default a parameter. A version that another context may
-    /// have read must not return.
+    /// A version greater than the stored one and than another: by default a parameter. A version that another context
+    /// may have read must not be assigned again.
     case laterVersion(than: String = "?")
     /// The version of a row increased by a number. Rows that other programs wrote may have none.
     case versionIncrement(by: Int = 1)

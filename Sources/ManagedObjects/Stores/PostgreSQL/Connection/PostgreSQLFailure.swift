@@ -30,9 +30,9 @@
                 return (.persistentStoreTimeout, "The server has ended a statement: \(error.message)")
             }
             switch error.state?.prefix(2) {
-            case "28": return (.fileReadNoPermission, "The server refuses the user: \(error.message)")
+            case "28": return (.fileReadNoPermission, "The server rejected the user: \(error.message)")
             case "3D": return (.fileReadNoSuchFile, "The server does not have the database: \(error.message)")
-            case "53": return (.fileWriteOutOfSpace, "The server lacks a resource: \(error.message)")
+            case "53": return (.fileWriteOutOfSpace, "The server has insufficient resources: \(error.message)")
             case "42" where error.state == "42501":
                 return (
                     activity == .saving ? .fileWriteNoPermission : .fileReadNoPermission,
@@ -51,7 +51,7 @@
                     .persistentStoreOpen, "The server cannot be reached, or accepts no statements: \(error.message)"
                 )
             }
-            return (activity.code, "PostgreSQL refused a statement: \(error.message)")
+            return (activity.code, "PostgreSQL rejected a statement: \(error.message)")
         }
     }
 #endif

@@ -17,7 +17,7 @@
         /// The number of texts that are computed with one statement.
         private static let chunk = 5000
 
-        /// Takes a message of the server's: `NOTICE:  coral-derived TABLE COLUMN 1,2,3`.
+        /// Processes a message of the server: `NOTICE:  coral-derived TABLE COLUMN 1,2,3`.
         func take(_ message: String) {
             if let start = message.range(of: Self.prefix) {
                 Self.add(message[start.upperBound...], to: &keys)

@@ -4,8 +4,9 @@
     /// A function locks the rows of the derived attribute before it computes their values, so that the values of concurrent
     /// transactions are not lost. In the transactions of stores it reports the rows as a notice: see ``DerivedNotices``.
     ///
-    /// Texts that are derived by a function are computed by the store, because the server's functions of the same names have
-    /// other results. Their triggers report the rows, and refuse what other programs would change.
+    /// Texts that are derived by a function are computed by the store, because the server's functions of the same names
+    /// have other results. Their triggers report the rows in the transactions of stores, and are an error in those of
+    /// other programs.
     struct PostgreSQLDerivedTriggers {
         private let schema: SQLSchema
 

@@ -159,9 +159,9 @@
 
         // MARK: - History
 
-        /// The tables of the history, which are created if it is wanted; nil if the store has none.
+        /// The tables of the history, which are created if `isWanted` is true; nil if the store has none.
         ///
-        /// - Parameter keepsOldValues: Whether old values are recorded too, if the history is wanted.
+        /// - Parameter keepsOldValues: Whether old values are recorded too, if `isWanted` is true.
         func history(
             _ schema: SQLSchema, isWanted: Bool, keepsOldValues: Bool = false, in connection: PostgreSQLConnection
         ) throws -> HistoryTables? {

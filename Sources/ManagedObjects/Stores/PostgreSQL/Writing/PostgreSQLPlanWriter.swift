@@ -144,8 +144,9 @@
             let checksVersion: Bool
         }
 
-        /// With more sets of columns than this, all columns of them are written with one statement: the version that is
-        /// checked is that of all values of a row.
+        /// If the rows whose version is checked have more different sets of changed columns than this, one statement
+        /// writes all of these columns for each of them. It writes unchanged values too, which are those of the checked
+        /// version.
         private static let statementLimit = 2
 
         private mutating func update(

@@ -57,7 +57,9 @@
                 throw PostgreSQLFailure.translated(error, .saving, url: url)
             }
             throw CocoaError(
-                .persistentStoreSave, "Other processes change the same unique values all the time.", url: place)
+                .persistentStoreSave,
+                "The save was tried eight times, and each time other processes changed the same unique values.",
+                url: place)
         }
 
         /// - Throws: ``SaveConflicts`` if rows of the plan have unique values of other rows.

@@ -4,8 +4,8 @@
     struct RowStatements {
         let entity: SQLEntity
 
-        /// The rows of the arrays, in their order. The server reads the elements one by one; `unnest` of several arrays in FROM
-        /// would first write all rows to a store of its own, which takes a tenth of the time of an update.
+        /// The rows of the arrays, in their order. The server reads the elements one by one; `unnest` of several arrays
+        /// in FROM would first write all rows to temporary storage, which takes a tenth of the time of an update.
         private static func rows(_ columns: [String]) -> String {
             let elements = columns.enumerated().map { "unnest($\($0 + 1)) AS \($1)" }.joined(separator: ", ")
             return "(SELECT \(elements)) AS w"

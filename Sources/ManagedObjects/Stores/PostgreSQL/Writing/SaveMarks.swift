@@ -1,7 +1,8 @@
 #if PostgreSQL
     import Synchronization
 
-    /// Decides when the marks of old transactions are deleted: now and then, so that their table stays small.
+    /// Determines when the marks of old transactions are deleted: with one of every 500 transactions, so that their
+    /// table stays small.
     final class SaveMarks: Sendable {
         private let count = Atomic(0)
         private static let interval = 500

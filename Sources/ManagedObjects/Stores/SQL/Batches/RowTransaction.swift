@@ -1,6 +1,7 @@
 import GRDB
 
-/// A transaction in which a batch request changes rows, and what happens besides its statements.
+/// A transaction in which a batch request changes rows, with its history and the files that it creates or makes
+/// obsolete.
 protocol RowTransaction: AnyObject {
     associatedtype Database: SQLWritingDatabase
 
@@ -17,9 +18,9 @@ protocol RowTransaction: AnyObject {
     /// Records changes of rows in the history, if there is one.
     func record(_ changes: (inout HistoryRows) -> Void)
 
-    /// Takes files that were created: they are removed if the transaction fails.
+    /// Records files that were created, so that they are removed if the transaction fails.
     func take(files: [String])
-    /// Notes the files to which columns of rows refer, before the values are overwritten or deleted.
+    /// Records the files to which columns of rows refer, before the values are overwritten or deleted.
     func noteFiles(in columns: [SQLColumn], of entity: SQLEntity, keys: [Int64]) throws
 }
 

@@ -90,13 +90,13 @@ struct EntityRowCheck {
         var problems = [
             try problem(
                 .wrongEntity, nil, where: "t.Z_ENT IS NULL OR NOT \(isOfEntity(sqlEntity, "t"))",
-                "The entity numbers of rows do not belong to their table.")
+                "Rows have entity numbers that do not belong to their table.")
         ]
         if !abstract.isEmpty {
             problems.append(
                 try problem(
                     .wrongEntity, nil, where: SQLRestriction.areOfEntities(abstract, "t"),
-                    "Rows are of an abstract entity."))
+                    "The entity of the rows is abstract."))
         }
         let highest = try reader.integer(KeyCommands.highest(in: table))
         let counted = try reader.integer(KeyCommands.last, [sqlEntity.number.databaseValue])

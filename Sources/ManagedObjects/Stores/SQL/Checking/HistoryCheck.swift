@@ -1,7 +1,7 @@
 import GRDB
 
-/// Checks the numbers of a history: a transaction with a number that is not counted, or changes without a transaction, would not
-/// be read after a token.
+/// Checks the numbers of a history: a transaction with a number above the recorded last one, or changes without a
+/// transaction, would not be read after a token.
 struct HistoryCheck {
     let catalog: SQLCatalog
     let reader: any RowCheckReader
@@ -16,7 +16,7 @@ struct HistoryCheck {
             let highest = try reader.integer(KeyCommands.highest(in: table))
             let counted = try reader.firstRow(
                 reader.dialect.text(of: KeyCommands.last), [number.databaseValue])?.integer(0)
-            // Without a row in Z_PRIMARYKEY the highest number counts.
+            // Without a row in Z_PRIMARYKEY the highest number is used.
             guard let counted, highest > counted else { continue }
             problems.append(
                 RowProblem(

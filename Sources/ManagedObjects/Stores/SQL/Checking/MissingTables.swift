@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 
-/// The tables and columns that a store lacks although the model requires them, as a program leaves them that has changed
-/// the metadata of a store without migrating it. The repair adds them, with the default values of attributes.
+/// The tables and columns that a store lacks although the model requires them: for example, because a program has
+/// changed the metadata of the store without migrating it. The repair adds them, with the default values of attributes.
 struct MissingTables {
     private let schema: SQLSchema
     private let dialect: any SQLDialect

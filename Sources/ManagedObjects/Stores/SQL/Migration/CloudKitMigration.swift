@@ -1,7 +1,7 @@
 /// The statements that change the numbers of entities in the tables of CloudKit mirroring: those whose names begin with `ANSCK` and
 /// that have a column `ZENTITYID`.
 ///
-/// The rows say to which records of CloudKit the objects belong. Rows of removed entities are deleted: their numbers belong to
+/// The rows assign the objects to records of CloudKit. Rows of removed entities are deleted: their numbers belong to
 /// other entities of the new version.
 struct CloudKitMigration {
     let schema: MigratedSchema

@@ -1,8 +1,8 @@
 import Foundation
 import ModelFiles
 
-/// Whether a migration in place may leave columns and tables that the new model does not have for later: a Boolean. The same
-/// key in a store's metadata is true while there are some. See
+/// Whether a migration in place may postpone the removal of columns and tables that the new model does not have: a
+/// Boolean. The same key in a store's metadata is true until they are removed. See
 /// ``NSPersistentStoreCoordinator/finishDeferredLightweightMigration()``.
 public let NSPersistentStoreDeferredLightweightMigrationOptionKey: String =
     StoreMetadataKeys.deferredMigration

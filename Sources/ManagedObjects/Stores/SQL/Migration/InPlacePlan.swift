@@ -1,4 +1,4 @@
-/// The statements that bring the tables of a store from one schema to another, in order.
+/// The statements that convert the tables of a store from one schema to another, in order.
 ///
 /// No row is read by the program. Cost: a table whose columns are only added or renamed is not copied; one whose columns
 /// are removed, or change their types, is copied once.
@@ -6,7 +6,7 @@ struct InPlacePlan {
     let schema: MigratedSchema
     private let catalog: SQLCatalog
     private(set) var statements: [String] = []
-    /// Creates the unique indexes; a failure of one means that rows break the constraint.
+    /// Creates the unique indexes; if one of them fails, rows violate the constraint.
     private(set) var constraints: [String] = []
     /// The derived texts that the database cannot compute.
     let texts: [DerivedColumns.Text]

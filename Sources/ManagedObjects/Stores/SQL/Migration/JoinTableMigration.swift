@@ -1,7 +1,7 @@
-/// The statements that make the join tables of the new schema of those of the old one: by renaming a table and its columns
-/// if that suffices, otherwise by copying its pairs.
+/// The statements that create the join tables of the new schema from those of the old one: by renaming a table and its
+/// columns if that suffices, otherwise by copying its pairs.
 struct JoinTableMigration {
-    /// A new table with the old one that has its pairs, as the owner of the new one reads it.
+    /// A new table, and the old table that contains its pairs, from the point of view of the new table's owner.
     private struct Move {
         let table: SQLJoinTable
         let source: SQLPairs?

@@ -23,8 +23,9 @@ struct MigratedSchema {
     private(set) var pairs: [Pair]
     /// The numbers of the old entities whose rows are deleted.
     let removedNumbers: [Int64]
-    /// The new relationships whose links are copied, because they are stored in another way. Of a relationship and its
-    /// inverse, one; of a to-many and a to-one relationship the to-many one, of a join table its owner.
+    /// The new relationships whose links are copied, because they are stored in another way. Only one side of each
+    /// relationship is included: if one side is to-many and the other to-one, the to-many side; for a join table, its
+    /// owner.
     private(set) var movedRelationships: [NSRelationshipDescription] = []
     private var moved: Set<ObjectIdentifier> = []
 

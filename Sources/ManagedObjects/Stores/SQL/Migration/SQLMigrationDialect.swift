@@ -1,4 +1,4 @@
-/// How a database writes what a migration in place needs beside the statements of a store.
+/// The SQL syntax that a migration in place needs in addition to that of a store's statements.
 protocol SQLMigrationDialect: SQLDialect {
     /// Bytes as a literal, from their hexadecimal digits.
     func literal(ofBytes digits: String) -> String

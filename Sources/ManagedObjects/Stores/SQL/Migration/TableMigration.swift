@@ -1,4 +1,4 @@
-/// The statements that make a table of the new schema of a table of the old one: by changes of its columns if these
+/// The statements that create a table of the new schema from a table of the old one: by changes of its columns if these
 /// suffice, otherwise by copying its rows into a new table.
 struct TableMigration {
     let schema: MigratedSchema

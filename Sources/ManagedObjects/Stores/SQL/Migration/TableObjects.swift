@@ -5,8 +5,8 @@ protocol TableObjects {
     /// - Parameter kept: The tables whose columns keep their names.
     func removal(except kept: Set<String>) -> [String]
 
-    /// The statements that create what is missing, after the rows have been migrated. Constraints are unique indexes: a failure of
-    /// one means that rows break it.
+    /// The statements that create what is missing, after the rows have been migrated. Constraints are unique indexes:
+    /// if one of them fails, rows violate the constraint.
     ///
     /// - Parameter kept: The tables whose indexes still exist.
     func creation(on kept: Set<String>) -> (statements: [String], constraints: [String])

@@ -10,8 +10,8 @@ struct TextTest {
     }
 
     let operation: Operation
-    /// The right side. Of a constant without the differences that the options ignore; a pattern of SQL for
-    /// ``Operation/like``.
+    /// The right side. A constant does not contain the differences that the options ignore. For ``Operation/like`` it
+    /// is a pattern of SQL.
     let part: SQLFragment
     /// Whether the right side is a constant, and not a value of the row.
     let isConstant: Bool

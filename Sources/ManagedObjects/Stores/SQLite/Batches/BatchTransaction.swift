@@ -40,14 +40,14 @@ final class BatchTransaction: RowTransaction {
         filesMade += files
     }
 
-    /// The history, which another writer of the transaction continues, and returns by ``take(_:replacing:)``.
+    /// Transfers the history to another writer of the transaction, which returns it by ``take(_:replacing:)``.
     func takeHistory() -> HistoryWriter? {
         // Moved, so that the changes are not copied.
         defer { history = nil }
         return history
     }
 
-    /// Takes the history back, with the files that the other writer has made obsolete.
+    /// Sets the history that another writer has continued, and adds the files that the other writer has made obsolete.
     func take(_ history: HistoryWriter?, replacing files: [String]) {
         self.history = history
         filesReplaced += files

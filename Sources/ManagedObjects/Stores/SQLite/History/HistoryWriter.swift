@@ -99,7 +99,7 @@ struct HistoryWriter {
         for command in OldValueStatements.deleteNotes { try SQLStatement(command, in: database).run() }
     }
 
-    /// Writes a transaction without changes, if history is wanted or has been begun.
+    /// Writes a transaction without changes, if the option for history is set or the store has transactions already.
     func writeEmptyTransaction() throws {
         if try tables.isWanted || isBegun() { _ = try insertTransaction() }
     }

@@ -18,7 +18,7 @@ struct PageScan {
 
     /// Walks a tree. A page that several pages refer to is visited once.
     ///
-    /// - Parameter accepts: Whether a leaf can belong to the tree: a damaged page may refer to leaves of others.
+    /// - Parameter accepts: Whether a leaf can belong to the tree: a damaged page may refer to leaves of other trees.
     mutating func walk(root: Int, accepts: (TablePage) -> Bool = { _ in true }) {
         var pending: [(page: Int, parent: Int, depth: Int)] = [(root, 0, 0)]
         while let (number, parent, depth) = pending.popLast() {

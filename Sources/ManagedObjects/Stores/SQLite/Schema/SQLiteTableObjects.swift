@@ -19,7 +19,7 @@ struct SQLiteTableObjects: TableObjects {
         var statements: [String] = []
         let wanted = Set(schema.new.indexStatements.filter { kept.contains(Self.table(of: $0)) })
         for (name, sql) in catalog.statements.sorted(by: { $0.key < $1.key }) {
-            // Other programs may have given any name.
+            // The objects of other programs may have any name, so names are quoted.
             let quoted = name.quotedDatabaseIdentifier
             let isIndex = ["INDEX", "UNIQUE INDEX"].contains { isOwn(name, sql, $0, prefixes: ["Z"]) }
             if isOwn(name, sql, "TRIGGER", prefixes: ["Z_DA_", "Z_RT_"]) {
