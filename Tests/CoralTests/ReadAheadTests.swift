@@ -19,7 +19,8 @@ import Testing
 
     private func export(_ shop: Shop, batchSize: Int, layout: DocumentLayout, to sink: any ByteSink) throws {
         let coordinator = try #require(shop.context.persistentStoreCoordinator)
-        _ = try GraphExporter(format: .json, layout: layout, batchSize: batchSize).exportStore(of: coordinator, to: sink)
+        _ = try GraphExporter(format: .json, layout: layout, batchSize: batchSize).exportStore(
+            of: coordinator, to: sink)
     }
 
     @Test(arguments: [DocumentLayout.flat, .nested]) func `batches are written as one`(layout: DocumentLayout) throws {
