@@ -214,7 +214,7 @@ import Testing
         #expect(backups.count == 1)
         #expect(try set("rank", "5").status == 303)
         let (status, errors) = try server.end()
-        #expect(status == 1 && errors.contains("1 changed object had not been saved"), "\(errors)")
+        #expect(status == 1 && errors.contains("The changes of 1 object were not saved"), "\(errors)")
     }
 
     @Test func `a change of another site, or without an origin, is refused`() throws {

@@ -35,13 +35,20 @@ final class ObjectLoader {
         request.includesSubentities = false
         request.affectedStores = stores
         let ids = try context.fetch(request)
-        let names = ids.map { self.names.newName(of: $0) }
-        if stores == nil, names.allSatisfy({ $0.store == storeIdentifier && $0.primaryKey != nil }) {
-            known[ObjectIdentifier(entity)] = PrimaryKeyRanges(names.compactMap(\.primaryKey))
+        // Of a million names only the keys are kept.
+        var keys: [Int64] = []
+        keys.reserveCapacity(ids.count)
+        var isSorted = true
+        var last: ObjectName?
+        for id in ids {
+            let name = names.newName(of: id)
+            if let key = name.primaryKey, name.store == storeIdentifier { keys.append(key) }
+            if let last, name < last { isSorted = false }
+            last = name
         }
+        if stores == nil, keys.count == ids.count { known[ObjectIdentifier(entity)] = PrimaryKeyRanges(keys) }
         // Stores usually return them in this order.
-        if zip(names, names.dropFirst()).allSatisfy({ !($1 < $0) }) { return ids }
-        return zip(names, ids).sorted { $0.0 < $1.0 }.map(\.1)
+        return isSorted ? ids : ids.map { (names.newName(of: $0), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
     }
 
     /// The objects with these IDs, loaded, in the same order; nil for one that does not exist.
