@@ -83,7 +83,7 @@
                     "UPDATE ZTAG SET ZNAME = $1, Z_OPT = COALESCE(Z_OPT, 0) + 1 WHERE Z_PK = $2 AND COALESCE(Z_OPT, 0) = $3",
                 ])
             #expect(
-                texts(tag.update(of: [0], version: .laterVersion)) == [
+                texts(tag.update(of: [0], version: .laterVersion())) == [
                     "UPDATE ZTAG SET ZNAME = ?, Z_OPT = max(COALESCE(Z_OPT, 0), ?) + 1 WHERE Z_PK = ?",
                     "UPDATE ZTAG SET ZNAME = $1, Z_OPT = GREATEST(COALESCE(Z_OPT, 0), $2) + 1 WHERE Z_PK = $3",
                 ])
