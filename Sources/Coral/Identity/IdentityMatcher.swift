@@ -197,18 +197,18 @@ struct IdentityMatcher {
 extension IdentityMatcher: RecordMatching {
     func beginRound() {}
 
-    func isPending(_ node: ImportNode) -> Bool { node.resolved === node && !node.isSettled }
+    func isPending(_ node: ImportNode) -> Bool { node.resolved === node && !node.isMatchingComplete }
 
     func isReady(_ node: ImportNode) -> Bool {
         node.keyNames != nil
             || node.entity.rules.allSatisfy { rule in
-                rule.relationships.allSatisfy { target(of: $0, node)?.isSettled ?? true }
+                rule.relationships.allSatisfy { target(of: $0, node)?.isMatchingComplete ?? true }
             }
     }
 
     mutating func refuseUnready(_ nodes: [ImportNode]) {
         for node in nodes {
-            node.isSettled = true
+            node.isMatchingComplete = true
             errors.append(
                 ImportError(
                     .ambiguousIdentity, "The key of this \(node.entity.name) contains a cycle.", at: node.place,
@@ -307,6 +307,6 @@ extension IdentityMatcher: RecordMatching {
         try noteOtherIDs(nodes)
         if !nodesByContent.isEmpty { try matchContent(nodesByContent) }
         nodesByContent = []
-        for node in nodes { node.resolved.isSettled = true }
+        for node in nodes { node.resolved.isMatchingComplete = true }
     }
 }

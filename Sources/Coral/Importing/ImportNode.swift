@@ -44,7 +44,7 @@ final class ImportNode {
     /// Whether the object was assigned by the caller or an earlier pass, so that its key is not looked up.
     var isBound = false
     /// Whether matching is complete: the node has a matched object, or needs a new one.
-    var isSettled = false
+    var isMatchingComplete = false
     /// The node that this one was merged into.
     private var representative: ImportNode?
 
@@ -85,7 +85,7 @@ final class ImportNode {
         isTop = isTop || other.isTop
         matchedID = matchedID ?? other.matchedID
         object = object ?? other.object
-        isSettled = isSettled || other.isSettled
+        isMatchingComplete = isMatchingComplete || other.isMatchingComplete
         isBound = isBound || other.isBound
         for key in other.keys where !keys.contains(key) { keys.append(key) }
         other.representative = self

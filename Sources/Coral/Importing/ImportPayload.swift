@@ -105,7 +105,7 @@ final class ImportPayload {
         node.object = object
         node.matchedID = object.objectID
         node.isBound = true
-        node.isSettled = true
+        node.isMatchingComplete = true
         objectsOutside.append(object)
         return true
     }

@@ -1,14 +1,10 @@
-import Dispatch
 import GraphDocuments
 
 /// Reads the records of a document in batches. The next batch is read on another thread while the caller works with the
 /// current one.
 ///
 /// Memory: the records of two batches.
-final class RecordBatches: @unchecked Sendable {
-    // Sendable because the reader and the batch that was read are used either by the queue or, after waiting for it, by the
-    // caller.
-
+final class RecordBatches {
     /// Consecutive records.
     struct Batch {
         fileprivate(set) var records: [PlacedRecord] = []
@@ -20,14 +16,10 @@ final class RecordBatches: @unchecked Sendable {
         fileprivate(set) var isLast = false
     }
 
-    private var reader: any DocumentReader
-    private let batchSize: Int
-    private let isIncluded: (PlacedRecord) -> Bool
-    private let mayEndBatch: (PlacedRecord) -> Bool
-    /// The queue that reads; nil if records are read on the caller's thread.
-    private let queue: DispatchQueue?
-    private let isRead = DispatchGroup()
-    private var next: Result<Batch, any Error>?
+    private let source: Source
+    /// Nil if records are read on the caller's thread.
+    private let reading: ReadAhead<Batch>?
+    private var hasEnded = false
 
     /// The number of bytes of the document; nil if it is not known.
     let byteCount: Int?
@@ -41,47 +33,55 @@ final class RecordBatches: @unchecked Sendable {
         where isIncluded: @escaping (PlacedRecord) -> Bool = { _ in true },
         mayEndWith mayEndBatch: @escaping (PlacedRecord) -> Bool = { _ in true }
     ) {
-        self.reader = reader
-        self.batchSize = batchSize
-        self.isIncluded = isIncluded
-        self.mayEndBatch = mayEndBatch
+        let source = Source(reader, batchSize: batchSize, isIncluded: isIncluded, mayEndBatch: mayEndBatch)
+        self.source = source
         byteCount = reader.byteCount
-        queue = readsAhead ? DispatchQueue(label: "coral.import.reading") : nil
-        readAhead()
+        reading = readsAhead ? ReadAhead(label: "coral.import.reading") { try source.read() } : nil
+        reading?.begin()
     }
+
+    // Nothing is read any more when an error ends the import.
+    deinit { reading?.wait() }
 
     /// The next batch, which may be empty; nil after the last one.
     ///
     /// Throws the error of the reader after the batches before the one that contains it.
     func nextBatch() throws -> Batch? {
-        guard queue != nil else {
-            guard next == nil else { return nil }
-            let batch = try read()
-            if batch.isLast { next = .success(batch) }
+        guard !hasEnded, let batch = reading == nil ? try source.read() : try reading?.element() else { return nil }
+        hasEnded = batch.isLast
+        if !hasEnded { reading?.begin() }
+        return batch
+    }
+
+    /// What is read, apart from the batches so that it can be read while they are deallocated.
+    private final class Source {
+        private var reader: any DocumentReader
+        private let batchSize: Int
+        private let isIncluded: (PlacedRecord) -> Bool
+        private let mayEndBatch: (PlacedRecord) -> Bool
+
+        init(
+            _ reader: any DocumentReader, batchSize: Int, isIncluded: @escaping (PlacedRecord) -> Bool,
+            mayEndBatch: @escaping (PlacedRecord) -> Bool
+        ) {
+            self.reader = reader
+            self.batchSize = batchSize
+            self.isIncluded = isIncluded
+            self.mayEndBatch = mayEndBatch
+        }
+
+        func read() throws -> Batch {
+            var batch = Batch()
+            batch.records.reserveCapacity(batchSize)
+            while let record = try reader.nextPlaced() {
+                guard isIncluded(record) else { continue }
+                batch.records.append(record)
+                if batch.records.count >= batchSize, mayEndBatch(record) { break }
+            }
+            batch.isLast = batch.records.count < batchSize
+            batch.header = reader.header
+            batch.bytesRead = reader.bytesRead
             return batch
         }
-        isRead.wait()
-        guard let batch = try next?.get() else { return nil }
-        next = nil
-        if !batch.isLast { readAhead() }
-        return batch
-    }
-
-    private func readAhead() {
-        queue?.async(group: isRead) { self.next = Result { try self.read() } }
-    }
-
-    private func read() throws -> Batch {
-        var batch = Batch()
-        batch.records.reserveCapacity(batchSize)
-        while let record = try reader.nextPlaced() {
-            guard isIncluded(record) else { continue }
-            batch.records.append(record)
-            if batch.records.count >= batchSize, mayEndBatch(record) { break }
-        }
-        batch.isLast = batch.records.count < batchSize
-        batch.header = reader.header
-        batch.bytesRead = reader.bytesRead
-        return batch
     }
 }

@@ -1,21 +1,15 @@
 import CoreData
-import Dispatch
 import GraphDocuments
 
 /// Reads the objects of an entity for an export of a whole store, in batches and in a context of its own. The next batch is
 /// read on another thread while the caller writes the current one.
 ///
 /// Memory: the values of two batches.
-final class DraftBatches: @unchecked Sendable {
-    // Sendable because everything is used either by the queue or, after waiting for it, by the caller.
-
+final class DraftBatches {
     private let context: NSManagedObjectContext
     private let loader: ObjectLoader
     private let recorder: ObjectRecorder
     private var ids: ArraySlice<NSManagedObjectID> = []
-    private let queue = DispatchQueue(label: "coral.export.reading")
-    private let isRead = DispatchGroup()
-    private var next: Result<[ObjectRecorder.Draft], any Error> = .success([])
 
     /// - Parameters:
     ///   - context: A context that no other code uses.
@@ -34,21 +28,16 @@ final class DraftBatches: @unchecked Sendable {
     /// Throws the errors of reading after the batches before the one that contains them.
     func forEachBatch(of ids: [NSManagedObjectID], _ body: ([ObjectRecorder.Draft]) throws -> Void) throws {
         self.ids = ids[...]
+        let reading = ReadAhead(label: "coral.export.reading") { [self] in try context.performAndWait { try read() } }
         // Nothing is read any more when an error ends the export.
-        defer { isRead.wait() }
-        readAhead()
-        while true {
-            isRead.wait()
-            let drafts = try next.get()
+        defer { reading.wait() }
+        reading.begin()
+        while let drafts = try reading.element() {
             let isLast = self.ids.isEmpty
-            if !isLast { readAhead() }
+            if !isLast { reading.begin() }
             try body(drafts)
             if isLast { return }
         }
-    }
-
-    private func readAhead() {
-        queue.async(group: isRead) { self.next = Result { try self.context.performAndWait { try self.read() } } }
     }
 
     private func read() throws -> [ObjectRecorder.Draft] {
