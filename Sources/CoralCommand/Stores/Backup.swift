@@ -1,4 +1,5 @@
 import ArgumentParser
+import AtomicFiles
 import Coral
 
 /// The backup that writing commands make before a store is changed.
@@ -39,12 +40,25 @@ struct BackupOption: ParsableArguments {
                 "Nothing was changed: the command makes no backup of a store in PostgreSQL. Make one with pg_dump, and use "
                     + "--no-backup.")
         }
-        let copy = Self.location(beside: url)
+        let copy = try Work.run("Backing up", noun: nil) { try Self.backUp(url, model, progress: $0) }
         do {
-            try Work.run("Backing up", noun: nil) { try Self.copy(url, model, to: copy, progress: $0) }
             let result = try body()
             StandardError.report("Backup of the store: \(copy.path)")
             return result
+        } catch {
+            StoreCreation.removeStore(at: copy, model: model)
+            throw error
+        }
+    }
+
+    /// Copies a store beside itself. Backups in one folder are made one after the other, so that no two have the same name.
+    private static func backUp(_ url: URL, _ model: NSManagedObjectModel, progress: Progress) throws -> URL {
+        let lock = try FolderLock(url.deletingLastPathComponent().path, progress: progress)
+        defer { withExtendedLifetime(lock) {} }
+        let copy = location(beside: url)
+        do {
+            try self.copy(url, model, to: copy, progress: progress)
+            return copy
         } catch {
             StoreCreation.removeStore(at: copy, model: model)
             throw error
