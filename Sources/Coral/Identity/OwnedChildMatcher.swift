@@ -84,16 +84,33 @@ extension NSManagedObject {
     /// The destinations of a relationship: in the order of an ordered one, else in an order that may differ in the next
     /// run.
     func members(of relationship: RelationshipImport) -> [NSManagedObject] {
-        let value = value(forKey: relationship.name)
-        guard relationship.isToMany else { return (value as? NSManagedObject).map { [$0] } ?? [] }
-        if relationship.isOrdered { return (value as? NSOrderedSet)?.array.compactMap { $0 as? NSManagedObject } ?? [] }
-        guard let members = value as? NSSet, members.count > 0 else { return [] }
-        return members.allObjects.compactMap { $0 as? NSManagedObject }
+        relationship.destinations(in: value(forKey: relationship.name))
     }
 
     /// The destinations of a relationship, in the order of an ordered one, else by primary key.
     func sortedMembers(of relationship: RelationshipImport) -> [NSManagedObject] {
         let members = members(of: relationship)
         return relationship.isOrdered ? members : members.sortedByName(of: \.objectID)
+    }
+}
+
+extension RelationshipImport {
+    /// The destinations in the value of the relationship.
+    func destinations(in value: Any?) -> [NSManagedObject] {
+        guard isToMany else { return (value as? NSManagedObject).map { [$0] } ?? [] }
+        if isOrdered { return (value as? NSOrderedSet)?.array.compactMap { $0 as? NSManagedObject } ?? [] }
+        guard let members = value as? NSSet, members.count > 0 else { return [] }
+        return members.allObjects.compactMap { $0 as? NSManagedObject }
+    }
+
+    /// Whether the value of an unordered relationship has exactly these destinations, each listed once: an answer for short
+    /// lists that needs no array of the destinations. False also if it would take longer.
+    func isSet(_ value: Any?, of objects: [NSManagedObject]) -> Bool {
+        guard !isOrdered, objects.count <= 8, let members = value as? NSSet, members.count == objects.count else {
+            return false
+        }
+        return objects.indices.allSatisfy { index in
+            members.contains(objects[index]) && !objects[..<index].contains { $0 === objects[index] }
+        }
     }
 }

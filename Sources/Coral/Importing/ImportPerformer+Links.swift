@@ -117,7 +117,12 @@ extension ImportPerformer {
             listed.append(target)
             listedObjects.append(object)
         }
-        let old = object.members(of: relationship)
+        let value = object.value(forKey: relationship.name)
+        if relationship.isSet(value, of: listedObjects) {
+            _ = isHooked(setting, listedObjects)
+            return
+        }
+        let old = relationship.destinations(in: value)
         let difference = MemberDifference(
             from: old.map(ObjectIdentifier.init), to: listedObjects.map(ObjectIdentifier.init),
             policy: relationship.policy, isOrdered: relationship.isOrdered)

@@ -10,7 +10,7 @@ final class ObjectImport: BatchedImport {
     private let progress: Progress?
     private let context: NSManagedObjectContext
     private var result = BatchImporter.Result()
-    private var ids: [RecordID: NSManagedObjectID] = [:]
+    private var objects = RecordObjects()
     /// The deferred relationships, by the id of their record.
     private var deferred: [RecordID: DeferredLinks] = [:]
     private var requirements = OpenRequirements<NSManagedObjectID, RecordID>()
@@ -85,8 +85,8 @@ final class ObjectImport: BatchedImport {
             let session = try ImportSession(
                 context, options: importer.options, progress: nil, part: part, model: model,
                 defersRequirements: defersRequirements)
-            if !ids.isEmpty {
-                session.payload.objectOutside = { [unowned self] id in ids[id].map { context.object(with: $0) } }
+            if !objects.isEmpty {
+                session.payload.objectOutside = { [unowned self] id in objects[id].map { context.object(with: $0) } }
             }
             session.payload.findsRepetitions = part == .batch
             if part == .deferredLinks { session.deferred = deferred }
@@ -112,7 +112,8 @@ final class ObjectImport: BatchedImport {
     /// Where records with errors are omitted, the objects that were inserted for them are deleted again, and then those that
     /// required them. An object that was in the store before cannot be omitted: its error ends the import.
     ///
-    /// Cost: a statement for each relationship that an object of a batch lacked.
+    /// Cost: a statement for each relationship that an object of a batch lacked. If an object still lacks it whose record is in
+    /// another batch, the document is read again.
     func checkRequirements() throws {
         // An object may have its record in another batch.
         var recordsOfObjects: [NSManagedObjectID: RecordID]?
@@ -122,8 +123,9 @@ final class ObjectImport: BatchedImport {
                     .filter(objects.contains).map { ($0, $0) }
             }
             if violations.isEmpty { return }
-            let records = recordsOfObjects ?? Dictionary(ids.map { ($0.value, $0.key) }) { first, _ in first }
-            recordsOfObjects = records
+            let records =
+                try recordsOfObjects ?? (violations.allSatisfy { $0.record != nil } ? [:] : recordsOfAllObjects())
+            if !records.isEmpty { recordsOfObjects = records }
             let found = violations.map { violation in
                 violation.requirement.error(of: violation.object, record: violation.record ?? records[violation.object])
             }
@@ -132,6 +134,19 @@ final class ObjectImport: BatchedImport {
             try note(errors)
             try omit(zip(violations, found).map { ($0.object, $1) })
         }
+    }
+
+    /// The ids of the first records of all objects. Reads the document, because only digests of the ids are kept.
+    private func recordsOfAllObjects() throws -> [NSManagedObjectID: RecordID] {
+        var records: [NSManagedObjectID: RecordID] = [:]
+        let batches = try makeBatches()
+        while let batch = try batches.nextBatch() {
+            for record in batch.records {
+                guard let object = objects[record.record.id], records[object] == nil else { continue }
+                records[object] = record.record.id
+            }
+        }
+        return records
     }
 
     /// Deletes objects that this import has inserted, and notes which others lack them now.
@@ -187,7 +202,7 @@ final class ObjectImport: BatchedImport {
         for node in session.payload.nodes where !node.isReference && !node.isTombstone {
             // A deleted object cannot be referred to.
             guard let id = node.object?.objectID else { continue }
-            for record in node.records { ids[record.record.id] = id }
+            for record in node.records { objects[record.record.id] = id }
         }
         for (id, links) in session.deferred { deferred[id, default: DeferredLinks()].formUnion(links) }
     }

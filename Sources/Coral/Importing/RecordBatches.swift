@@ -3,7 +3,7 @@ import GraphDocuments
 /// Reads the records of a document in batches. The next batch is read on another thread while the caller works with the
 /// current one.
 ///
-/// Memory: the records of two batches.
+/// Memory: the records of three batches: those that were processed are deallocated on the other thread too.
 final class RecordBatches {
     /// Consecutive records.
     struct Batch {
@@ -20,6 +20,8 @@ final class RecordBatches {
     /// Nil if records are read on the caller's thread.
     private let reading: ReadAhead<Batch>?
     private var hasEnded = false
+    /// The batch that was returned last.
+    private var current: Batch?
 
     /// The number of bytes of the document; nil if it is not known.
     let byteCount: Int?
@@ -49,7 +51,12 @@ final class RecordBatches {
     func nextBatch() throws -> Batch? {
         guard !hasEnded, let batch = reading == nil ? try source.read() : try reading?.element() else { return nil }
         hasEnded = batch.isLast
-        if !hasEnded { reading?.begin() }
+        if !hasEnded, let reading {
+            // The caller no longer uses it.
+            source.processed = current
+            current = batch
+            reading.begin()
+        }
         return batch
     }
 
@@ -59,6 +66,8 @@ final class RecordBatches {
         private let batchSize: Int
         private let isIncluded: (PlacedRecord) -> Bool
         private let mayEndBatch: (PlacedRecord) -> Bool
+        /// A batch to deallocate. Set while nothing is read.
+        var processed: Batch?
 
         init(
             _ reader: any DocumentReader, batchSize: Int, isIncluded: @escaping (PlacedRecord) -> Bool,
@@ -71,6 +80,7 @@ final class RecordBatches {
         }
 
         func read() throws -> Batch {
+            processed = nil
             var batch = Batch()
             batch.records.reserveCapacity(batchSize)
             while let record = try reader.nextPlaced() {

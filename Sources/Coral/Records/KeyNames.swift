@@ -3,14 +3,17 @@ import GraphDocuments
 
 /// Creates the ids of objects from their natural keys: `Tag/=home`.
 ///
-/// Ids are cached, so that an object is loaded once for its id, however many references there are. An object with an
+/// Ids are cached, so that an object is loaded once for its id if the references are close together. An object with an
 /// incomplete key has no such id, nor has the second of two objects with the same key.
 final class KeyNames {
     private let context: NSManagedObjectContext
     private let rules: IdentityRules
     private var entities: [ObjectIdentifier: EntityKey?] = [:]
     private var names: [ObjectIDKey: RecordID?] = [:]
-    private var owners: [RecordID: NSManagedObjectID] = [:]
+    /// The objects that have an id, or had it before it was removed from the cache.
+    private var owners = RecordObjects()
+    /// The number of ids that are cached before others are prepared, so that memory does not grow with the store.
+    private static let limit = 50_000
 
     /// The properties of an entity's key.
     private struct EntityKey {
@@ -47,6 +50,7 @@ final class KeyNames {
     /// Loads the values of these objects' ids together. Cost: one fetch for each entity, and for each level of
     /// relationships in keys.
     func prepare(_ ids: some Sequence<NSManagedObjectID>, with loader: ObjectLoader) throws {
+        if names.count >= KeyNames.limit { names.removeAll(keepingCapacity: true) }
         var wanted = unknown(ids)
         var generation = 0
         var generations: [[NSManagedObject]] = []

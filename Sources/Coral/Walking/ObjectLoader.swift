@@ -34,21 +34,29 @@ final class ObjectLoader {
         request.resultType = .managedObjectIDResultType
         request.includesSubentities = false
         request.affectedStores = stores
-        let ids = try context.fetch(request)
-        // Of a million names only the keys are kept.
-        var keys: [Int64] = []
-        keys.reserveCapacity(ids.count)
-        var isSorted = true
+        var ids = try context.fetch(request)
+        var keys = keys(of: ids)
+        // Stores usually return them in this order.
+        if !keys.areSorted {
+            ids = ids.map { (names.newName(of: $0), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
+            keys = self.keys(of: ids)
+        }
+        if stores == nil { known[ObjectIdentifier(entity)] = keys.ranges }
+        return ids
+    }
+
+    /// Whether IDs are in the order of documents, and then their primary keys; nil if one is of another store or has none.
+    private func keys(of ids: [NSManagedObjectID]) -> (areSorted: Bool, ranges: PrimaryKeyRanges?) {
+        var ranges: PrimaryKeyRanges? = PrimaryKeyRanges()
         var last: ObjectName?
         for id in ids {
+            // Of a million names none is kept.
             let name = names.newName(of: id)
-            if let key = name.primaryKey, name.store == storeIdentifier { keys.append(key) }
-            if let last, name < last { isSorted = false }
+            if let last, name < last { return (false, nil) }
+            if let key = name.primaryKey, name.store == storeIdentifier { ranges?.append(key) } else { ranges = nil }
             last = name
         }
-        if stores == nil, keys.count == ids.count { known[ObjectIdentifier(entity)] = PrimaryKeyRanges(keys) }
-        // Stores usually return them in this order.
-        return isSorted ? ids : ids.map { (names.newName(of: $0), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
+        return (true, ranges)
     }
 
     /// The objects with these IDs, loaded, in the same order; nil for one that does not exist.

@@ -3,13 +3,12 @@
 struct PrimaryKeyRanges {
     private var ranges: [ClosedRange<Int64>] = []
 
-    init(_ keys: some Sequence<Int64>) {
-        for key in keys.sorted() {
-            if let last = ranges.last, key <= last.upperBound &+ 1, key > last.upperBound {
-                ranges[ranges.count - 1] = last.lowerBound...key
-            } else if ranges.last?.contains(key) != true {
-                ranges.append(key...key)
-            }
+    /// Adds a key; keys are added in ascending order.
+    mutating func append(_ key: Int64) {
+        if let last = ranges.last, key <= last.upperBound &+ 1, key > last.upperBound {
+            ranges[ranges.count - 1] = last.lowerBound...key
+        } else if ranges.last?.contains(key) != true {
+            ranges.append(key...key)
         }
     }
 

@@ -23,6 +23,10 @@ extension NSManagedObjectContext {
         {
             return objects
         }
+        if specification.resultType == .managedObjectIDResultType, T.self == NSManagedObjectID.self {
+            // An array of the type that the request has.
+            return unsafeBitCast(try fetchObjectIDs(specification), to: [T].self)
+        }
         return try Self.results(try fetchResults(specification))
     }
 
@@ -77,6 +81,12 @@ extension NSManagedObjectContext {
         endEventBeforeFetch()
         let (specification, entity) = try converted(specification)
         return try objects(specification, entity: entity)
+    }
+
+    private func fetchObjectIDs(_ specification: FetchSpecification) throws -> [NSManagedObjectID] {
+        endEventBeforeFetch()
+        let (specification, entity) = try converted(specification)
+        return try objectIDs(specification, entity: entity)
     }
 
     final func fetchResults(_ specification: FetchSpecification) throws -> [Any] {
@@ -178,14 +188,19 @@ extension NSManagedObjectContext {
     }
 
     /// The IDs alone, if unsaved changes cannot affect the result: no object is created, and no value read.
-    private func objectIDs(_ specification: FetchSpecification, entity: NSEntityDescription) throws -> [Any] {
+    private func objectIDs(_ specification: FetchSpecification, entity: NSEntityDescription) throws
+        -> [NSManagedObjectID]
+    {
         let stores = try fetchedStores(specification, entity: entity)
         guard parentContext == nil, stores.count == 1, let store = stores.first, !fetchesObjects(specification, stores),
             !needsPendingChanges(specification) || !changesMayMatter(to: specification, entity: entity)
         else { return try objects(specification, entity: entity).map(\.objectID) }
         let keys = try store.keys(
             matching: specification.rowQuery(entity: entity), generation: pinnedGenerations?.generation(of: store))
-        return keys.map { objectID(for: $0) }
+        var maker = ObjectIDMaker(rootCoordinator)
+        return keys.map { key in
+            registeredObject(for: key)?.objectID(by: &maker) ?? maker.objectID(for: key, entity: self.entity(of: key))
+        }
     }
 
     /// Whether the predicate contains a block or other code that takes objects, and all stores evaluate it in memory,

@@ -122,7 +122,7 @@ extension NSManagedObjectContext {
     final func objectID(for key: ObjectKey) -> NSManagedObjectID {
         if let object = registeredObject(for: key) { return object.objectID }
         if let coordinator = rootCoordinator { return coordinator.objectID(for: key) }
-        return NSManagedObjectID(key: key, entity: entity(of: key), storeIdentifier: nil, coordinator: nil)
+        return NSManagedObjectID(key: key, entity: entity(of: key), storeIdentifier: nil)
     }
 
     /// The key of an object that objects of this context will refer to; inserts the object if it has no context yet.
@@ -218,6 +218,9 @@ extension NSManagedObjectContext {
     final func key(for objectID: NSManagedObjectID) -> ObjectKey? {
         if objectID.isTemporaryID { return objectID.key }
         guard let coordinator = rootCoordinator else { return nil }
+        if coordinator.persistentStore(number: objectID.key.store)?.isOrigin(objectID.origin) == true {
+            return objectID.key
+        }
         if objectID.isOf(coordinator) || !(objectID is ReferencedObjectID),
             coordinator.persistentStore(number: objectID.key.store)?.identifier == objectID.storeIdentifier,
             Int(objectID.key.entity) < coordinator.managedObjectModel.orderedEntities.count,

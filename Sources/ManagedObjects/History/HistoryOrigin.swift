@@ -5,7 +5,10 @@ import Synchronization
 final class HistoryOrigin: @unchecked Sendable {  // because `others` is set before the transactions are returned
     let storeIdentifier: String
     let storeNumber: UInt16
-    let coordinator: CoordinatorReference
+    private weak let coordinatorIfAny: NSPersistentStoreCoordinator?
+    /// The origins of the changed objects' IDs, by the indexes of their entities.
+    private let objects: [ObjectIDOrigin]
+    private let changes: ObjectIDOrigin
     /// The entities of the model, in the order of their indexes.
     let entities: [NSEntityDescription]
     let masks: any PropertyMasks
@@ -14,10 +17,15 @@ final class HistoryOrigin: @unchecked Sendable {  // because `others` is set bef
     init(_ store: any HistoryStore, identifier: String, coordinator: NSPersistentStoreCoordinator) throws {
         storeIdentifier = identifier
         storeNumber = store.number
-        self.coordinator = coordinator.reference
+        coordinatorIfAny = coordinator
         entities = coordinator.entities
+        objects = entities.map { ObjectIDOrigin($0, storeIdentifier: identifier, coordinator: coordinator) }
+        changes = ObjectIDOrigin(
+            HistoryEntities.shared.change, storeIdentifier: identifier, coordinator: coordinator)
         masks = try store.propertyMasks()
     }
+
+    var coordinator: NSPersistentStoreCoordinator? { coordinatorIfAny }
 
     /// Sets the positions in other stores' histories that tokens contain besides the one of this store.
     func setOthers(_ numbers: [String: Int64]) { others = numbers }
@@ -29,13 +37,13 @@ final class HistoryOrigin: @unchecked Sendable {  // because `others` is set bef
     func objectID(of row: HistoryChangeRow) -> NSManagedObjectID {
         NSManagedObjectID(
             key: ObjectKey(store: storeNumber, entity: row.entity, number: row.key),
-            entity: entities[Int(row.entity)], storeIdentifier: storeIdentifier, coordinator: coordinator)
+            origin: objects[Int(row.entity)])
     }
 
     /// A value as key-value coding returns it, with an ID in place of an object; nil if there is none.
     func publicValue(_ value: Value, of slot: EntityLayout.Slot) -> Any? {
         switch value {
-        case .reference(let key): return coordinator.coordinator?.objectID(for: key)
+        case .reference(let key): return coordinator?.objectID(for: key)
         case .data(let data) where slot.kind == .transformable:
             return (slot.attribute.map { TransformableCoding.decode(data, attribute: $0) } ?? value)
                 .object(kind: slot.kind)
@@ -45,14 +53,12 @@ final class HistoryOrigin: @unchecked Sendable {  // because `others` is set bef
 
     /// The ID of a change itself, not of the changed object.
     func changeID(_ number: Int64) -> NSManagedObjectID {
-        NSManagedObjectID(
-            key: ObjectKey(store: storeNumber, entity: .max, number: number), entity: HistoryEntities.shared.change,
-            storeIdentifier: storeIdentifier, coordinator: coordinator)
+        NSManagedObjectID(key: ObjectKey(store: storeNumber, entity: .max, number: number), origin: changes)
     }
 
     /// Reads the changes of a transaction; empty if the store has been removed or cannot be read.
     func changes(of number: Int64) -> [NSPersistentHistoryChange] {
-        guard let store = coordinator.coordinator?.store(number: storeNumber) as? any HistoryStore else { return [] }
+        guard let store = coordinator?.store(number: storeNumber) as? any HistoryStore else { return [] }
         var changes: [NSPersistentHistoryChange] = []
         try? store.readHistory(HistoryQuery(start: .only(number))) { transaction, rows in
             changes = rows.map { NSPersistentHistoryChange($0, of: transaction, origin: self) }

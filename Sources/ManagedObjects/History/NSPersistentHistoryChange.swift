@@ -61,7 +61,7 @@ open class NSPersistentHistoryChange: NSObject, NSCopying,
     ///
     /// - Throws: An error of the store if it cannot be read.
     public final func propertyChanges() throws -> [String: HistoryPropertyChange]? {
-        guard let coordinator = origin.coordinator.coordinator,
+        guard let coordinator = origin.coordinator,
             let store = coordinator.store(number: origin.storeNumber) as? any HistoryStore,
             let kept = try store.oldValues(of: row, transaction: transactionRow.number)
         else { return nil }

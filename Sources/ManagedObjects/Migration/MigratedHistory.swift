@@ -29,7 +29,7 @@ struct MigratedHistory {
         if let root, manager.rootsKeepingKeys.contains(root) { return key }
         let identifier = NSManagedObjectID(
             key: ObjectKey(store: source.number, entity: UInt16(truncatingIfNeeded: entity.index), number: key),
-            entity: entity, storeIdentifier: source.identifier, coordinator: nil)
+            entity: entity, storeIdentifier: source.identifier)
         return manager.associations.destinations(of: identifier, mapping: nil).first?.objectID.primaryKey
     }
 }

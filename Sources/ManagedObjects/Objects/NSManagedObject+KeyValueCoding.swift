@@ -36,12 +36,11 @@ extension NSManagedObject {
     }
 
     final func memberSet(at index: Int) -> NSSet {
-        let members = members(at: index)
-        return members.isEmpty ? NSSet() : NSSet(array: members)
+        members(at: index).withUnsafeObjects { NSSet(objects: $0, count: $1) }
     }
 
     final func orderedMembers(at index: Int) -> NSOrderedSet {
-        NSOrderedSet(array: members(at: index))
+        members(at: index).withUnsafeObjects { NSOrderedSet(objects: $0, count: $1) }
     }
 
     /// A composite attribute as a dictionary of its elements; nil when all elements are nil.
@@ -146,6 +145,15 @@ extension NSManagedObject {
             }
             known = type(of: value)
             return object
+        }
+    }
+}
+
+extension [NSManagedObject] {
+    /// Calls a function with the objects in the form that collections of Foundation are created from without casting each.
+    fileprivate func withUnsafeObjects<Result>(_ body: (UnsafePointer<AnyObject>?, Int) -> Result) -> Result {
+        withUnsafeBufferPointer { objects in
+            objects.withMemoryRebound(to: AnyObject.self) { body($0.baseAddress, $0.count) }
         }
     }
 }

@@ -5,38 +5,40 @@ import Foundation
 /// Two IDs are equal when they identify the same row of the same store, even if created by different coordinators.
 open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // because it is immutable
     final let key: ObjectKey
-    private let ownEntity: NSEntityDescription
-    /// The UUID of the store; nil while the ID is temporary.
-    final let storeIdentifier: String?
-    private let coordinator: CoordinatorReference?
+    /// The entity, store and coordinator.
+    final let origin: ObjectIDOrigin
 
-    init(
-        key: ObjectKey, entity: NSEntityDescription, storeIdentifier: String?, coordinator: CoordinatorReference?
-    ) {
+    init(key: ObjectKey, origin: ObjectIDOrigin) {
         self.key = key
-        ownEntity = entity
-        self.storeIdentifier = storeIdentifier
-        self.coordinator = coordinator
+        self.origin = origin
+    }
+
+    /// Creates an ID that belongs to no coordinator.
+    convenience init(key: ObjectKey, entity: NSEntityDescription, storeIdentifier: String?) {
+        self.init(key: key, origin: ObjectIDOrigin(entity, storeIdentifier: storeIdentifier, coordinator: nil))
     }
 
     /// Creates an ID of no object, as the initial value of a variable. It is temporary and equals no other ID.
     public convenience override init() {
-        self.init(key: .temporary(entity: 0), entity: NSEntityDescription(), storeIdentifier: nil, coordinator: nil)
+        self.init(key: .temporary(entity: 0), entity: NSEntityDescription(), storeIdentifier: nil)
     }
 
     /// The object's own entity.
-    open var entity: NSEntityDescription { ownEntity }
+    open var entity: NSEntityDescription { origin.entity }
+
+    /// The UUID of the store; nil while the ID is temporary.
+    final var storeIdentifier: String? { origin.storeIdentifier }
 
     /// The store of the object; nil while the ID is temporary, or after the store was removed.
     open weak var persistentStore: NSPersistentStore? {
-        coordinator?.coordinator?.persistentStore(number: key.store)
+        origin.coordinator?.persistentStore(number: key.store)
     }
 
     /// True until the object is saved or its permanent ID is obtained.
     open var isTemporaryID: Bool { key.isTemporary }
 
     /// Whether the ID belongs to a coordinator.
-    final func isOf(_ other: NSPersistentStoreCoordinator) -> Bool { coordinator?.coordinator === other }
+    final func isOf(_ other: NSPersistentStoreCoordinator) -> Bool { origin.coordinator === other }
 
     /// The ID as a URI: `x-coredata://STORE-UUID/Entity/pN`, or with a `t` and no store while it is temporary. For
     /// stores that identify objects by reference objects, the text of the reference object replaces the number, escaped
@@ -49,7 +51,7 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
 
     /// The URI with a last component that identifies the object; it is escaped as the path of a URL.
     final func uri(endingIn last: String) -> URL {
-        let name = ownEntity.name ?? ""
+        let name = origin.entity.name ?? ""
         if name.utf8.allSatisfy(isUnreserved), last.utf8.allSatisfy(isUnreserved) {
             var text = "x-coredata://"
             text += storeIdentifier ?? ""
@@ -89,12 +91,18 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
         // Compared first, because it differs for most IDs that are compared within a set.
         guard key.number == other.key.number else { return false }
         if key.isTemporary { return true }
-        if let coordinator, coordinator === other.coordinator {
+        if isOfSameCoordinator(as: other) {
             // The coordinator has one model and numbers its stores.
-            return key.store == other.key.store && ownEntity.rootIndex == other.ownEntity.rootIndex
+            return key.store == other.key.store && origin.entity.rootIndex == other.origin.entity.rootIndex
         }
         return storeIdentifier == other.storeIdentifier
-            && ownEntity.rootEntity.name == other.ownEntity.rootEntity.name
+            && origin.entity.rootEntity.name == other.origin.entity.rootEntity.name
+    }
+
+    private func isOfSameCoordinator(as other: NSManagedObjectID) -> Bool {
+        if origin === other.origin { return origin.hasCoordinator }
+        guard let coordinator = origin.coordinator else { return false }
+        return coordinator === other.origin.coordinator
     }
 
     /// `object as? NSManagedObjectID`, for many IDs: a set compares its elements as values of type `Any`.
@@ -106,7 +114,7 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
     open override var hash: Int {
         // A set's own hasher mixes the bits. Objects of different hierarchies have the same primary keys. An entity whose
         // model is not frozen has only temporary IDs, whose numbers are unique.
-        Int(truncatingIfNeeded: key.number) ^ (key.isTemporary ? 0 : ownEntity.rootNameHash)
+        Int(truncatingIfNeeded: key.number) ^ (key.isTemporary ? 0 : origin.entity.rootNameHash)
     }
 
     open override var description: String {
@@ -121,47 +129,5 @@ private func isUnreserved(_ byte: UInt8) -> Bool {
         UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
         true
     default: false
-    }
-}
-
-/// A weak reference to a coordinator, shared by all its IDs, because a weak reference in each ID would cost more than
-/// the ID.
-final class CoordinatorReference: Sendable {
-    private weak let coordinatorIfAny: NSPersistentStoreCoordinator?
-
-    init(_ coordinator: NSPersistentStoreCoordinator) { coordinatorIfAny = coordinator }
-
-    var coordinator: NSPersistentStoreCoordinator? { coordinatorIfAny }
-}
-
-/// Creates the IDs of many objects, and looks up each store in the coordinator once.
-struct ObjectIDMaker {
-    private let coordinator: NSPersistentStoreCoordinator?
-    private let reference: CoordinatorReference?
-    private var lastStore: (number: UInt16, identifier: String?, references: ObjectReferences?)?
-
-    init(_ coordinator: NSPersistentStoreCoordinator?) {
-        self.coordinator = coordinator
-        reference = coordinator?.reference
-    }
-
-    mutating func objectID(for key: ObjectKey, entity: NSEntityDescription) -> NSManagedObjectID {
-        guard !key.isTemporary else {
-            return NSManagedObjectID(key: key, entity: entity, storeIdentifier: nil, coordinator: reference)
-        }
-        let store = store(key.store)
-        if let text = store.references?.text(of: key.number, entity: entity) {
-            return ReferencedObjectID(
-                key: key, text: text, entity: entity, storeIdentifier: store.identifier, coordinator: reference)
-        }
-        return NSManagedObjectID(
-            key: key, entity: entity, storeIdentifier: store.identifier, coordinator: reference)
-    }
-
-    private mutating func store(_ number: UInt16) -> (identifier: String?, references: ObjectReferences?) {
-        if let lastStore, lastStore.number == number { return (lastStore.identifier, lastStore.references) }
-        let store = coordinator?.persistentStore(number: number)
-        lastStore = (number, store?.identifier, store?.references)
-        return (store?.identifier, store?.references)
     }
 }

@@ -1,13 +1,11 @@
 extension NSPersistentStore {
     /// The ID of a row by its reference object, for stores that use reference objects.
     final func referencedObjectID(for entity: NSEntityDescription, referenceObject: Any) -> NSManagedObjectID {
-        let coordinator = persistentStoreCoordinator
         let number = references?.number(of: referenceObject, entity: entity) ?? 0
         return ReferencedObjectID(
             key: ObjectKey(
                 store: self.number, entity: UInt16(truncatingIfNeeded: entity.index), number: number),
-            text: ObjectReferences.text(of: referenceObject), entity: entity, storeIdentifier: identifier,
-            coordinator: coordinator?.reference)
+            text: ObjectReferences.text(of: referenceObject), origin: origin(of: entity))
     }
 
     /// The key of an ID of one of this store's objects; nil for an ID of another store's.

@@ -15,6 +15,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because a lock
         var identifier: String
         var metadata: [String: Any] = [:]
         var isMetadataChanged = false
+        var origins = ObjectIDOrigins()
     }
 
     private let state: Mutex<State>
@@ -76,6 +77,15 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because a lock
         get { state.withLock { $0.identifier } }
         set { state.withLock { $0.identifier = newValue ?? $0.identifier } }
     }
+
+    /// The origin of the IDs of an entity's objects in the store.
+    final func origin(of entity: NSEntityDescription) -> ObjectIDOrigin {
+        let (identifier, coordinator) = (identifier, persistentStoreCoordinator)
+        return state.withLock { $0.origins.origin(entity, storeIdentifier: identifier, coordinator: coordinator) }
+    }
+
+    /// Whether IDs with an origin were created for this store.
+    final func isOrigin(_ origin: ObjectIDOrigin) -> Bool { state.withLock { $0.origins.contains(origin) } }
 
     /// The mapping from keys to reference objects, if the store identifies its rows by them; nil for primary keys.
     var references: ObjectReferences? { nil }

@@ -21,6 +21,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
         /// Numbers are never reused, so that a key never refers to another store's row.
         var lastNumber: UInt16 = 0
         var name: String?
+        /// The origins of temporary IDs.
+        var origins = ObjectIDOrigins()
     }
 
     final let state = Mutex(State())
@@ -47,8 +49,6 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
             return model.orderedEntities
         }
         super.init()
-        // Created now, so that no two threads create it.
-        _ = reference
         _ = NSPersistentHistoryToken.isRegistered
         queue.setSpecific(key: queueKey, value: true)
     }
@@ -71,8 +71,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
         set { state.withLock { $0.name = newValue } }
     }
 
-    /// The reference to the coordinator that object IDs contain.
-    private(set) final lazy var reference = CoordinatorReference(self)
+    /// The origin of an entity's temporary IDs.
+    final func temporaryOrigin(of entity: NSEntityDescription) -> ObjectIDOrigin {
+        state.withLock { $0.origins.origin(entity, storeIdentifier: nil, coordinator: self) }
+    }
 
     /// Identifies this coordinator during its lifetime.
     final var identity: ObjectIdentifier { ObjectIdentifier(self) }

@@ -121,12 +121,9 @@ final class ReferencedObjectID: NSManagedObjectID, @unchecked Sendable {  // bec
     /// The text of the reference object.
     let text: String
 
-    init(
-        key: ObjectKey, text: String, entity: NSEntityDescription, storeIdentifier: String?,
-        coordinator: CoordinatorReference?
-    ) {
+    init(key: ObjectKey, text: String, origin: ObjectIDOrigin) {
         self.text = text
-        super.init(key: key, entity: entity, storeIdentifier: storeIdentifier, coordinator: coordinator)
+        super.init(key: key, origin: origin)
     }
 
     override func uriRepresentation() -> URL { uri(endingIn: "p" + text) }

@@ -34,6 +34,16 @@ import Testing
         for remark in try shop.objects("Remark", sortedBy: "text") { #expect(remark.value(forKey: "order") != nil) }
     }
 
+    @Test func `ids that are canonically equivalent are ids of two records, also of different batches`() throws {
+        let shop = try Shop()
+        let json =
+            #"{"Remark": [{"$id": "\u00e9", "text": "one"}, {"$id": "e\u0301", "text": "two"}], "#
+            + #""Order": [{"number": 1, "remarks": ["\u00e9"]}, {"number": 2, "remarks": ["e\u0301"]}]}"#
+        #expect(try importing(json, into: shop).insertCount == 4)
+        let numbers = try shop.objects("Remark", sortedBy: "text").map { $0.value(forKeyPath: "order.number") as? Int }
+        #expect(numbers == [1, 2])
+    }
+
     @Test func `a conflict of a record with deferred relationships is reported once`() throws {
         let shop = try Shop()
         let json =

@@ -33,6 +33,6 @@ final class AtomicRowGraph: WholeRowGraph {
     func objectID(for key: ObjectKey) -> NSManagedObjectID {
         store.persistentStoreCoordinator?.objectID(for: key)
             ?? NSManagedObjectID(
-                key: key, entity: store.entities[Int(key.entity)], storeIdentifier: store.identifier, coordinator: nil)
+                key: key, entity: store.entities[Int(key.entity)], storeIdentifier: store.identifier)
     }
 }

@@ -124,11 +124,10 @@ final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
 
     private func graph(of content: MemoryContent) -> MemoryRowGraph {
         let coordinator = persistentStoreCoordinator
-        let identifier = identifier
-        return MemoryRowGraph(content: content, entities: entities, store: number) { [entities] key in
+        return MemoryRowGraph(content: content, entities: entities, store: number) { [entities, identifier] key in
             coordinator?.objectID(for: key)
                 ?? NSManagedObjectID(
-                    key: key, entity: entities[Int(key.entity)], storeIdentifier: identifier, coordinator: nil)
+                    key: key, entity: entities[Int(key.entity)], storeIdentifier: identifier)
         }
     }
 

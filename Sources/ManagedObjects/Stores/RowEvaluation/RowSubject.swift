@@ -57,7 +57,7 @@ final class RowSubject {
     /// The ID of the row's object.
     var objectID: NSManagedObjectID {
         graph?.objectID(for: key)
-            ?? NSManagedObjectID(key: key, entity: layout.entity, storeIdentifier: nil, coordinator: nil)
+            ?? NSManagedObjectID(key: key, entity: layout.entity, storeIdentifier: nil)
     }
 }
 

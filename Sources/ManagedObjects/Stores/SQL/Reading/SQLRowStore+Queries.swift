@@ -134,7 +134,7 @@ extension SQLRowStore {
     private func objectID(ofKey key: Int64, entity: NSEntityDescription) -> NSManagedObjectID {
         let key = ObjectKey(store: number, entity: UInt16(truncatingIfNeeded: entity.index), number: key)
         return persistentStoreCoordinator?.objectID(for: key)
-            ?? NSManagedObjectID(key: key, entity: entity, storeIdentifier: nil, coordinator: nil)
+            ?? NSManagedObjectID(key: key, entity: entity, storeIdentifier: nil)
     }
 }
 
