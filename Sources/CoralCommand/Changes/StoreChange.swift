@@ -19,7 +19,7 @@ struct StoreChange: ParsableArguments {
     struct Plan: Equatable {
         /// Short descriptions of the changes, one for each property or object, in a stable order.
         var lines: [String]
-        /// The change as a sentence in the infinitive: `delete 2 objects`. Empty if there is nothing to change.
+        /// The change as an infinitive phrase: `delete 2 objects`. Empty if there is nothing to change.
         var summary: String
     }
 
