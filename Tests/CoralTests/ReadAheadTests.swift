@@ -23,7 +23,8 @@ import Testing
             of: coordinator, to: sink)
     }
 
-    @Test(arguments: [DocumentLayout.flat, .nested]) func `batches are written like one`(layout: DocumentLayout) throws {
+    @Test(arguments: [DocumentLayout.flat, .nested]) func `batches are written like one`(layout: DocumentLayout) throws
+    {
         let shop = try largeShop()
         let whole = MemorySink()
         try export(shop, batchSize: 5000, layout: layout, to: whole)
