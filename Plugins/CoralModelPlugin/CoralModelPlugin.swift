@@ -74,8 +74,8 @@ struct CoralModelPlugin: BuildToolPlugin {
             outputFiles: [output.appending(path: name + ".cdm")])
     }
 
-    /// The models and mapping models of a target, at any depth of its folder, sorted by path. Files that the manifest excludes are
-    /// omitted.
+    /// The models and mapping models of a target, at any depth of its folder, sorted by path. Files that the manifest excludes
+    /// are omitted.
     private func models(in target: any SourceModuleTarget) -> [URL] {
         var models: Set<URL> = []
         for file in files(in: target.directoryURL) {

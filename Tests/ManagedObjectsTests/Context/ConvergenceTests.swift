@@ -75,7 +75,7 @@ private struct TwoWriters {
     }
 
     private mutating func tell(_ index: Int) {
-        edits.log.append("\(index) is told of \(writers[index].news.count) saves")
+        edits.log.append("\(index) merges \(writers[index].news.count) saves")
         for notification in writers[index].news {
             writers[index].context.mergeChanges(fromContextDidSave: notification)
         }

@@ -90,7 +90,7 @@ private struct TangledFamily {
         case 12:
             let index = Int.random(in: 0..<2, using: &random)
             guard family[index].undoManager?.canRedo == true else { return }
-            history.log.append("\(name(index)) does again")
+            history.log.append("\(name(index)) redoes")
             family[index].redo()
             past[index] = []
             if index == 0 { outdate(1) }
@@ -125,13 +125,13 @@ private struct TangledFamily {
     private mutating func undo(_ index: Int) throws {
         let context = family[index]
         guard context.undoManager?.canUndo == true else { return }
-        history.log.append("\(name(index)) takes back")
+        history.log.append("\(name(index)) undoes")
         context.undo()
         if index == 0 { outdate(1) }
         guard let before = past[index].popLast() else { return }
         let wrong = Tangle.differences(of: try Tangle.content(of: context), from: before)
-        history.wrong += wrong.map { "taken back in the \(name(index)): \($0)" }
-        history.wrong += context.brokenInvariants().map { "taken back in the \(name(index)): \($0)" }
+        history.wrong += wrong.map { "undone in the \(name(index)): \($0)" }
+        history.wrong += context.brokenInvariants().map { "undone in the \(name(index)): \($0)" }
     }
 
     /// Records that another context, or the parent, has changed the rows that a context reads.
@@ -145,7 +145,7 @@ private struct TangledFamily {
     private mutating func tell(_ context: NSManagedObjectContext, _ index: Int) {
         let saves = news[index].notifications
         guard told[index] < saves.count else { return }
-        history.log.append("\(index == 0 ? "parent" : "other") is told")
+        history.log.append("\(index == 0 ? "parent" : "other") merges")
         for notification in saves[told[index]...] { context.mergeChanges(fromContextDidSave: notification) }
         told[index] = saves.count
         guard index == 0 else { return }

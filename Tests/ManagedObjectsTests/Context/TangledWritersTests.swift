@@ -81,7 +81,7 @@ private struct TangledWriters {
             contexts[index].mergeChanges(fromContextDidSave: notification)
         }
         told[index] = saves.count
-        history.log.append("\(index) is told")
+        history.log.append("\(index) merges")
     }
 
     private mutating func save(_ index: Int) {
