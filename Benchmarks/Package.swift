@@ -13,7 +13,7 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.0.0"),
     ],
     targets: [
-        // The nine jobs of one workload, through the public API, in the way of a user's program.
+        // The nine jobs of one workload, written with the public API like a user's program.
         .executableTarget(
             name: "nine-jobs",
             dependencies: [

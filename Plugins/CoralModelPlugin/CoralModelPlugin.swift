@@ -4,7 +4,8 @@ import PackagePlugin
 /// Compiles models as Xcode does: each `X.xcdatamodeld` in a target's folder becomes the resource `X.momd` and the
 /// entity classes `X+Classes.swift`, and each mapping model `X.xcmappingmodel` the resource `X.cdm`.
 ///
-/// Outside Apple's platforms it also writes the accessors of `@NSManaged` properties, which there nothing else implements.
+/// Outside Apple's platforms it also writes the accessors of `@NSManaged` properties, which the compiler does not implement
+/// there.
 ///
 /// Does nothing in Xcode, which compiles models itself.
 @main
@@ -73,8 +74,8 @@ struct CoralModelPlugin: BuildToolPlugin {
             outputFiles: [output.appending(path: name + ".cdm")])
     }
 
-    /// The models and mapping models of a target, at any depth of its folder, sorted by path. Files that the manifest excludes are
-    /// omitted.
+    /// The models and mapping models of a target, at any depth of its folder, sorted by path. Files that the manifest excludes
+    /// are omitted.
     private func models(in target: any SourceModuleTarget) -> [URL] {
         var models: Set<URL> = []
         for file in files(in: target.directoryURL) {
@@ -90,8 +91,8 @@ struct CoralModelPlugin: BuildToolPlugin {
         return models.sorted { $0.path < $1.path }
     }
 
-    /// All files of a model: a change of any of them compiles the model again. The folder is included, so that it is
-    /// treated as handled, and a new version is detected.
+    /// All files of a model, so that a change of any of them compiles the model again. The folder is included, so that the
+    /// package manager treats it as handled, and detects a new version.
     private func inputs(of model: URL) -> [URL] {
         [model] + files(in: model, hidden: true).sorted { $0.path < $1.path }
     }

@@ -37,7 +37,7 @@ package enum FileSystem {
 
     /// Renames a file. Throws `FileError` with the code `exists` if there is a file of the new name.
     package static func renameWithoutReplacing(_ old: String, to new: String) throws {
-        // A hard link is created atomically, and only if the name is free.
+        // A hard link is created atomically, and fails if the name exists.
         if link(old, new) == 0 {
             guard unlink(old) == 0 else { throw FileError.system(path: old) }
             return

@@ -2,7 +2,7 @@ import Foundation
 
 /// A lock on a folder among processes that use this type, released when it is deallocated or the process ends.
 ///
-/// Where the file system has no such locks, nothing is locked.
+/// On a file system without such locks, nothing is locked.
 package final class FolderLock {
     private let descriptor: Int32
 

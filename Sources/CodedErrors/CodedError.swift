@@ -1,6 +1,6 @@
 import Foundation
 
-/// An error of one of this package's modules: its kind, a sentence, and where it is.
+/// An error of one of this package's modules: its kind, a sentence, and the place to which it refers.
 ///
 /// A module declares a domain, its codes, and a name for the type:
 ///
@@ -24,7 +24,7 @@ public struct CodedError<Domain: ErrorDomain>: Error, Sendable, Hashable {
     public var code: Code
     /// A description of the error, and of its remedy if there is one, in sentences.
     public var message: String
-    /// Where the error is; nil if it concerns the whole, or if the message alone states it.
+    /// Where the error is; nil if the error has no single place, or if only the message states it.
     public var place: Domain.Place?
 
     /// Creates an error of a kind, with a sentence and its place.

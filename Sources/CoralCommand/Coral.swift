@@ -62,7 +62,7 @@ struct CoralCommand: ParsableCommand {
         } catch let error as CocoaError where error.code == .userCancelled {
             let status = Interruption.shared.status
             let word = status == .terminated ? "Terminated" : "Interrupted"
-            // A document that is written to standard output is not written at once.
+            // A part of a document may have been written to standard output before the interruption.
             let rest =
                 StandardOutput.hasOutput ? "The output is incomplete; no file was changed." : "Nothing was written."
             StandardError.write("coral: \(word). \(rest)\n")

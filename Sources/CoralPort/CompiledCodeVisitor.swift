@@ -2,7 +2,7 @@
     import ModelCodeGeneration
     import SwiftSyntax
 
-    /// Visits the code that is compiled outside Apple's platforms: skips the branches of `#if` that are certainly not.
+    /// Visits the code that is compiled outside Apple's platforms. Branches of `#if` that are never compiled there are skipped.
     class CompiledCodeVisitor: SyntaxVisitor {
         init() { super.init(viewMode: .sourceAccurate) }
 
@@ -26,7 +26,8 @@
     }
 
     extension SyntaxProtocol {
-        /// The enclosing node of a type. The number of steps is limited by the parser's limit of nesting.
+        /// The nearest enclosing node of a type; nil if there is none. Takes at most as many steps as the parser's limit of
+        /// nesting.
         func enclosing<Node: SyntaxProtocol>(_ type: Node.Type) -> Node? {
             var node = parent
             while let current = node {

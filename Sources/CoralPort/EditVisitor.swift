@@ -5,7 +5,7 @@
     }
 
     extension PackageIndex {
-        /// The replacements that a visitor of each file collects.
+        /// The replacements in all files. A new visitor collects those of each file.
         func edits(by makeVisitor: (SourceFile) -> EditVisitor) -> PackageEdits {
             var edits = PackageEdits()
             for (index, file) in files.enumerated() {

@@ -1,7 +1,7 @@
 #if Macros
     /// Replacements in the files of a package.
     struct PackageEdits {
-        /// The replacements by the index of the file.
+        /// The replacements, by the index of their file in ``PackageIndex/files``.
         private(set) var edits: [Int: [SourceEdit]] = [:]
 
         var isEmpty: Bool { edits.isEmpty }
@@ -13,9 +13,10 @@
         }
     }
 
-    /// A kind of rewriting. Each is idempotent, and code that is only compiled on Apple's platforms remains.
+    /// One kind of rewriting. A rewrite is idempotent, and does not change code that is compiled on Apple's platforms only.
     protocol Rewrite {
-        /// The replacements in a package. Of replacements that overlap only the first is made; the rewriting then runs again.
+        /// The replacements in a package. If some overlap, only the first of them is applied, and the rewrite runs again on the
+        /// result.
         func edits(in package: PackageIndex) -> PackageEdits
     }
 #endif

@@ -39,7 +39,7 @@
             }
         }
 
-        /// The class of a name in a module; nil if it has none or several.
+        /// The class with a name in a module; nil if no class or several classes of the module have the name.
         func classDeclaration(_ name: String, module: String) -> Class? {
             classes[Self.key(name, module: module)] ?? nil
         }
@@ -102,7 +102,7 @@
     }
 
     extension AttributeListSyntax {
-        /// The attribute of a name that is not inside `#if`.
+        /// The attribute with a name. Attributes inside `#if` are not found.
         func named(_ name: String) -> AttributeSyntax? {
             for case .attribute(let attribute) in self where attribute.attributeName.trimmedDescription == name {
                 return attribute
@@ -112,7 +112,7 @@
     }
 
     extension AttributeListSyntax {
-        /// The name in Objective-C, if one is written; also inside `#if`.
+        /// The Objective-C name of the declaration, if one is written; also inside `#if`.
         var objectiveCName: String? {
             for element in self {
                 switch element {

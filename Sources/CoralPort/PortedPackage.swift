@@ -6,10 +6,10 @@
     /// The Swift files of a package, and their rewriting.
     package struct PortedPackage {
         private(set) var files: [SourceFile] = []
-        /// Sentences about files that are left as they are, sorted by path.
+        /// Sentences about the files that are not rewritten, sorted by path.
         package private(set) var omissions: [String] = []
 
-        /// Files above this size are not rewritten: no person wrote them.
+        /// The maximum size in bytes of a file that is rewritten. Larger files are assumed to be generated.
         static let largestFile = 4 << 20
 
         /// Reads the files below a folder. Cost: every file is read and parsed once.
@@ -42,8 +42,8 @@
             }
         }
 
-        /// Rewrites the files. The order matters: what moves a declaration comes before what changes its attributes, and the
-        /// imports are last.
+        /// Rewrites the files. The order matters: rewrites that move declarations run before those that change attributes, and
+        /// imports are added last.
         ///
         /// - Parameter usesMacro: Whether classes with `@NSManaged` become classes with `@Managed`. Otherwise they stay, and the
         ///   build plugin writes the accessors.
@@ -55,7 +55,7 @@
                     OverrideRewrite(), AmbiguousNameRewrite(),
                 ] + (usesMacro ? [ManagedClassRewrite()] : []) + [ObjectiveCAttributeRewrite(), ImportRewrite()]
             for rewrite in rewrites {
-                // A replacement may be inside another one, to the depth of the nesting of expressions.
+                // A pass applies replacements that do not overlap; nested ones need a pass for each level.
                 for _ in 0..<16 {
                     let edits = rewrite.edits(in: PackageIndex(files)).edits
                     if edits.isEmpty { break }
@@ -66,7 +66,7 @@
 
         package var changedFiles: [SourceFile] { files.filter(\.isChanged) }
 
-        /// What the package's manifest needs for the rewritten sources, as sentences.
+        /// Sentences about the changes of the package's manifest that the rewritten sources require.
         package var advice: [String] {
             guard
                 changedFiles.contains(where: {
@@ -75,13 +75,13 @@
             else { return [] }
             return [
                 "The sources now use @Managed: in Package.swift the dependency on the package needs traits: [\"Macros\"], and the"
-                    + " target the product ManagedMacros."
+                    + " target needs the product ManagedMacros."
             ]
         }
 
         /// Writes the changed files, each atomically.
         ///
-        /// - Throws: ``FileError``; the files before are written then.
+        /// - Throws: ``FileError`` if a file cannot be written. The files before it have been changed then.
         package func write() throws {
             for file in changedFiles {
                 let folder = try PartialFolder(for: file.url)

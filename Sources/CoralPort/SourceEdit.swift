@@ -10,7 +10,8 @@
             self.replacement = replacement
         }
 
-        /// The text after the replacements. Of two that overlap, only the first is made: the other rewriting runs again on the result.
+        /// The text after the replacements. If some overlap, only the first of them is applied; a rewrite runs again for the
+        /// others.
         static func apply(_ edits: [SourceEdit], to text: String) -> String {
             let bytes = Array(text.utf8)
             var result: [UInt8] = []

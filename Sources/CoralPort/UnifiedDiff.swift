@@ -12,8 +12,8 @@ package struct UnifiedDiff {
     package init(from old: String, to new: String, path: String) {
         self.path = path
         let (oldLines, newLines) = (Self.split(old), Self.split(new))
-        // Only the part between the first and the last different line is compared, since that takes time with the square of the
-        // number of differences.
+        // Only the lines between the first and the last different one are compared, because the time of the comparison grows
+        // with the square of the number of differences.
         let start = zip(oldLines, newLines).prefix { $0 == $1 }.count
         let limit = min(oldLines.count, newLines.count) - start
         let end = min(limit, zip(oldLines.reversed(), newLines.reversed()).prefix { $0 == $1 }.count)
@@ -22,7 +22,7 @@ package struct UnifiedDiff {
         lines = oldLines[..<start].map(Line.same) + middle + oldLines[(oldLines.count - end)...].map(Line.same)
     }
 
-    /// Lines with their line breaks, so that a missing one at the end is a difference.
+    /// Lines with their line breaks, so that a missing line break at the end of the text is a difference.
     private static func split(_ text: String) -> [Substring] {
         var lines: [Substring] = []
         var start = text.startIndex
@@ -102,7 +102,7 @@ package struct UnifiedDiff {
         return text
     }
 
-    /// A range of lines in the head of a hunk. An empty one names the line before it.
+    /// A range of lines in the head of a hunk. An empty range is written with the number of the line before it.
     private static func range(_ start: Int, _ count: Int) -> String {
         count == 1 ? "\(start)" : "\(count == 0 ? start - 1 : start),\(count)"
     }

@@ -1,7 +1,7 @@
 #if Macros
     import Foundation
 
-    /// The state of files in the version control.
+    /// The state of files in Git.
     package enum WorkingTree {
         /// Throws ``PortError`` if one of the files below a folder has changes that are not committed to Git. A file that Git does
         /// not track has no such changes. Cost: two processes.

@@ -10,9 +10,10 @@
     extension NSPersistentStoreDescription {
         /// The description of a store in PostgreSQL.
         ///
-        /// What the URL lacks (host, port, user, password, TLS) is read from the environment (`PGHOST`, `PGPASSWORD`,
-        /// `PGSSLMODE`, …), the service file and the password file, as by all programs that use libpq. A password should not be
-        /// in the URL, because messages about the store contain URLs; the engine omits it from its own.
+        /// Parameters that the URL does not contain (host, port, user, password, TLS) are read from the environment (`PGHOST`,
+        /// `PGPASSWORD`, `PGSSLMODE`, …), the service file and the password file, as in every program that uses libpq. The URL
+        /// should not contain a password: the engine omits it from its own messages, but other messages about the store may
+        /// contain the URL.
         ///
         /// - Parameters:
         ///   - url: A connection URL of libpq: `postgresql://host/database`.

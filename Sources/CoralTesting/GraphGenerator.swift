@@ -6,8 +6,8 @@ import Coral
 ///     let objects = try generator.objects(50, in: context)
 public struct GraphGenerator: Sendable {
     private var numbers: SeededNumbers
-    /// Functions for the values of attributes that need special ones, by names such as `Note.title`: the argument is
-    /// the number of the object. Inherited attributes are named by the entity that declares them.
+    /// Functions that create the values of certain attributes, by names such as `Note.title`: the argument is the number of the
+    /// object. An inherited attribute has the name of the entity that declares it.
     public var values: [String: @Sendable (Int) -> Any?] = [:]
     /// The probability that an optional property is empty: 0 never, 1 always.
     public var emptiness = 0.2
@@ -15,14 +15,13 @@ public struct GraphGenerator: Sendable {
     /// Creates a generator with a seed.
     public init(seed: UInt64) { numbers = SeededNumbers(seed: seed) }
 
-    /// Creates objects without saving them. More objects than requested are created if they are mandatory for
-    /// others.
+    /// Creates objects without saving them. More objects than requested are created if required relationships need them.
     ///
     /// Text, numbers, dates, data and UUIDs differ from object to object, so that uniqueness constraints hold.
     /// Transformable attributes get arrays of text. Validation predicates are not evaluated: use `values` for such
     /// attributes.
     ///
-    /// Throws `GraphGenerationError` if the context has no model, or mandatory relationships cannot be satisfied.
+    /// Throws `GraphGenerationError` if the context has no model, or required relationships cannot be satisfied.
     public mutating func objects(_ count: Int, in context: NSManagedObjectContext) throws -> [NSManagedObject] {
         let coordinator = sequence(first: context, next: \.parent).lazy.compactMap(\.persistentStoreCoordinator).first
         guard let model = coordinator?.managedObjectModel else {
@@ -110,8 +109,8 @@ public struct GraphGenerator: Sendable {
         }
     }
 
-    /// Assigns mandatory destinations: first objects that have none for the inverse either, then new ones. Assigning
-    /// one may remove it from another object, so this is repeated until all are assigned.
+    /// Assigns required destinations: first objects whose inverse is empty too, then new ones. An assignment may remove a
+    /// destination from another object, so this is repeated until all are assigned.
     private mutating func satisfy(_ objects: inout [NSManagedObject], in context: NSManagedObjectContext) throws {
         let limit = objects.count * 8 + 64
         var position = 0
@@ -126,7 +125,7 @@ public struct GraphGenerator: Sendable {
             idle = 0
             guard objects.count < limit else {
                 throw GraphGenerationError(
-                    "\(object.entity.name ?? "").\(name) is mandatory and cannot be satisfied with any objects.")
+                    "\(object.entity.name ?? "").\(name) is required and cannot be satisfied with any objects.")
             }
             var targets: [NSManagedObject] = []
             let isExclusive = relationship.inverseRelationship.map { !$0.isToMany } ?? false
@@ -142,7 +141,7 @@ public struct GraphGenerator: Sendable {
         }
     }
 
-    /// The first mandatory relationship of an object that is empty.
+    /// The first required relationship of an object that is empty.
     private static func lack(of object: NSManagedObject) -> (String, NSRelationshipDescription)? {
         object.entity.relationshipsByName.sorted { $0.key < $1.key }.first { name, relationship in
             guard !relationship.isOptional, !relationship.isTransient else { return false }
@@ -170,7 +169,7 @@ public struct GraphGenerator: Sendable {
         return objects.filter { $0.entity.isKindOf(entity: destination) }
     }
 
-    // MARK: - Chance
+    // MARK: - Random numbers
 
     private mutating func chance(_ probability: Double) -> Bool {
         Double.random(in: 0..<1, using: &numbers) < probability

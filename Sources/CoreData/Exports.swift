@@ -1,4 +1,4 @@
-// The module for `import CoreData` off Apple's platforms: re-exports Foundation and every public name of the engine.
+// The module for `import CoreData` outside Apple's platforms: re-exports Foundation and every public name of the engine.
 // Written by Scripts/regenerate-exports.
 
 @_exported import Foundation

@@ -1,6 +1,6 @@
-// A delegate receives its controller without the result type, as another object. Identity is therefore that of the
-// results, which `isEqual(_:)` compares. A member operator must take at least one controller that is not optional: each
-// operator has three forms.
+// A delegate receives its controller as another object, without the result type. Therefore `===` compares controllers by
+// `isEqual(_:)`, which compares their results. A member operator must take at least one controller that is not optional, so
+// each operator has three forms.
 //
 // The operators are in this module because the scoped re-export of a class leaves its member operators out, and an import
 // declaration cannot name an operator.

@@ -48,7 +48,7 @@
             guard Self.isPlain(text) else { return "_managedValue(\(value))" }
             if let wrappedType { return "\(value) as? \(wrappedType)" }
             if let missing = Self.missingValue(of: text) { return "\(value) as? \(text) ?? \(missing)" }
-            // A forced cast, because a type without nil and without an empty value cannot be read before it is set;
+            // A forced cast: if the type has neither nil nor an empty value, the property cannot be read before it is set.
             // @NSManaged stops the program there too.
             return "\(value) as! \(text)"
         }

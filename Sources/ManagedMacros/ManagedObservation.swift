@@ -7,8 +7,9 @@
     import Observation
     import ObjectiveC
 
-    /// Notifies Swift's Observation of the changes of one object: of every change that Core Data announces by `objectWillChange`,
-    /// be it set, undone, merged or refreshed. An observer of one property is notified of changes of the others too.
+    /// Notifies Swift's Observation of the changes of one object: of every change that Core Data announces by
+    /// `objectWillChange`, whether the object was set, merged or refreshed, or a change was undone. An observer of one property
+    /// is notified of changes of the others too.
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     private final class ObjectObservation: Observable {
         private let registrar = ObservationRegistrar()

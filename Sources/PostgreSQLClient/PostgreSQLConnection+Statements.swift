@@ -2,19 +2,20 @@
     import CPostgreSQL
     import Foundation
 
-    // Executes statements. A statement waits for the rows of the one before: a connection sends one result after the other.
+    // Executes statements. Before a statement is sent, the remaining rows of the previous one are received, because a
+    // connection returns the results one after the other.
 
     extension PostgreSQLConnection {
-        /// Executes statements without parameters in one round trip. The result is that of the last one, in the server's
-        /// textual form.
+        /// Executes statements without parameters in one round trip. The result is that of the last statement, in the server's
+        /// text format.
         @discardableResult
         package func execute(script: String) throws -> PostgreSQLResult {
             try send(script: script)
             return try receiveScript()
         }
 
-        /// Sends statements without parameters, which the server executes meanwhile. The next statement first waits for their end; an
-        /// error of theirs is thrown by it.
+        /// Sends statements without parameters, and returns while the server executes them. The next statement first waits for
+        /// their end, and throws their error if there is one.
         package func send(script: String) throws {
             try beginStatement(script)
             guard PQsendQuery(handle, script) == 1 else { throw lastError() }
@@ -30,13 +31,14 @@
             return try outcome.last()
         }
 
-        /// Executes a statement in one round trip, in which a text that is executed the second time is also prepared.
+        /// Executes a statement in one round trip. A text that is executed for the second time is also prepared, in the same
+        /// round trip.
         @discardableResult
         package func execute(_ sql: String, _ parameters: [PostgreSQLValue] = []) throws -> PostgreSQLResult {
             let encoded = PostgreSQLParameters(parameters)
             let text = PreparedTexts.Text(sql: sql, types: encoded.types)
             guard !preparedTexts.isToPrepare(text) else {
-                // The first statement of the pipeline prepares, and has no rows.
+                // The pipeline first prepares the statement, and then executes it.
                 return try pipelined(resets: false) { try $0.send(sql, parameters) }.last()
             }
             try beginStatement(sql)
@@ -63,7 +65,8 @@
             try pipelined(resets: true, body)
         }
 
-        /// - Parameter resets: Whether the rows of the first statement must be received together.
+        /// - Parameter resets: Whether libpq's single-row mode must end, so that the rows of the first statement are one
+        ///   result.
         private func pipelined(
             resets: Bool, _ body: (PostgreSQLPipeline) throws -> Void
         ) throws -> PostgreSQLPipeline.Outcome {
@@ -77,8 +80,8 @@
             return pipeline.outcome()
         }
 
-        /// Executes a statement whose rows are received while they are read. Other statements of the connection wait until
-        /// then: they first receive all rows.
+        /// Executes a statement whose rows are received while they are read. Another statement of the connection first receives
+        /// all remaining rows.
         package func rows(_ sql: String, _ parameters: [PostgreSQLValue] = []) throws -> PostgreSQLRows {
             try beginStatement(sql)
             let parameters = PostgreSQLParameters(parameters)
@@ -109,11 +112,12 @@
             return rows
         }
 
-        /// Begins the mode in which statements are sent without waiting for the results of those before.
+        /// Begins pipeline mode, in which statements are sent without waiting for the results of earlier ones.
         ///
-        /// - Parameter resets: Whether the rows of the first statement must be received together.
+        /// - Parameter resets: Whether libpq's single-row mode must end, so that the rows of the first statement are one
+        ///   result.
         func beginPipeline(resets: Bool) throws {
-            // libpq ends the mode of single rows with the next statement, but not for the first one of a pipeline.
+            // libpq ends single-row mode with the next statement, except at the first statement of a pipeline.
             if resets, receivesSingleRows { try execute(script: "") }
             try beginStatement(nil)
             guard PQenterPipelineMode(handle) == 1 else { throw lastError() }
@@ -139,7 +143,8 @@
         private static let interval: Int32 = 5
         private static let rowInterval = 1024
 
-        /// Waits until a result has been received. Sends a cancel request if the statement is to end; the result is then an error.
+        /// Waits until a result has been received. Sends a cancel request if ``isInterrupted`` returns true; the result is then
+        /// an error.
         private func waitForResult(_ isInterrupted: () -> Bool) {
             resultCount &+= 1
             var isCancelled = resultCount % Self.rowInterval == 0 && cancel(if: isInterrupted)
@@ -157,7 +162,7 @@
             return true
         }
 
-        /// The error for which libpq has no result.
+        /// The connection's last error, for failures without a result.
         func lastError() -> PostgreSQLError {
             PostgreSQLError(Self.message(of: handle), isConnectionLost: !isOpen)
         }
@@ -177,13 +182,13 @@
                 throw PostgreSQLError("A statement before this one has failed.")
             default:
                 defer { PQclear(made) }
-                // 'C', 'M', 'D', 'n' name the fields of an error in libpq.
+                // libpq's codes of an error's fields: 'C' SQLSTATE, 'M' primary message, 'D' detail, 'n' constraint.
                 func field(_ name: Character) -> String? {
                     PQresultErrorField(made, Int32(name.asciiValue ?? 0)).map { String(cString: $0) }
                 }
                 let state = field("C")
-                // The server is stopped, or an administrator has ended the connection. Errors of libpq have no state: after one in
-                // sending a statement libpq still considers the connection open.
+                // With 57P0x the server shuts down, or an administrator has ended the connection. Errors of libpq have no
+                // SQLSTATE; after a failure to send a statement, libpq still considers the connection open.
                 if state?.hasPrefix("57P0") ?? true { abandon() }
                 var error = PostgreSQLError(
                     field("M") ?? Self.message(of: handle), state: state, isConnectionLost: !isOpen)

@@ -10,29 +10,30 @@
         package internal(set) var roundTripCount = 0
         /// Called with the text of each statement before it is sent.
         package var trace: ((String) -> Void)?
-        /// Called with each notice of the server's.
+        /// Called with each notice of the server.
         package var notice: ((String) -> Void)?
-        /// Whether the running statement is to end. Called every few milliseconds while the connection waits for the server.
+        /// Returns whether the running statement must be cancelled. Called every few milliseconds while the connection waits
+        /// for the server.
         package var isInterrupted: (() -> Bool)?
         /// The number of results that were received while ``isInterrupted`` was set.
         var resultCount = 0
         /// Whether libpq is in the mode in which each row is a result.
         var receivesSingleRows = false
-        /// The rows that the server still sends.
+        /// The result whose rows have not all been received.
         weak var openRows: PostgreSQLRows?
-        /// Whether a script was sent whose results were not received.
+        /// Whether a script was sent whose results have not been received.
         var isScriptOpen = false
 
         /// Connects to a server.
         ///
         /// - Parameters:
-        ///   - url: A connection string of libpq. What it lacks is read from the environment, the service file and the
-        ///     password file, as by all programs that use libpq.
+        ///   - url: A connection string of libpq. Parameters that it does not contain are read from the environment, the
+        ///     service file and the password file, as in every program that uses libpq.
         ///   - setup: Statements without parameters that are executed first.
         package init(_ url: String, setup: String = "") throws {
-            // libpq's own message about a URL that it cannot read contains the URL, and with it a password.
+            // libpq's own message about an invalid URL contains the URL, and with it the password.
             guard let options = PQconninfoParse(url, nil) else {
-                throw PostgreSQLError("The connection URL is not one that libpq reads.")
+                throw PostgreSQLError("libpq cannot parse the connection URL.")
             }
             PQconninfoFree(options)
             let parameters = [
@@ -79,7 +80,7 @@
 
         /// Whether libpq considers the connection open.
         package var isOpen: Bool { !isFinished && !isEnded && PQstatus(handle) == CONNECTION_OK }
-        /// Whether the server has said that it ends the connection.
+        /// Whether the connection was marked as unusable by ``abandon()``.
         private var isEnded = false
         /// Whether a transaction has been begun, or has failed, and has not been ended.
         package var isInTransaction: Bool { !isFinished && PQtransactionStatus(handle) != PQTRANS_IDLE }
@@ -94,14 +95,15 @@
 
         // MARK: - Other tasks
 
-        /// Marks the connection as one that cannot be used again.
+        /// Marks the connection as unusable, for example after an error with which the server closes it.
         func abandon() { isEnded = true }
 
         static func message(of handle: OpaquePointer) -> String {
             String(cString: PQerrorMessage(handle)).trimmingCharacters(in: .whitespacesAndNewlines)
         }
 
-        /// Requests the end of the running statement; may be called from any thread.
+        /// An object that requests the end of the running statement, and can be used from any thread; nil if libpq cannot
+        /// create it.
         package var canceller: PostgreSQLCanceller? { PQgetCancel(handle).map(PostgreSQLCanceller.init) }
 
         /// Reads what the server has sent, and returns the notifications. Nil if the connection is lost.
@@ -133,7 +135,7 @@
         }
     }
 
-    /// A message of another connection.
+    /// A notification, which another connection has sent with NOTIFY.
     package struct PostgreSQLNotification: Sendable {
         package let channel: String
         package let payload: String

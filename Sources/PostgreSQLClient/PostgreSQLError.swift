@@ -1,7 +1,7 @@
 #if PostgreSQL
     /// An error of the server, or of the connection to it.
     package struct PostgreSQLError: Error, Sendable, CustomStringConvertible {
-        /// The five characters of the SQLSTATE. Nil if the error is not the server's.
+        /// The five characters of the SQLSTATE. Nil if the error is not from the server.
         package var state: String?
         /// The server's primary message, or libpq's.
         package var message: String
@@ -23,11 +23,12 @@
             (state.map { "\($0): " } ?? "") + message + (detail.map { " (\($0))" } ?? "")
         }
 
-        /// Another row has the unique values of a row.
+        /// Another row already has the unique values.
         package var isUniqueViolation: Bool { state == "23505" }
-        /// The server has ended the transaction because of concurrent ones. It may be tried again.
+        /// The server has rolled the transaction back because of concurrent ones (a serialization failure or a deadlock). It
+        /// may be repeated.
         package var isSerializationFailure: Bool { state == "40001" || state == "40P01" }
-        /// The statement was cancelled by a request, or by a limit of time.
+        /// The statement was cancelled by a request or by a time limit.
         package var isCancelled: Bool { state == "57014" }
         /// A table, column or schema does not exist.
         package var isUndefined: Bool { ["42P01", "42703", "3F000"].contains(state) }

@@ -3,14 +3,15 @@
     import Synchronization
 
     /// Receives the notifications of a channel on a connection and a thread of its own, until it is deallocated. A lost
-    /// connection is made again, after which the block is called as after a notification: messages may have been missed.
+    /// connection is replaced by a new one. The block is then called as after a notification, because notifications may have
+    /// been missed.
     package final class PostgreSQLListener: Sendable {
         private let loop: Loop
 
-        /// Begins to listen.
+        /// Starts to listen.
         ///
-        /// - Parameter body: Called on a private thread: with the notifications, or with none after the connection was lost
-        ///   and made again.
+        /// - Parameter body: Called on a private thread: with the notifications, or with none after a lost connection was
+        ///   replaced.
         package init(
             channel: String, connect: @escaping @Sendable () throws -> PostgreSQLConnection,
             _ body: @escaping @Sendable ([PostgreSQLNotification]) -> Void
@@ -22,7 +23,7 @@
 
         deinit { loop.stop() }
 
-        /// Ends listening. A block that is running ends afterwards.
+        /// Stops listening, without waiting for a block that is running.
         package func stop() { loop.stop() }
     }
 
@@ -32,7 +33,7 @@
         private let connect: @Sendable () throws -> PostgreSQLConnection
         private let body: @Sendable ([PostgreSQLNotification]) -> Void
         private let isStopped = Atomic(false)
-        /// A pipe: a byte in it ends the thread's wait.
+        /// A pipe. A byte that is written to it ends the thread's wait.
         private let waking: (read: Int32, write: Int32)
 
         init(

@@ -30,22 +30,24 @@
         }
 
         private let connection: PostgreSQLConnection
-        /// What was sent: the text of a statement to prepare, otherwise nil.
+        /// An element for each message that was sent: the text if the message prepares a statement, nil if it executes one.
         private var sent: [PreparedTexts.Text?] = []
 
         private let resets: Bool
         private var isBegun = false
 
-        /// - Parameter resets: Whether the rows of the first statement must be received together.
+        /// - Parameter resets: Whether libpq's single-row mode must end, so that the rows of the first statement are one
+        ///   result.
         init(_ connection: PostgreSQLConnection, resets: Bool) {
             self.connection = connection
             self.resets = resets
         }
 
-        /// The bytes of a statement that the server receives before the next one is sent.
+        /// The size of parameters in bytes from which on they are sent before the next statement is composed.
         private static let flushSize = 8192
 
-        /// Sends a statement. The server executes a large one while the next one is made.
+        /// Sends a statement. A statement with large parameters is sent at once, so that the server executes it while the next
+        /// one is composed.
         ///
         /// - Throws: The error of statements that were sent before without waiting for their results, and errors of the connection.
         package func send(_ sql: String, _ parameters: [PostgreSQLValue] = []) throws {
@@ -93,10 +95,10 @@
                     outcome.add { throw error }
                     if let text { connection.preparedTexts.forget(text) }
                 }
-                // The end of the statement.
+                // A null result ends the results of a statement.
                 while made != nil, let further = connection.nextResult() { PQclear(further) }
             }
-            // At the end of the pipeline the server commits what is in no transaction.
+            // At the end of the pipeline the server commits the statements that are outside of a transaction.
             var isCommitted = false
             while let end = connection.nextResult() {
                 if PQresultStatus(end) == PGRES_PIPELINE_SYNC { isCommitted = true }
@@ -106,7 +108,7 @@
                 connection.abandon()
                 outcome.add { throw connection.lastError() }
             }
-            // A connection on which more is to come cannot be used again.
+            // A connection with results that were not received cannot be used again.
             if PQexitPipelineMode(connection.handle) != 1 { connection.abandon() }
             return outcome
         }

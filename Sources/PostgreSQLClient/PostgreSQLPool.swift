@@ -1,7 +1,7 @@
 #if PostgreSQL
     import Foundation
 
-    /// Connections to one server, each lent to one task at a time.
+    /// Connections to one server. Each is lent to one task at a time.
     package final class PostgreSQLPool: @unchecked Sendable {  // because a lock guards its state
         private let url: String
         private let setup: String
@@ -41,12 +41,13 @@
             condition.withLock { idle.reduce(0) { $0 + $1.roundTripCount } }
         }
 
-        /// Sets what is checked with each new connection, which is closed if it throws an error.
+        /// Sets a check of new connections. A connection for which it throws an error is closed.
         package func verify(_ body: @escaping @Sendable (PostgreSQLConnection) throws -> Void) {
             condition.withLock { verification = body }
         }
 
-        /// A new connection that does not count: for a listener, or a state that is pinned for a long time.
+        /// A new connection that does not count towards the limit: for a listener, or for a state that is pinned for a long
+        /// time.
         package func connect() throws -> PostgreSQLConnection {
             let connection = try PostgreSQLConnection(url, setup: setup)
             let (trace, verify) = condition.withLock { (self.tracing, self.verification) }
@@ -62,8 +63,7 @@
             return try body(connection)
         }
 
-        /// Calls a block that only reads with a connection: if it is found to be lost, the block is called once more with a
-        /// new one.
+        /// Calls a block that only reads. If its connection turns out to be lost, the block is called once more with a new one.
         package func withReadingConnection<Result>(_ body: (PostgreSQLConnection) throws -> Result) throws -> Result {
             do {
                 return try withConnection(body)

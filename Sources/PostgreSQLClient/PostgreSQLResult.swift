@@ -30,7 +30,7 @@
         @inline(__always)
         package func isNull(_ row: Int, _ column: Int) -> Bool { PQgetisnull(handle, Int32(row), Int32(column)) != 0 }
 
-        /// The bytes of a value, valid as long as the result; empty for NULL.
+        /// The bytes of a value, valid while the result exists; empty for NULL.
         @inline(__always)
         package func bytes(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer {
             UnsafeRawBufferPointer(

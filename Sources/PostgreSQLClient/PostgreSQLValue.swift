@@ -41,7 +41,7 @@
         /// Space for the header, and the elements. Bytes, because appending to `Data` takes several times as long.
         private var content: [UInt8]
 
-        /// The number of dimensions, whether there are NULLs, the type, the count, and the first index.
+        /// The size of the header: the number of dimensions, whether there are NULLs, the type, the count, and the first index.
         private static let headerSize = 20
         /// An array without elements has no dimension.
         private static let emptyHeaderSize = 12
@@ -70,7 +70,7 @@
         package mutating func append(_ number: Int64) {
             count += 1
             let bits = UInt64(bitPattern: number)
-            // The length and both halves at once, because each appending examines the capacity.
+            // The length and both halves are appended at once, because each append checks the capacity.
             let words = (
                 UInt32(8).bigEndian, UInt32(truncatingIfNeeded: bits >> 32).bigEndian,
                 UInt32(truncatingIfNeeded: bits).bigEndian

@@ -1,5 +1,5 @@
-// A program that links this has these functions in place of the C library's, for all the libraries that it loads too. They count,
-// and hand on to what glibc calls its own under other names; what they give is therefore given back by its `free`.
+// A program that links this library has these functions in place of the C library's, also in the libraries that it loads. They
+// count the calls, and call glibc's own functions by their other names, so that glibc's `free` frees the blocks.
 
 #include "AllocationCounter.h"
 
@@ -19,7 +19,7 @@ extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *block, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
 
-// One for all threads: work that an operation hands to others is the operation's, and nothing else runs meanwhile.
+// One counter for all threads, because an operation may use several threads. Nothing else runs meanwhile.
 static atomic_ulong count;
 
 static void add(void) { atomic_fetch_add_explicit(&count, 1, memory_order_relaxed); }

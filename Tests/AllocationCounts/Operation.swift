@@ -22,8 +22,8 @@ struct Operation {
         self.prepare = prepare
     }
 
-    /// An operation on each of the notes of a store, which have been fetched with their rows; `first` is called for all
-    /// of them before.
+    /// An operation on each of the notes of a store, which have been fetched with their rows. `first` is called for all notes
+    /// before the operation, and is not counted.
     init(_ name: String, after first: @escaping (Note) -> Void = { _ in }, forEach body: @escaping (Note) -> Void) {
         self.init(name, startingWith: .notes) { store, _ in
             let notes = try store.fetchNotes()

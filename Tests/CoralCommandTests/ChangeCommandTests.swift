@@ -65,14 +65,14 @@ import Testing
         #expect(try value("notes", of: "Tag/p1") == "-> Note/p2")
     }
 
-    @Test func `values that are there already change no byte`() throws {
+    @Test func `setting equal values changes no byte`() throws {
         let before = try store.contents()
         let run = try set("rank == 0", "rank=0", "title=Groceries", "tags+=Tag/p1", "author=Person/p1", "--yes")
         #expect(run.output == "Nothing to change: the objects have these values.\n", "\(run.errors)")
         #expect(try store.contents() == before)
     }
 
-    @Test func `values that the plan shows alike are different`() throws {
+    @Test func `different values with the same text in the plan are different`() throws {
         let (first, second) = (String(repeating: "x", count: 80) + "a", String(repeating: "x", count: 80) + "b")
         #expect(try set("rank == 0", "title=\(first)", "--yes", "--no-backup").status == 0)
         let run = try set("rank == 0", "title=\(second)", "--yes", "--no-backup")
@@ -103,7 +103,7 @@ import Testing
         (["tags="], "tags= names no object"), (["tags+=,"], "names no object"), (["tags-=null"], "names no object"),
         (["title.x=a"], "Note.title is an attribute: no key can follow it."),
     ])
-    func `a value that does not fit changes nothing`(_ assignments: [String], _ sentence: String) throws {
+    func `an invalid value changes nothing`(_ assignments: [String], _ sentence: String) throws {
         let before = try store.contents()
         let run = try CommandRun(
             ["set", store.path, "--entity", "Note", "--where", "rank == 0"] + assignments + ["--yes"])
@@ -112,7 +112,7 @@ import Testing
         #expect(try store.contents() == before)
     }
 
-    @Test func `a value that the plan does not show is part of the state that is changed`() throws {
+    @Test func `a change of another process is detected also in values that the plan does not show`() throws {
         let open = { (path: String) throws -> ChangedValues in
             let open = try OpenStore(path: path, model: ModelSource.parse([]))
             return try open.context.performAndWait {
@@ -153,7 +153,7 @@ import Testing
         try CommandRun(["delete", store.path, "--entity", entity, "--where", predicate] + arguments)
     }
 
-    @Test func `the plan of a deletion has what is deleted by cascade and whose references are removed`() throws {
+    @Test func `a plan lists the objects deleted by cascade, and those that lose references`() throws {
         let before = try store.contents()
         let plan = try delete("Note", "rank == 0", "--dry-run")
         #expect(plan.status == 0, "\(plan.errors)")

@@ -11,7 +11,7 @@
 
         init() throws { store = try NotesStore() }
 
-        /// Executes statements that no context would.
+        /// Executes statements that damage the store as no context would.
         private func spoil(_ statements: String...) throws {
             let database = try DatabaseQueue(path: store.path)
             try database.write { database in
@@ -101,7 +101,7 @@
             let repaired = try CommandRun("check", store.path, "--repair", store.file("Copy.sqlite"))
             #expect(repaired.status == 1)
             #expect(repaired.errors.contains(sentence))
-            // The store that only provides the model is not the one that is checked.
+            // A store that only provides the model is not checked.
             guard !statements.contains("Z_PRIMARYKEY"), !statements.contains("ZNOTE") else { return }
             #expect(try CommandRun("check", NotesStore().path, "--model", store.path).status == 1)
         }

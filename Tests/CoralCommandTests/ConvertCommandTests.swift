@@ -45,7 +45,7 @@ import Testing
             #expect(row["name"] as String == "Ada")
             #expect(row["position"] as Int == 0)
             #expect(row["site"] as String == "https://example.com/a?b&c")
-            // The delete rule of the inverse.
+            // The foreign key has the delete rule of the inverse.
             try database.execute(sql: "PRAGMA foreign_keys = ON; DELETE FROM note WHERE title = 'Groceries'")
             #expect(try Int.fetchOne(database, sql: "SELECT count(*) FROM item") == 1)
             #expect(try Int.fetchOne(database, sql: "SELECT count(*) FROM noteTags") == 1)
@@ -57,7 +57,7 @@ import Testing
         #expect(try convert().errors.contains("--force"))
     }
 
-    @Test func `names in SQL's form, and UUIDs that are the same every time`() throws {
+    @Test func `names have SQL's form, and UUIDs are the same in every conversion`() throws {
         let code = store.file("schema.sql")
         #expect(try convert("--style", "sql", "--keys", "uuid", "--code", code).status == 0)
         func keys() throws -> [String] {

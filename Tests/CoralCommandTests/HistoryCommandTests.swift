@@ -101,7 +101,7 @@ import Testing
             #expect(json.contains(#""values":{"title":{"new":"\"d\"","old":"\"c\""}}"#), "\(json)")
             let page = try CommandRun("history", url.path, "--html", "--since", "3").output
             #expect(page.contains("title: &quot;c&quot; -&gt; &quot;d&quot;"), "\(page)")
-            // Without the old values of the transactions before it a delta is of new values only.
+            // Without old values in the earlier transactions, a delta contains new values only.
             #expect(try CommandRun("diff", url.path, "--since", "1").output.contains("- Note/p1"))
         }
     #endif
@@ -132,7 +132,7 @@ import Testing
             let purge = "coral history purge '\(url.path)' --force"
             let before = try Data(contentsOf: url)
             for closed in [">&-", "| :"] {
-                // The pipe's reader has gone before the command begins.
+                // The reader of the pipe has ended before the command begins.
                 let line = closed == "| :" ? "(sleep 1; \(purge) --keep 1) | :" : "\(purge) --keep 1 \(closed)"
                 #expect(try CommandRun(shell: line).errors.contains("Nothing was changed."), "\(line)")
                 #expect(try Data(contentsOf: url) == before, "\(line)")
@@ -146,7 +146,7 @@ import Testing
         }
     #endif
 
-    @Test func `a store without a history is an error, and gets none`() throws {
+    @Test func `a store without a history is an error, and no history is started`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = try NotesStore()
         for arguments in [["history", store.path], ["history", "purge", store.path, "--keep", "0", "--force"]] {

@@ -74,7 +74,7 @@ import Testing
         #expect(try plan(#"{"Note": []}"#, "--delete-missing", "Notes").errors.contains("Did you mean \"Note\"?"))
     }
 
-    @Test func `policies`() throws {
+    @Test func `each policy of an import has its effect`() throws {
         let json = #"{"Note": [{"title": "New", "author": "Person/p77", "titel": 1,}]}"#
         #expect(try plan(json).errors.contains("line 1, column"))
         let failing = try plan(json, "--trailing-commas", "--unknown-keys", "fail")

@@ -65,7 +65,8 @@ import Testing
                 // A file that fits is written; otherwise everything is unchanged.
                 if run.status == 1 { #expect(after == before, "\(arguments): \(run.errors)") }
                 if kilobytes == 0 { #expect(run.status == 1, "\(arguments): \(run.output)") }
-                // The file without space is named, not the store that is read, and not a file that is gone.
+                // The error names the file for which there is no space, not the store that is read, and not a file that no
+                // longer exists.
                 if run.status == 1, arguments[0] == "check" {
                     #expect(
                         run.errors.contains("\(folder.file("Out.sqlite")): There is no space left"), "\(run.errors)")
@@ -213,7 +214,7 @@ import Testing
         }
     }
 
-    @Test func `a terminated command does not deny the output that it has written`() throws {
+    @Test func `a terminated command reports that its output is incomplete`() throws {
         let many = try NotesStore(titles: (0..<3000).map { "Note \($0)" })
         // The reader takes one byte, terminates the writer, which waits for the full pipe, gives it time to handle the
         // signal, and then reads the rest.

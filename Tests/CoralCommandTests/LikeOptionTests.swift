@@ -26,7 +26,7 @@
             return try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM Z_4NOTES") }
         }
 
-        @Test func `every command that makes a store takes the names`() throws {
+        @Test func `every command that creates a store uses the names`() throws {
             let document = store.file("notes.json")
             #expect(try CommandRun("export", store.path, "-o", document).status == 0)
             let commands = [

@@ -4,7 +4,7 @@ import Testing
 
 /// The command reads a store while another process, the test, writes to it.
 @Suite struct LiveWriterTests {
-    @Test func `beside a writer the view is consistent, and no byte is changed`() throws {
+    @Test func `while another process writes, one state is read and no byte is changed`() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

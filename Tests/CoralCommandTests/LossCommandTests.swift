@@ -49,7 +49,7 @@
         @Test func `missing files are reported, and determine the exit code`() throws {
             #expect(try CommandRun("export", store).status == 0)
             #expect(try CommandRun("verify", store).status == 0)
-            // As after copying the store without its hidden folder.
+            // As after copying the store without its hidden folder of files.
             try FileManager.default.removeItem(atPath: file(".Films_SUPPORT"))
             let kept = try CommandRun("export", store, "-o", file("films.json"))
             #expect(kept.status == 2)

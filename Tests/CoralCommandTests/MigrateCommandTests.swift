@@ -26,7 +26,7 @@ import Testing
             of: #"<attribute name="name" optional="YES""#, with: #"<attribute name="name""#)
     }
 
-    @Test func `a dry run says what would be done, and changes nothing`() throws {
+    @Test func `a dry run lists the changes, and changes nothing`() throws {
         let model = try bundle([("Notes 2", renamingTitle), ("Notes 3", removingPrice)])
         let before = try notes.contents()
         let run = try CommandRun("migrate", notes.path, "--to", model, "--dry-run")
@@ -48,7 +48,7 @@ import Testing
         #expect(again.output == "\(notes.path) has the version \"Notes 2\" already.\n")
     }
 
-    @Test func `what is removed is a finding, and what fails changes nothing`() throws {
+    @Test func `removed values are a finding, and a failed migration changes nothing`() throws {
         let model = try bundle([
             ("Notes 2", { $0.replacingOccurrences(of: #"<attribute name="rank""#, with: #"<attribute name="order""#) }),
             ("Notes 3", requiringSite),
@@ -88,7 +88,7 @@ import Testing
     }
 
     #if !canImport(Darwin) && !CORAL_PUBLIC_API
-        /// The statements of a chain of two steps that cannot be one, executed by SQLite alone, give the store that the migration gives.
+        /// The statements of two steps that cannot be combined, executed by SQLite alone, give the same store as the migration.
         @Test func `the statements of a migration are printed, and nothing is changed`() throws {
             let model = try bundle([
                 ("Notes 2", renamingTitle),
@@ -171,7 +171,7 @@ import Testing
             "migrate", notes.path, "--to", model, "--mapping", notes.file("Notes.app"), "--dry-run")
         #expect(
             run.output.hasPrefix("Notes -> Notes 2: by the mapping model Notes1to2\n"), "\(run.output)\(run.errors)")
-        // Those beside the model are used as `coral model migrations` uses them.
+        // Mapping models beside the model are used, as by `coral model migrations`.
         let dryRun = ["migrate", notes.path, "--to", model, "--dry-run"]
         #expect(try CommandRun(dryRun).output.hasPrefix("Notes -> Notes 2: inferred\n"))
         try MappingArchive.data(of: [mapping]).write(to: URL(fileURLWithPath: notes.file("Beside.cdm")))
@@ -179,7 +179,7 @@ import Testing
         #expect(try CommandRun(dryRun + ["--inferred"]).output.hasPrefix("Notes -> Notes 2: inferred\n"))
     }
 
-    @Test func `mistakes are named`() throws {
+    @Test func `invalid arguments are errors that name the mistake`() throws {
         let model = try bundle([("Notes 2", requiringSite)])
         func failure(_ arguments: String...) throws -> String {
             let run = try CommandRun(["migrate"] + arguments)

@@ -1,7 +1,8 @@
 import Foundation
 
 extension NotesStore {
-    /// Creates a bundle of versions: the store's own model, and others that are made of the one before by replacing text.
+    /// Creates a bundle of versions: the store's own model, and further versions, each made from the previous one by replacing
+    /// text.
     func bundle(_ changes: [(name: String, change: (String) -> String)]) throws -> String {
         let bundle = URL(fileURLWithPath: file("Notes.xcdatamodeld"))
         var text = try CommandRun("model", "convert", path).output
@@ -14,13 +15,13 @@ extension NotesStore {
         return bundle.path
     }
 
-    /// The title is a heading.
+    /// Renames the title to heading.
     static func renamingTitle(_ text: String) -> String {
         text.replacingOccurrences(
             of: #"<attribute name="title""#, with: #"<attribute name="heading" elementID="title""#)
     }
 
-    /// With an entity that comes first, so that all others get other numbers.
+    /// Adds an entity that sorts first, so that all others get other numbers.
     static func addingEntity(_ text: String) -> String {
         text.replacingOccurrences(
             of: "</model>", with: #"<entity name="Aaa" representedClassName="NSManagedObject" syncable="YES"/></model>"#

@@ -84,7 +84,7 @@ import Testing
         #expect(try CommandRun("get", copy, "Note/p1").output.contains("from the log"))
     }
 
-    /// A backup with this store under names that a hostile manifest may have: of the domain and of the path.
+    /// A backup that contains this store under domains and paths as a hostile manifest may have them.
     private func makeBackup(_ names: [(domain: String, path: String)]) throws -> URL {
         let backup = folder.appendingPathComponent("Backup")
         try FileManager.default.createDirectory(

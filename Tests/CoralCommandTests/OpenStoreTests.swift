@@ -2,7 +2,7 @@ import Coral
 import Foundation
 import Testing
 
-/// What commands report of a store that does not fit a model, and of references that leave a document.
+/// The reports of commands about a store that does not match a model, and about references to objects outside a document.
 @Suite struct OpenStoreTests {
     private let store: NotesStore
 

@@ -92,7 +92,7 @@
             #expect(try CommandRun(["import", "-", "--into", url], input: Data(document.utf8)).status == 1)
             _ = try succeed("import", "-", "--into", url, "--model", file.path, input: document)
             #expect(try succeed("query", url) == "Entity  Objects\nNote          1\nTag           1\n")
-            // Nothing is written without a backup, unless that is said.
+            // Without a backup nothing is written, unless --no-backup is given.
             let refused = try CommandRun(
                 ["import", "-", "--into", url, "--key", "Tag=name"], input: Data(document.utf8))
             #expect(refused.status == 1 && refused.errors.contains("--no-backup"))
@@ -218,7 +218,7 @@
                 let repaired = url + "_repaired"
                 #expect(try succeed("check", url, "--repair", repaired).hasSuffix("It has no problems.\n"))
                 #expect(try succeed("check", repaired).hasPrefix("No problems were found"))
-                // The store itself is as it was.
+                // The store itself is unchanged.
                 #expect(try CommandRun("check", url).status == 2)
                 #expect(try failure("check", url, "--repair", repaired).contains("already"))
                 #expect(try failure("check", url, "--repair", file.file("New.sqlite")).contains("another schema"))
@@ -289,7 +289,7 @@
             }
         #endif
 
-        @Test func `what concerns files is refused with a reason`() throws {
+        @Test func `options that concern files are refused with a reason`() throws {
             try copy()
             let document = file.file("notes.json")
             _ = try succeed("export", file.path, "-o", document)
@@ -333,7 +333,7 @@
                     #expect(!text.contains("s3cret") && !text.contains("s3cr%65t"), "\(arguments): \(text)")
                 }
             }
-            // A URL in the library's own errors.
+            // libpq's own errors contain the URL.
             #expect(try failure("info", "postgresql://ada:s3cret@127.0.0.1:1/db").contains("cannot be reached"))
         }
 

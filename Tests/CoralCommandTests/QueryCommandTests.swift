@@ -77,7 +77,7 @@ import Testing
         #expect(try query("--where", "identifier IN {'x'}").errors.hasSuffix("\n               ^\n"))
     }
 
-    @Test func `the shell completes entities and key paths`() throws {
+    @Test func `completions are entities and key paths`() throws {
         let words = ["coral", "query", store.path, "--entity"]
         func offered(_ option: String, _ typed: [String]) throws -> [Substring] {
             let all = words + typed

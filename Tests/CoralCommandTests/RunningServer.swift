@@ -24,7 +24,7 @@ final class RunningServer {
         let (output, errors) = (folder.appendingPathComponent("output"), folder.appendingPathComponent("errors"))
         process = try ChildProcess(CommandRun.tool, ["serve"] + arguments, output: output, errors: errors)
         var text = ""
-        // A slow machine may take minutes. A command that ends has written why; warnings precede the address.
+        // A slow machine may take minutes. A command that ends has written the reason; warnings precede the address.
         for _ in 0..<12_000 where !text.hasSuffix("\n") {
             usleep(50_000)
             text = (try? String(contentsOf: output, encoding: .utf8)) ?? ""
@@ -109,7 +109,7 @@ final class RunningServer {
         return bytes
     }
 
-    /// A connection whose response is read bit by bit.
+    /// A connection whose response is read in parts.
     final class Connection {
         private let file: FileHandle
         private var text = ""

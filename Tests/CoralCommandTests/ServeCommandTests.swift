@@ -4,7 +4,7 @@ import GRDB
 import NotesModel
 import Testing
 
-/// `coral serve`: who is answered, what the pages show, and changes.
+/// `coral serve`: which requests are answered, the content of pages, and changes.
 @Suite struct ServeCommandTests {
     private let store: NotesStore
 
@@ -20,7 +20,7 @@ import Testing
         return String(try #require(match[1].substring)).replacingOccurrences(of: "&amp;", with: "&")
     }
 
-    // MARK: - Who is answered
+    // MARK: - Answered requests
 
     @Test func `only requests with the token, for this machine and from its own pages are answered`() throws {
         let server = try RunningServer(store.path)
@@ -141,7 +141,7 @@ import Testing
             pageCount += 1
             guard html.contains("rel=\"next\"") else { break }
             page = try link("rel=\"next\"", in: html)
-            // An object of an earlier page disappears; with offsets, another one would be left out.
+            // An object of an earlier page is deleted; with offsets, another one would be omitted.
             let first = try #require(found.first?.split(separator: "p").last.flatMap { Int($0) })
             if pageCount == 1 { try queue.write { try $0.execute(sql: "DELETE FROM ZNOTE WHERE Z_PK = \(first)") } }
         }
@@ -162,7 +162,7 @@ import Testing
         #expect((order.isEmpty ? first : second).contains("2000"))
     }
 
-    @Test func `a request sees what other processes have saved`() throws {
+    @Test func `a request reads what other processes have saved`() throws {
         let server = try RunningServer(store.path)
         #expect(try server.get("table?entity=Note").body.contains("Groceries"))
         let queue = try DatabaseQueue(path: store.path)
@@ -195,7 +195,7 @@ import Testing
         #expect(
             try CommandRun("query", store.path, "--entity", "Note", "--csv", "--columns", "title").output.contains(
                 "Groceries"))
-        // One step for each change, whatever it has changed at the other end.
+        // Each change is one undo step, including the changes of the inverse.
         #expect(try server.post("undo", [:]).status == 303)
         page = try server.get("object?id=Note/p1").body
         #expect(!page.contains("Item/p2") && page.contains("value=\"4.0\""))

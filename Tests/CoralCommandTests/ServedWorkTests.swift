@@ -35,7 +35,7 @@ import Testing
             let server = try RunningServer(store.path)
             let connection = try server.begin(slow)
             let text = try connection.read(until: "Cancel</a>")
-            // The page has its form, and says that it works.
+            // The page has its form and a progress indicator.
             #expect(text.contains("id=\"where\"") && text.contains("<progress") && !text.contains("class=\"done\""))
             let link = try #require(text.firstMatch(of: /href="(cancel\?[^"]*)"/)?.1)
             let answer = try server.get(String(link).replacingOccurrences(of: "&amp;", with: "&"))
@@ -55,7 +55,7 @@ import Testing
             let connection = try server.begin(slow)
             _ = try connection.read(until: "Cancel</a>")
             try connection.close()
-            // It waits for the work before.
+            // This request waits until the earlier work has ended.
             #expect(try server.get("table?entity=Note").body.contains("more than 10,000 objects"))
         }
 
@@ -73,7 +73,7 @@ import Testing
             "query", store.path, "--entity", "Note", "--columns", "title", "--sort", "rank:descending", "--json")
         let json = try server.get("table.json?entity=Note&columns=title&sort=rank&order=descending").body
         #expect(json == query.output)
-        // A download that is not read to its end does not stop the others.
+        // A download that is not read to its end does not block the others.
         let unread = try server.begin("table.csv?entity=Note")
         _ = try unread.read(until: "title 3")
         if options.isEmpty { #expect(try server.get("object?id=Note/p1").status == 200) }

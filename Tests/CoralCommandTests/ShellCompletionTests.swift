@@ -47,7 +47,7 @@ import Testing
 
     private func expectNoTrap() { #expect(!FileManager.default.fileExists(atPath: trap)) }
 
-    @Test func `bash`() throws {
+    @Test func `names are completed in bash`() throws {
         func offered(_ words: [String]) throws -> [String]? {
             let list = words.map { "'" + $0.replacingOccurrences(of: "'", with: "'\\''") + "'" }.joined(separator: " ")
             return try shell(
@@ -71,7 +71,7 @@ import Testing
         expectNoTrap()
     }
 
-    @Test func `fish`() throws {
+    @Test func `names are completed in fish`() throws {
         // Fish completes in a terminal only: TAB lists the words, each with a description.
         let answer = try shell(
             "fish",
@@ -90,7 +90,7 @@ import Testing
         #expect(!text.contains("touch") && !text.contains("a:b"), "\(text)")
     }
 
-    @Test func `zsh`() throws {
+    @Test func `names are completed in zsh`() throws {
         // Zsh completes in a terminal only, which is created here: TAB lists the words.
         let answer = try shell(
             "zsh",

@@ -6,7 +6,7 @@
     import Synchronization
     import Testing
 
-    /// Stores that other processes write, or left in the middle of a transaction.
+    /// Stores to which other processes write, or that were left in the middle of a transaction.
     @Suite struct StoresInMotionTests {
         private let store: NotesStore
 
@@ -57,7 +57,7 @@
         }
 
         @Test(arguments: ["wal", "delete"])
-        func `beside a writer every result is of one state, or an error with its reason`(
+        func `while another process writes, every result is of one state or an error`(
             _ mode: String
         ) throws {
             try setJournalMode(mode)

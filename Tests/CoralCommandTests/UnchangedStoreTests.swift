@@ -10,7 +10,7 @@ import Testing
 
     init() throws { store = try NotesStore() }
 
-    @Test(arguments: ["wal", "delete"]) func `an import of what is there changes no byte`(journalMode: String) throws {
+    @Test(arguments: ["wal", "delete"]) func `an import of equal objects changes no byte`(journalMode: String) throws {
         let queue = try DatabaseQueue(path: store.path)
         try queue.writeWithoutTransaction { database in
             _ = try String.fetchOne(database, sql: "PRAGMA journal_mode = \(journalMode)")

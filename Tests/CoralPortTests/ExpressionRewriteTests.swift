@@ -4,7 +4,7 @@
 
     @testable import CoralPort
 
-    /// The rewriting of literals, casts and calls, and what is left as it is.
+    /// The rewriting of literals, casts and calls, and code that is not changed.
     @Suite struct ExpressionRewriteTests {
         @Test("An array literal that is assigned to a set")
         func assignedLiterals() {

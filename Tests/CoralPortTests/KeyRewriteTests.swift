@@ -34,7 +34,7 @@
                     ])
         }
 
-        @Test("A computed property that key-value coding reads is left, since only Apple's platforms find it")
+        @Test("A computed property that key-value coding reads is not changed, since only Apple's platforms find it")
         func computedKeyPaths() {
             let text = rewritten(
                 """

@@ -132,7 +132,7 @@
                     ])
         }
 
-        @Test("A property whose name in Objective-C is another one is left")
+        @Test("A property with another name in Objective-C is not changed")
         func otherName() {
             let text = """
                 import CoreData

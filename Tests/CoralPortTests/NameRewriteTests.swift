@@ -60,7 +60,7 @@
             #expect(rewritten(other) == [other])
         }
 
-        @Test("The import is added where it belongs")
+        @Test("The import is added in alphabetical order")
         func imports() {
             #expect(
                 rewritten(

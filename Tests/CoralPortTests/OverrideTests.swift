@@ -6,7 +6,7 @@
 
     /// The moving of overrides from extensions into classes.
     @Suite struct OverrideTests {
-        @Test("Overrides move from extensions into the class, unless they use what is private in their file")
+        @Test("Overrides move from extensions into the class, unless they use private declarations of their file")
         func overrides() {
             #expect(
                 rewritten(

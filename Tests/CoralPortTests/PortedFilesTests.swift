@@ -55,7 +55,7 @@
             #expect(process.terminationStatus == 0)
         }
 
-        @Test("A file with changes that are not committed is not changed; one that Git does not know, is")
+        @Test("A file with changes that are not committed is not changed; an untracked one is")
         func uncommitted() throws {
             func require() throws {
                 var package = try PortedPackage(below: folder)
@@ -137,7 +137,7 @@
             #expect(try port().count == 1)
         }
 
-        @Test("A file of ten megabytes is left")
+        @Test("A file of ten megabytes is not changed")
         func size() throws {
             try write(String(repeating: "@objc class A {}\n", count: 600_000).utf8, to: "A.swift")
             #expect(
@@ -154,7 +154,7 @@
             #expect(try read("A.swift") == "@objc class A {}")
         }
 
-        @Test("Only moves within a module; a name that two classes have is not looked up")
+        @Test("Members are moved within a module only; a name that two classes have is not looked up")
         func modules() throws {
             try write("import CoreData\nclass A: NSManagedObject {}\n".utf8, to: "Sources/One/A.swift")
             let text = "import CoreData\nextension A {\n    override func willSave() {}\n}\n"

@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func `a delta that does not fit changes nothing`() throws {
+    @Test func `a delta that does not match the store changes nothing`() throws {
         let context = try sampleContext()
         let coordinator = try #require(context.persistentStoreCoordinator)
         let sink = MemorySink()
@@ -186,7 +186,7 @@ import Testing
         #expect(try GraphComparison(from.managedObjectModel).delta(from: .stores(from), to: .stores(to)).isEmpty)
     }
 
-    @Test func `a primary key is not that of an object in another store`() throws {
+    @Test func `a primary key does not identify an object of another store`() throws {
         let context = try sampleContext()
         let sink = MemorySink()
         try GraphExporter().exportStore(of: try #require(context.persistentStoreCoordinator), to: sink)

@@ -5,7 +5,7 @@
     import GraphDocuments
     import Testing
 
-    /// Operations state before they are executed whether they work on rows, and why not.
+    /// Operations report before they are executed whether they work on rows, and if not, the reason.
     struct ExecutionPathTests {
         // MARK: - Imports
 

@@ -2,7 +2,7 @@ import Coral
 import NotesModel
 import Testing
 
-/// An export contains an object with the objects that belong to it, and no others.
+/// An export contains the requested objects with the objects that belong to them, and no others.
 @Suite struct ExportTests {
     /// A shopping list with two items and a shared tag, written by Ada.
     private func makeList(in context: NSManagedObjectContext) -> NSManagedObject {
@@ -34,7 +34,7 @@ import Testing
         let store = try #require(coordinator.persistentStores.first)
         var metadata = coordinator.metadata(for: store)
         metadata["owner"] = "Ada"
-        // What a migration in place, a deferred one and the followers of a history leave there.
+        // Metadata that migrations in place, deferred migrations and followers of a history write.
         metadata["migrationManagerClass"] = "NSSQLiteInPlaceMigrationManager"
         metadata["NSPersistentStoreDeferredLightweightMigrationOptionKey"] = true
         metadata["CoralHistoryFollowers"] = ["server": 12]

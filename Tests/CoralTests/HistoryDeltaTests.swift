@@ -147,7 +147,7 @@ import Testing
         #expect(rest.isEmpty, "\(rest.changes)")
     }
 
-    /// Chains of new keys, exchanged keys, and keys that others give up.
+    /// Chains of changed keys, exchanged keys, and keys that objects lose to others.
     private static let changesOfKeys: [@Sendable ([NSManagedObject]) -> Void] = [
         { $0[0].setValue(9, forKey: "number") },
         { nodes in
@@ -187,7 +187,7 @@ import Testing
         #expect(rest.isEmpty, "\(rest.changes)")
     }
 
-    @Test func `history alone does not contain former keys, and the delta says so`() throws {
+    @Test func `history alone does not contain former keys, and the delta reports this`() throws {
         let (source, nodes, replica) = try pair(keepingOldValues: false)
         let token = try coordinator(source).currentPersistentHistoryToken(fromStores: nil)
         nodes[0].setValue(9, forKey: "number")

@@ -4,7 +4,8 @@
     import Synchronization
     import Testing
 
-    /// The number of statements of each of an application's jobs, at two sizes: counts that do not grow must stay so.
+    /// The number of statements of each of an application's jobs, at two sizes. Where a number does not depend on the size,
+    /// this must not change.
     ///
     /// The jobs are those of `Benchmarks/`, which measures their time.
     struct JobStatementTests {

@@ -45,7 +45,7 @@
 
             init(_ url: URL) throws {
                 var configuration = Configuration()
-                // Waiting for a reader's lock would be useless: the reader is on this thread.
+                // The writer does not wait for a reader's lock: the reader is on the same thread.
                 configuration.busyMode = .immediateError
                 database = try DatabaseQueue(path: url.path, configuration: configuration)
             }
@@ -94,7 +94,7 @@
         ) throws -> Result {
             try makeStore(setting)
             let writer = try Writer(url)
-            // Before a reader exists, so that the write-ahead log is shared.
+            // Written before a reader exists, so that the write-ahead log is shared.
             writer.write()
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
             // A connection that is closed after its file was removed removes the log of the next file of that name.

@@ -4,8 +4,8 @@ import Foundation
 import GraphDocuments
 import Testing
 
-/// Imports and exports whose next batch is read on another thread: the results are those of one batch, and errors come in
-/// the order of the document.
+/// Imports and exports whose next batch is read on another thread. The results are those of a single batch, and errors are
+/// reported in the order of the document.
 @Suite struct ReadAheadTests {
     /// A shop in memory, whose objects are exported one by one, with many orders.
     private func largeShop() throws -> Shop {
@@ -23,7 +23,8 @@ import Testing
             of: coordinator, to: sink)
     }
 
-    @Test(arguments: [DocumentLayout.flat, .nested]) func `batches are written as one`(layout: DocumentLayout) throws {
+    @Test(arguments: [DocumentLayout.flat, .nested]) func `batches are written like one`(layout: DocumentLayout) throws
+    {
         let shop = try largeShop()
         let whole = MemorySink()
         try export(shop, batchSize: 5000, layout: layout, to: whole)

@@ -1,7 +1,8 @@
 import Coral
 
-/// What a migration must give, without any code of the migration: the older store is exported to a document, the document is
-/// changed by the rules of renaming, default values and widening, and imported into a new store of the newer model.
+/// The expected result of a migration, computed without any code of the migration: the older store is exported to a document,
+/// the document is changed by the rules of renaming, default values and widening, and imported into a new store of the newer
+/// model.
 struct MigrationOracle {
     let old: NSManagedObjectModel
     let new: NSManagedObjectModel

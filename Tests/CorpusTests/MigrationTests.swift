@@ -5,10 +5,10 @@ import Testing
 
 #if !CORAL_PUBLIC_API
 
-    /// The versions of real models: each step is inferred or refused, and migrated stores have what an oracle computes.
+    /// The versions of real models: each step is inferred or refused, and migrated stores equal those that an oracle computes.
     @Suite(.enabled(if: !VersionPair.all.isEmpty, "The files of the corpus are not here."))
     struct MigrationTests {
-        @Test func `steps are refused for the right reason, and all others are inferred`() throws {
+        @Test func `steps are refused for the expected reason, and all others are inferred`() throws {
             var refused: [String: [String]] = [:]
             for pair in VersionPair.all {
                 let steps = try ProgressiveMigration(to: pair.new).steps(from: pair.old)
@@ -134,7 +134,7 @@ import Testing
 
         static let inferred = all.filter { refused[$0.description] == nil }
 
-        /// What cannot be inferred, and why.
+        /// The steps that cannot be inferred, and the reasons.
         static let refused: [String: [String]] = [:]
 
         /// Creates a store of the older version with random objects.

@@ -96,7 +96,7 @@ import Testing
             }
         }
 
-        /// Apple's framework has migrated the same store: the result is the same, object by object.
+        /// Apple's framework has migrated the same store. The result is the same, object by object.
         @Test func `cars are migrated as by Apple's framework`() throws {
             let folder = "alemar11+CoreDataPlus/Tests/Resources/SampleModel"
             let copy = try copy("\(folder)/Fixtures/SampleModel_V1.sqlite")
@@ -111,8 +111,8 @@ import Testing
             #expect(oracle.expected(found) == oracle.expected(expected))
         }
 
-        /// The version between, in which the name was first renamed, is not in the corpus: it is made from the first. The value is
-        /// that of the store of the last version.
+        /// The intermediate version, in which the name was first renamed, is not in the corpus: it is made from the first. The
+        /// expected value is that of the store of the last version.
         @Test func `a name that was renamed twice is kept`() throws {
             let folder = "jeffreybergier+CoreDataMigrationTests/CoreDataMigration"
             let copy = try copy("\(folder)/CoreDataMigrationTests/Example_v1.0.0.sqlite")

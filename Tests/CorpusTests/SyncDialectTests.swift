@@ -61,7 +61,7 @@ struct SyncDialectTests {
     }
 
     @Test(arguments: cases)
-    func `the listed tests`(test: Case) throws {
+    func `the listed tests give their results`(test: Case) throws {
         let fixture = try Self.fixture(test.model)
         // The list lacks steps of the first, which creates objects without a document: `the order of a list of objects`. The key
         // in the documents of the second does not fit into its attribute: `an ordered list is filled and reordered`.
@@ -73,7 +73,7 @@ struct SyncDialectTests {
             } else if let entity = step.expectCount {
                 #expect(try fixture.objects(entity).count == step.n, "\(test.test): \(entity)")
             } else if let key = step.key, let value = step.value {
-                // The list contains the variable, not the entity: an object of any entity has the value.
+                // The list contains the variable but not the entity, so an object of any entity may have the value.
                 let found = try fixture.model.entities.filter { $0.attributesByName[key] != nil }.contains { entity in
                     try fixture.objects(entity.name ?? "").contains { "\($0.value(forKey: key) ?? "")" == value }
                 }
@@ -84,14 +84,14 @@ struct SyncDialectTests {
 
     // MARK: - Tests without a row in the list
 
-    /// Sync, `testSyncingWithMultipleInsertOperationTypes` and the tests of other operations that the list lacks: two users are there,
-    /// one of whom the second document changes; the other user of that document is new.
+    /// Sync, `testSyncingWithMultipleInsertOperationTypes` and the tests of other operations that the list lacks: of two
+    /// existing users, the second document changes one; the other user of that document is new.
     @Test(arguments: [
         (["insert"], [0, 1, 6], "melisawhite@ovium.com"),
         (["update"], [0, 1], "updated@ovium.com"),
         (["insert", "update"], [0, 1, 6], "updated@ovium.com"),
     ])
-    func `some operations`(operations: [String], users: [Int], mail: String) throws {
+    func `only the given operations are executed`(operations: [String], users: [Int], mail: String) throws {
         let fixture = try Self.fixture("Contacts")
         try Self.sync(fixture, "operation-types-users-a.json", "User", nil)
         for _ in 0..<2 { try Self.sync(fixture, "operation-types-users-b.json", "User", operations) }

@@ -10,7 +10,7 @@ import Testing
         graph.records(count: count).filter { !$0.isDeleted }.map(\.canonical).sorted { $0.subject < $1.subject }
     }
 
-    /// Another state: some records gone, some changed, some new.
+    /// Another state: some records are removed, some are changed, some are new.
     private func successor(of records: [GraphRecord], _ graph: inout RandomGraph) -> [GraphRecord] {
         let other = Dictionary(state(&graph, count: 18).map { ($0.subject, $0) }, uniquingKeysWith: { $1 })
         var result = records.filter { _ in Int.random(in: 0..<6, using: &graph.generator) > 0 }.map { record in
@@ -39,7 +39,7 @@ import Testing
         #expect(try delta.inverse.applied(to: new) == old)
         #expect(delta.inverse.inverse == delta)
         #expect(GraphDelta(from: old, to: old).isEmpty)
-        // Record by record, in any order, it is the same.
+        // Comparing record by record, in any order, gives the same delta.
         let streamed = try GraphDelta(
             from: { body in for record in old.reversed() { try body(record) } },
             to: { body in for record in new.shuffled(using: &graph.generator) { try body(record) } })
@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    @Test func `a delta that does not fit a state is an error`() throws {
+    @Test func `a delta that does not match a state is an error`() throws {
         let record = GraphRecord(
             id: "Thing/p1", entity: "Thing", attributes: [.init(name: "title", value: .string("a"))])
         let delta = GraphDelta([update("Thing/p1", "title", .string("b"), .string("c"))])

@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func documentsOfOthers() throws {
+    @Test func documentsOfOtherPrograms() throws {
         var mapping = Mapping(keys: .snakeCase)
         mapping["Thing"]["children"].isKeyed = true
         mapping["Thing"]["title"].keys = ["meta.names[0]", "@key", "string"]

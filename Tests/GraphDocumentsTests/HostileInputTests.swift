@@ -87,7 +87,7 @@ import Testing
         #expect(code("{" + members + ",\"key7\":1}") == .duplicateKey)
     }
 
-    /// A source that gives a few bytes at a time, so that every token meets the window's end.
+    /// A source that returns a few bytes at a time, so that every token crosses the end of the buffer.
     private final class Trickle: ByteSource {
         private var bytes: ArraySlice<UInt8>
         private let step: Int

@@ -112,7 +112,7 @@ import Testing
         #expect(error(#"{"$header":{"format":"coral-graph","version":99}}"#)?.code == .unsupported)
     }
 
-    @Test func valuesThatDoNotFitCanBeKept() throws {
+    @Test func valuesOfAnotherTypeCanBeKept() throws {
         let options = ReadingOptions(keepsMismatchedValues: true)
         let record = try read(#"{"Note":[{"count":"12","createdAt":1700000000,"title":5,"price":1.10}]}"#, options)[0]
             .record

@@ -193,8 +193,8 @@
                 macroSpecs: ["Managed": MacroSpec(type: ManagedMacro.self)])
         }
 
-        /// `String!` is stored as `String?`, and a type that may be an enumeration is converted by a function that tells them
-        /// apart.
+        /// `String!` is stored as `String?`, and a type that may be an enumeration is converted by a function that
+        /// distinguishes the two cases.
         func testTypesOfValues() {
             func expanded(_ declaration: String, _ name: String, _ type: String, _ read: String, _ write: String)
                 -> String

@@ -59,7 +59,7 @@ import Testing
             #expect(try called(by: [Self.note, Self.tag]).subtracting(names) == [])
         }
 
-        /// The symbols that the object file of a module lacks where it uses all its properties.
+        /// The undefined symbols in the object file of a module that uses all its properties.
         private func called(by texts: [String]) throws -> Set<String> {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -233,7 +233,7 @@ import Testing
                 ])
         }
 
-        @Test("A type that is not known is the compiler's error at the property's line")
+        @Test("An unknown type is an error of the compiler at the property's line")
         func unknownTypes() throws {
             let text = "import Colors\nclass Note: NSManagedObject {\n    @NSManaged var color: Color?\n}"
             do {

@@ -2,8 +2,8 @@ import Foundation
 import ModelFiles
 import Testing
 
-/// What can be inferred from two models, and what cannot. The rules are those of Apple's documentation of lightweight
-/// migration; numeric conversions are those that shipped apps migrate without a mapping model.
+/// The mappings that can be inferred from two models, and the obstacles. The rules are those of Apple's documentation of
+/// lightweight migration; numeric conversions are those that shipped apps migrate without a mapping model.
 @Suite struct InferredMappingTests {
     private func model(_ entities: ModelEntity...) -> Model { Model(entities: entities) }
 

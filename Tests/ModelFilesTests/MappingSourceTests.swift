@@ -55,7 +55,7 @@ struct MappingSourceTests {
                     members["NS.keys"] = .array(pairs.map { PropertyListValue.string($0.0) })
                     members["NS.objects"] = .array(pairs.map { $0.1 })
                 }
-                // Arrays of mappings and arguments may be mutable: both are read alike.
+                // Arrays of mappings and arguments may be mutable; both classes are read in the same way.
                 if members["$classname"]?.string == "NSMutableArray" {
                     members["$classname"] = .string("NSArray")
                     members["$classes"] = .array([.string("NSArray"), .string("NSObject")])
@@ -118,7 +118,7 @@ struct MappingSourceTests {
         return #expect(throws: ModelError.self) { try MappingSource(contentsOf: url).compiled() }
     }
 
-    @Test func `what is no mapping model is refused`() throws {
+    @Test func `a file that is not a mapping model is refused`() throws {
         #expect(try failure("<database>")?.code == .malformedFile)
         #expect(try failure("<model/>")?.code == .unknownFormat)
         #expect(try failure("<database/>")?.code == .unknownFormat)

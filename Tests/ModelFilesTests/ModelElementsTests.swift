@@ -40,7 +40,7 @@ struct ModelElementsTests {
         #expect(VersionHash(model).entityHashes == VersionHash(expected).entityHashes)
         var compiled = model.compiledForm()
         for index in expected.entities.indices {
-            // The old form has no fetch indexes, and so no mark of indexed attributes. Some of the class names were set
+            // The old form has no fetch indexes, and therefore no mark of indexed attributes. Some of the class names were set
             // when the mapping was created, and removed in the published source.
             compiled.entities[index].className = expected.entities[index].className
             compiled.entities[index].fetchIndexes = expected.entities[index].fetchIndexes

@@ -26,8 +26,8 @@ import Testing
         #expect(steps(0, 1, mapped: [(0, 1)], inferred: [(0, 1)]) == ["0=1"])
     }
 
-    /// Every graph of four versions: a way is found if and only if there is one, and it has no more skips than any other.
-    @Test func `the best of all ways is found`() {
+    /// Every graph of four versions: a path is found if and only if there is one, and no other path skips fewer versions.
+    @Test func `the best of all paths is found`() {
         let pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
         func ways(_ from: Int, _ edges: [(Int, Int)]) -> [[(Int, Int)]] {
             from == 3 ? [[]] : edges.filter { $0.0 == from }.flatMap { edge in ways(edge.1, edges).map { [edge] + $0 } }

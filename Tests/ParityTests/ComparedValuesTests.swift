@@ -1,12 +1,13 @@
 import CoreData
 import Testing
 
-/// Values of one kind that a fetch compares with properties of another.
+/// Fetches that compare properties with values of another type.
 ///
-/// The number of a text is converted: CoreDataPlus fetches cars whose plates are texts by `numberPlate IN [9, 10, 11]`
-/// and finds three (`test_batchDeleteMarkedForDeletion`, https://github.com/alemar11/CoreDataPlus). A column of the
-/// store converts as SQLite defines: https://sqlite.org/datatype3.html#type_conversions_prior_to_comparison. A text for
-/// a date is an exception: https://github.com/magicalpanda/MagicalRecord/issues/696.
+/// A number that is compared with a text attribute is converted: CoreDataPlus fetches cars whose plates are texts by
+/// `numberPlate IN [9, 10, 11]` and finds three (`test_batchDeleteMarkedForDeletion`,
+/// https://github.com/alemar11/CoreDataPlus). A column of the store converts as SQLite defines:
+/// https://sqlite.org/datatype3.html#type_conversions_prior_to_comparison. A text that is compared with a date is an exception:
+/// https://github.com/magicalpanda/MagicalRecord/issues/696.
 @Suite struct ComparedValuesTests {
     private static let types = [NSSQLiteStoreType, NSInMemoryStoreType]
 
@@ -135,7 +136,7 @@ import Testing
         ("driver.cars == %@", 9), ("driver.cars.@count == %@", "many"),
     ]
 
-    /// What can never be equal is an error, not an empty result.
+    /// A comparison of values that can never be equal is an error, not an empty result.
     @Test(arguments: types, mixtures.indices) func mixturesAreErrors(type: String, index: Int) throws {
         let (diary, context) = try garage(type)
         defer { withExtendedLifetime(diary) {} }

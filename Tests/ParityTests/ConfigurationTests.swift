@@ -43,7 +43,8 @@ import Testing
     }
 
     /// CoreDataPlus, `test_MigrationFromV1ToV2WithMultipleStores`, opens a store of the whole model with the configuration that
-    /// lists all entities but a subentity; of a configuration that lacks more than that, it says that Core Data refuses it.
+    /// lists all entities but a subentity. According to its comments, Core Data refuses a configuration that lacks more
+    /// entities.
     @Test func aStoreHasTheSubentitiesThatItsConfigurationDoesNotList() throws {
         let folder = try Folder()
         let url = folder.url.appendingPathComponent("Whole.sqlite")
@@ -64,8 +65,10 @@ import Testing
         #expect(titles == ["Maus", "Persepolis"])
     }
 
-    /// A store that is created with the configuration has them as well, and the configuration fits it afterwards.
-    @Test(arguments: [NSSQLiteStoreType, NSInMemoryStoreType]) func aNewStoreHasThemAsWell(type: String) throws {
+    /// A store that is created with the configuration also contains these subentities, and can be opened with the configuration
+    /// again.
+    @Test(arguments: [NSSQLiteStoreType, NSInMemoryStoreType]) func aNewStoreHasUnlistedSubentities(type: String) throws
+    {
         let folder = try Folder()
         let model = Self.model()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)

@@ -28,7 +28,7 @@ import Testing
         }
         #expect(try outside.performAndWait { try outside.names("Note", "title") } == ["one"])
         try child.performAndWait {
-            // The child's object is kept, and is the stored one.
+            // The child's object remains the same object, and represents the stored row.
             let note = try #require(try child.all("Note").first)
             note.setValue("two", forKey: "title")
             try child.save()
@@ -50,7 +50,7 @@ import Testing
         #expect(try after.performAndWait { try after.all("Item").count } == 0)
     }
 
-    @Test func aChildSeesItsParentsUnsavedChanges() throws {
+    @Test func aChildReadsItsParentsUnsavedChanges() throws {
         let diary = try Diary()
         let parent = diary.context()
         try parent.performAndWait {

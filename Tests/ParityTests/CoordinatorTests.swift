@@ -5,7 +5,7 @@ extension NSPersistentStoreCoordinator {
     fileprivate static func made() -> Self { self.init(managedObjectModel: NSManagedObjectModel()) }
 }
 
-/// What packages of others assert about coordinators and the folders of their stores.
+/// Assertions of other packages about coordinators and the folders of their stores.
 @Suite struct CoordinatorTests {
     /// Sworm, `testBlobsMigration`, adds a store in a folder that does not exist: https://github.com/prisma-ai/sworm
     @Test func theFolderOfAStoreIsCreated() throws {

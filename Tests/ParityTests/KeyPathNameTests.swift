@@ -17,7 +17,7 @@ private class KeyPathSaga: NSManagedObject {
 
 private final class KeyPathTrilogy: KeyPathSaga {}
 
-/// The names of key paths, as packages of others use them.
+/// The names of key paths, as other packages use them.
 @Suite struct KeyPathNameTests {
     /// QueryKit takes the name of a key path from this property, in `KeyPath.swift`: https://github.com/QueryKit/QueryKit
     @Test func keyPathsHaveNames() {

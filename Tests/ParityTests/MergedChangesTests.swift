@@ -1,8 +1,8 @@
 import CoreData
 import Testing
 
-/// What contexts report of the changes of others, and which objects they keep, as CoreDataPlus asserts in its own tests on Apple's
-/// framework: https://github.com/alemar11/CoreDataPlus
+/// The changes of other contexts that a context reports, and the objects that it keeps, as CoreDataPlus asserts in its own
+/// tests on Apple's framework: https://github.com/alemar11/CoreDataPlus
 @Suite struct MergedChangesTests {
     /// CoreDataPlus, `test_Merge`: a save without changes posts its notifications, and the merge reports updated objects
     /// as updated and as refreshed.
@@ -103,8 +103,8 @@ import Testing
     }
 
     /// CoreDataPlus, `test_InvestigationContextRegisteredObjectBehaviorAfterSaving` and
-    /// `test_HasPersistentChangesInParentChildContextRelationship`: what a save has written, and nothing refers to, is released when
-    /// the block ends, with its transient values.
+    /// `test_HasPersistentChangesInParentChildContextRelationship`: objects that a save has written, and that nothing refers
+    /// to, are released when the block ends, with their transient values.
     @Test func savedObjectsAreReleased() throws {
         let diary = try Diary()
         let context = diary.context()

@@ -40,7 +40,7 @@ final class EmptyingPolicy: NSEntityMigrationPolicy {
         #expect(
             try OldLibrary.open(library.destination, LibraryModels.new(), OldLibrary.lines) == OldLibrary.migratedLines)
         #expect(manager.migrationProgress == 0)
-        // The source is as it was.
+        // The source is unchanged.
         let count = try OldLibrary.open(library.source, LibraryModels.old()) {
             try $0.count(for: NSFetchRequest<NSManagedObject>(entityName: "Visitor"))
         }

@@ -59,7 +59,7 @@ final class ReversingTransformer: ValueTransformer {
         #expect(type(of: try created("NoSuchClass")) == NSManagedObject.self)
     }
 
-    /// Of two classes with one name, neither is meant: a class in Swift is named with its module.
+    /// If two classes have one name, the name identifies neither. A class in Swift is identified by its name with the module.
     ///
     /// https://developer.apple.com/documentation/coredata/nsentitydescription/managedobjectclassname
     @Test func anAmbiguousNameNamesNoClass() throws {

@@ -1,7 +1,7 @@
 import CoreData
 import Testing
 
-/// What packages of others assert about notifications of saves, of stores and of events.
+/// Assertions of other packages about notifications of saves, of stores and of events.
 @Suite struct NotificationTests {
     /// CoreDataPlus, `test_PersistentStoreWithHistoryTrackingEnabledGeneratesHistoryTokens`
     @Test func aSaveNotifiesOfItsHistoryToken() throws {
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    /// Core Data ends an event of the main queue with the turn of the run loop.
+    /// Core Data ends an event of the main queue with each pass of the run loop.
     ///
     /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/processpendingchanges()
     @Test @MainActor func eventsEndWithTheTurnOfTheRunLoop() async throws {

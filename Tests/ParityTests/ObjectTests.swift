@@ -91,7 +91,7 @@ import Testing
     }
 
     /// https://developer.apple.com/documentation/coredata/nsmanagedobject/init(context:)
-    @Test func aClassKnowsItsEntity() throws {
+    @Test func aClassHasAnEntity() throws {
         let diary = try Diary()
         let context = diary.context()
         try context.performAndWait {

@@ -18,8 +18,8 @@ final class CountingNote: NSManagedObject {
     }
 }
 
-/// Subclasses override methods of Core Data's classes, as the doubles in the tests of many packages do. The signatures are
-/// those of Apple's documentation: https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext
+/// Subclasses override methods of Core Data's classes, like the test doubles of many packages. The signatures are those of
+/// Apple's documentation: https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext
 @Suite struct OverridingTests {
     /// A context that records the calls of its methods.
     final class SpyContext: NSManagedObjectContext, @unchecked Sendable {  // because its queue guards it
@@ -99,7 +99,7 @@ final class CountingNote: NSManagedObject {
         }
     }
 
-    /// Each overridden method is called once, and does what it does without the override.
+    /// Each overridden method is called once, and has the same effect as without the override.
     @Test func aContextIsOverridden() throws {
         let diary = try Diary()
         let context = SpyContext(concurrencyType: .privateQueueConcurrencyType)
@@ -157,7 +157,7 @@ final class CountingNote: NSManagedObject {
         }
     }
 
-    /// A request with information of its own for the code that executes it.
+    /// A request with additional information for the code that executes it.
     final class MarkedRequest: NSFetchRequest<NSFetchRequestResult> {
         var mark = ""
     }
@@ -205,7 +205,7 @@ final class CountingNote: NSManagedObject {
         override func performAndWait(_ block: () -> Void) { block() }
     }
 
-    /// What the override returns is what all callers get, and no store is needed.
+    /// All callers get the result of the override, and no store is needed.
     @Test func aMockReplacesTheStore() throws {
         let mock = MockContext(concurrencyType: .privateQueueConcurrencyType)
         #expect(throws: MockContext.Failure.self) {
@@ -286,7 +286,7 @@ final class CountingNote: NSManagedObject {
 
     /// `Note.fetchRequest()` is assigned without a type, and `autoreleasepool` returns what its block returns and throws:
     /// https://developer.apple.com/documentation/coredata/nsmanagedobject/fetchrequest()
-    @Test func declarationsThatSpareChanges() throws {
+    @Test func codeForApplesPlatformsCompilesUnchanged() throws {
         let diary = try Diary(NSInMemoryStoreType)
         let context = diary.context()
         try context.performAndWait { () throws in

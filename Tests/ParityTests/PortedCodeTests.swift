@@ -64,7 +64,7 @@ final class TagWithInitial: NSManagedObject {
         try coordinator.remove(store)
         try coordinator.destroyPersistentStore(at: url, ofType: NSSQLiteStoreType)
         try FileManager.default.removeItem(at: url)
-        // `test_Metadata` does so again for the same location.
+        // `test_Metadata` destroys the store at the same location again.
         try coordinator.destroyPersistentStore(at: url, ofType: NSSQLiteStoreType)
         try FileManager.default.removeItem(at: url)
     }
@@ -88,8 +88,8 @@ final class TagWithInitial: NSManagedObject {
         }
     }
 
-    /// CoreDataPlus compares tokens in predicates, in `test_InvestigationHistoryTokens`. The token before the first transaction has
-    /// expired there: https://github.com/alemar11/CoreDataPlus
+    /// CoreDataPlus compares tokens in predicates, in `test_InvestigationHistoryTokens`. In this test the token before the
+    /// first transaction has expired: https://github.com/alemar11/CoreDataPlus
     @Test func tokensInPredicatesOfTheHistory() throws {
         let diary = try Diary(options: [NSPersistentHistoryTrackingKey: true])
         let context = diary.context()

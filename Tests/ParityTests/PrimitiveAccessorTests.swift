@@ -167,8 +167,9 @@ import Testing
         }
     }
 
-    /// A property of the model takes precedence, and the rest of the key begins with a capital letter.
-    @Test func keysThatOnlyLookPrimitive() throws {
+    /// A property of the model takes precedence, and only a key whose rest begins with a capital letter is that of a primitive
+    /// value.
+    @Test func keysThatBeginWithPrimitive() throws {
         let model = DiaryModel.make()
         let tag = try #require(model.entitiesByName["Tag"])
         tag.managedObjectClassName = NSStringFromClass(TagWithAnyKey.self)
@@ -187,7 +188,7 @@ import Testing
     }
 }
 
-/// A tag that answers for keys that it does not have.
+/// A tag that returns a value for keys that it does not have.
 final class TagWithAnyKey: NSManagedObject {
     override func value(forUndefinedKey key: String) -> Any? { "none" }
 }

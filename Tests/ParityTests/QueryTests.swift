@@ -256,7 +256,7 @@ import Testing
             #expect((try context.execute(delete) as? NSBatchDeleteResult)?.result as? Bool == true)
             let update = NSBatchUpdateRequest(entityName: "Person")
             update.includesSubentities = false
-            // A store on a server has no functions of texts.
+            // Batch updates of a store in PostgreSQL do not compute texts with functions.
             let isFile = diary.store.type == NSSQLiteStoreType
             update.propertiesToUpdate = ["age": NSExpression(format: "age + 1")]
             if isFile { update.propertiesToUpdate?["name"] = NSExpression(format: "uppercase(name)") }
@@ -267,7 +267,7 @@ import Testing
             context.reset()
             if isFile { #expect(try context.names("Person") == ["ADA", "Zoë", "ÉMILE"]) }
             #expect(try context.all("Person", sortedBy: "age").last?.value(forKey: "age") as? Int == 64)
-            // The property description instead of its name.
+            // The key is the property's description instead of its name.
             let age = try #require(
                 diary.coordinator.managedObjectModel.entitiesByName["Person"]?.attributesByName["age"])
             update.propertiesToUpdate = [age: 5]

@@ -1,7 +1,7 @@
 import CoreData
 import Testing
 
-/// What a delegate may do while it receives changes, and what happens to results whose context or store changes.
+/// Actions of a delegate while it receives changes, and the results when their context or store changes.
 @Suite struct ResultsDelegateTests {
     /// Calls a closure once, at a method of choice.
     private final class Actor: NSObject, NSFetchedResultsControllerDelegate {
@@ -122,7 +122,7 @@ import Testing
             note.setValue(1, forKey: "rank")
             context.processPendingChanges()
             #expect(controller == nil)
-            // Nothing follows the context any longer.
+            // No controller observes the context any longer.
             actor.events = []
             note.setValue(2, forKey: "rank")
             context.processPendingChanges()

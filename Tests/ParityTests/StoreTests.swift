@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    /// NSPersistentStoreCoordinator: a store is found by its URL, keeps its UUID, and is gone when it is removed.
+    /// NSPersistentStoreCoordinator: a store is found by its URL, keeps its UUID, and is not found after it is removed.
     /// https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator/persistentstore(for:)
     @Test func aStoreKeepsItsUUIDWhenAddedAgain() throws {
         let folder = try folder()

@@ -13,7 +13,7 @@ import Testing
         return context
     }
 
-    /// One event's changes, as a step of their own.
+    /// Makes changes in an event of their own, so that they are one undo step.
     private func step(_ context: NSManagedObjectContext, _ change: () -> Void) {
         context.undoManager?.beginUndoGrouping()
         change()
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    /// A merge is not a change of the user: it is not undone, and earlier changes still can be.
+    /// A merge is not a change of the user: it is not undone, and earlier changes can still be undone.
     @Test func undoAfterAMerge() throws {
         let diary = try Diary()
         let context = undoing(diary)

@@ -45,7 +45,7 @@ final class CountedRow: SelectableRow {
         #expect(try !isUpdated(as: SelectableRow.self))
     }
 
-    @Test func countIfTheClassSaysSo() throws {
+    @Test func countIfTheClassRequestsIt() throws {
         #expect(try isUpdated(as: CountedRow.self))
     }
 }

@@ -1,7 +1,7 @@
 import CoreData
 import Testing
 
-/// What packages of others assert about objects that are new or have lost their context.
+/// Assertions of other packages about objects that are new or have lost their context.
 @Suite struct UnsavedObjectTests {
     /// CoreDataPlus, `test_ChangedAndCommittedValue`: https://github.com/alemar11/CoreDataPlus
     @Test func aNewObjectHasChangedWhatWasSet() throws {
@@ -69,8 +69,8 @@ import Testing
         }
     }
 
-    /// CoreDataRepository, `create(_:transactionAuthor:)`, obtains the ID of a child's object after the parent has saved it. It is
-    /// the one that the parent has assigned: https://github.com/roanutil/CoreDataRepository
+    /// CoreDataRepository, `create(_:transactionAuthor:)`, obtains the ID of a child's object after the parent has saved the
+    /// object. The ID is the one that the parent has assigned: https://github.com/roanutil/CoreDataRepository
     @Test func aChildObtainsTheIDThatItsParentHasSaved() throws {
         let diary = try Diary()
         let parent = diary.context()
@@ -90,7 +90,7 @@ import Testing
     }
 
     /// CoreDataPlus, `test_FaultAndMaterializeObjectWithoutNSManagedObjectContext`: an object that a reset has removed from its
-    /// context has no values to fire for, and is a fault no longer:
+    /// context has no values to load, and is no longer a fault:
     /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/reset()
     @Test func accessingAnObjectAfterAReset() throws {
         let diary = try Diary()

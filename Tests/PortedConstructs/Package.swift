@@ -1,8 +1,8 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// One construct that does not compile outside Apple's platforms after the other, as apps write them. `Scripts/check-porting`
-// compares the lines that coral-port lists with those that the compiler refuses, before and after the rewriting.
+// The constructs that do not compile outside Apple's platforms, as apps write them. `Scripts/check-porting` compares the lines
+// that coral-port lists with those that the compiler refuses, before and after the rewriting.
 let package = Package(
     name: "PortedConstructs",
     dependencies: [.package(name: "coral", path: "../..")],

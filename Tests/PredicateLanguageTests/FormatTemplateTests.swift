@@ -3,7 +3,7 @@ import Testing
 
 @testable import PredicateLanguage
 
-/// Formats that are used again have the trees that parsing them anew gives.
+/// A format that is used again gives the same tree as parsing it again.
 @Suite struct FormatTemplateTests {
     /// The tree of a format that is parsed with its arguments.
     private func parsed(_ format: String, _ arguments: [Any?]) throws -> PredicateNode {
@@ -33,7 +33,7 @@ import Testing
         ]
     }
 
-    @Test(arguments: uses.indices) func `a format that is used again`(index: Int) throws {
+    @Test(arguments: uses.indices) func `a format that is used again gives the same tree`(index: Int) throws {
         let (format, arguments) = Self.uses[index]
         for given in arguments + arguments {
             let tree = try PredicateParser.parse(format, arguments: given)

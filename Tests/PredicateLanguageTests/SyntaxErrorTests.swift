@@ -122,7 +122,7 @@ import Testing
     @Test func longFlatFormatsAreParsed() throws {
         let terms = (0..<20_000).map { "key\($0).a.b == \($0)" }.joined(separator: " OR ")
         guard case .or(let parts) = try PredicateParser.parse(terms) else {
-            Issue.record("A chain of ORs is no OR.")
+            Issue.record("A chain of ORs is not an OR predicate.")
             return
         }
         #expect(parts.count == 20_000)

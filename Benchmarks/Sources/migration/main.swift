@@ -77,7 +77,7 @@ private func model(_ change: Change?) -> NSManagedObjectModel {
     return model
 }
 
-/// What an experienced person would write for the change, without Core Data's metadata.
+/// Hand-written SQL statements for the change, without Core Data's metadata.
 private func statements(_ change: Change) -> [String] {
     switch change {
     case .addsAnAttribute:

@@ -50,7 +50,7 @@ struct Jobs {
         }
     }
 
-    /// Job 0: the values only.
+    /// Job 0: computes the values, without a store.
     private func make() -> String {
         var bytes = 0
         for number in 0..<notes {
@@ -200,7 +200,7 @@ struct Jobs {
         return try result.withLock { $0 }.get()
     }
 
-    /// Job 10, in addition to the nine: the same with objects.
+    /// Job 10, in addition to the nine: job 8 through objects.
     private func copyObjects() throws -> String {
         let request = NSFetchRequest<Note>(entityName: "Note")
         request.fetchLimit = 1000

@@ -2,9 +2,9 @@
 //
 //     Scripts/test-postgresql --server-for Benchmarks/.build/release/server-store [ROUNDS]
 //
-// The stores take turns: one in a file, one in a file whose commits are written to disk as the server's are, and one on the
-// server. Prints the medians of the rounds (5 by default), their ratios, and the processor time of this process, without the
-// server's. The URL of the server is in the environment variable CORAL_POSTGRESQL.
+// The stores are measured alternately: one in a file, one in a file whose commits are written to disk like the server's, and
+// one on the server. Prints the medians of the rounds (5 by default), their ratios, and the processor time of this process,
+// without the server's. The URL of the server is in the environment variable CORAL_POSTGRESQL.
 
 #if PostgreSQL
     import CoralPostgreSQL

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// The manifest is as on Linux. The sources are those of an app for Apple's platforms: elsewhere they compile after
-// `coral-port --fix`, which `Scripts/test-packages` runs on a copy. Only `--macro` needs the trait and ManagedMacros.
+// The manifest is in the form for Linux. The sources are those of an app for Apple's platforms: on other platforms they compile
+// after `coral-port --fix`, which `Scripts/test-packages` runs on a copy. Only `--macro` needs the trait and ManagedMacros.
 let package = Package(
     name: "TravelDiary",
     platforms: [.macOS(.v12), .iOS(.v15)],

@@ -12,7 +12,7 @@ struct AssignedValue {
         self.zone = zone
     }
 
-    /// Throws `CommandError` if the text has no value of the type.
+    /// The value. Throws `CommandError` if the text has no value of the attribute's type.
     func object() throws -> Any? {
         if assignment.value == "null" { return nil }
         let text = try plainText()
@@ -44,7 +44,7 @@ struct AssignedValue {
         return object
     }
 
-    /// The text, or the string that it is as JSON.
+    /// The text; if it is a string in JSON, the decoded string.
     private func plainText() throws -> String {
         guard assignment.value.hasPrefix("\""), assignment.value.utf8.count > 1 else { return assignment.value }
         guard let decoded = try? JSONDecoder().decode(String.self, from: Data(assignment.value.utf8)) else {

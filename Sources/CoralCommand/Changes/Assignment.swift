@@ -19,7 +19,7 @@ struct Assignment: ExpressibleByArgument {
 
     init?(argument: String) {
         guard let sign = argument.firstIndex(of: "="), sign > argument.startIndex else { return nil }
-        // A plus or minus before the sign is part of the operation, unless it is the whole key.
+        // A plus or minus before the equals sign is part of the operation, unless it is the whole key.
         let last = argument.index(before: sign)
         let end = last > argument.startIndex && "+-".contains(argument[last]) ? last : sign
         guard let operation = Operation(rawValue: String(argument[end...sign])) else { return nil }

@@ -14,7 +14,7 @@ struct AssignmentPlan {
     /// queue of the store's context.
     ///
     /// - Parameter zone: The time zone of dates that do not state one; nil for UTC.
-    /// Throws `CommandError` for a property that the entity does not have, and for a value that does not fit.
+    /// Throws `CommandError` for a property that the entity does not have, and for a value that its property cannot have.
     init(_ assignments: [Assignment], of entity: NSEntityDescription, in open: OpenStore, zone: TimeZone?) throws {
         var keys: Set<String> = []
         steps = try assignments.map { assignment in
@@ -61,7 +61,7 @@ struct AssignmentPlan {
         let names =
             assignment.value == "null"
             ? [] : assignment.value.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
-        // An empty value is a mistake, such as an unset variable of a shell.
+        // An empty value is probably a mistake, such as an unset shell variable.
         guard !names.isEmpty || assignment.value == "null" && assignment.operation == .replace else {
             throw CommandError(
                 "\(assignment.text) names no object. To remove all references write \(relationship.name)=null.")
@@ -92,7 +92,8 @@ struct AssignmentPlan {
         for step in steps {
             switch step {
             case .attribute(let key, let schema, let value):
-                // Strings that are equal for Unicode may have different characters.
+                // Compared as graph values, because strings that Swift considers equal may consist of different Unicode
+                // scalars.
                 let old = GraphValue(object.value(forKeyPath: key), declaredAs: schema)
                 if old != GraphValue(value, declaredAs: schema) { object.setValue(value, forKeyPath: key) }
             case .toOne(let key, let target):

@@ -1,7 +1,7 @@
 import Coral
 
-/// The stored values of all objects that the unsaved changes of a context concern, as they are before the changes: two
-/// contexts in which they are equal change the same state.
+/// The stored values, before the changes, of all objects that the unsaved changes of a context affect. If they are equal in two
+/// contexts, both contexts change the same state of the store.
 struct ChangedValues: Equatable {
     private enum Value: Equatable {
         case attribute(GraphValue)

@@ -57,7 +57,7 @@ struct SetCommand: ParsableCommand {
         var known: Set<String> = []
         let keys = assignments.map { $0.key.split(separator: ".").first.map(String.init) ?? $0.key }
             .filter { known.insert($0).inserted }
-        // Compared after all assignments: an inverse changes other objects, which may be among these.
+        // Compared after all assignments, because setting one side of a relationship may change others of these objects.
         let before = objects.map { cells(of: $0, keys) }
         for object in objects { plan.apply(to: object) }
         open.context.processPendingChanges()
@@ -77,7 +77,7 @@ struct SetCommand: ParsableCommand {
         keys.map { QueryColumn($0, of: object.entity).cell(of: object) }
     }
 
-    /// The text of a cell in the plan. Different values may have equal texts, as bytes are shown by their number.
+    /// The text of a cell in the plan. Different values may have equal texts, because binary values are shown by their size.
     private func text(of cell: QueryCell) -> String {
         if cell == .null || cell == .list([]) { return "null" }
         let text = QueryAnswer.cut(cell.text(in: zone.zone))

@@ -19,7 +19,7 @@ struct StoreChange: ParsableArguments {
     struct Plan: Equatable {
         /// Short descriptions of the changes, one for each property or object, in a stable order.
         var lines: [String]
-        /// The change as a sentence in the infinitive: `delete 2 objects`. Empty if there is nothing to change.
+        /// The change as an infinitive phrase: `delete 2 objects`. Empty if there is nothing to change.
         var summary: String
     }
 
@@ -29,7 +29,7 @@ struct StoreChange: ParsableArguments {
     /// - Parameters:
     ///   - change: Changes objects of the store's context, and returns the plan. Called on the context's queue, once for
     ///     each time that the store is opened.
-    ///   - show: Shows a plan; the flag is whether it has been saved.
+    ///   - show: Shows a plan. Its second argument is whether the plan has been saved.
     ///
     /// Throws `CommandError` if the change is not confirmed, or if another process has changed the objects concerned since
     /// the plan was shown, in which case nothing is changed; errors of validation and of saving, also for an object that
@@ -53,15 +53,15 @@ struct StoreChange: ParsableArguments {
                     "Another process has changed the store since the plan was made. Nothing was changed.")
             }
             try backup.save(open)
-            // The plan has been shown before the question.
+            // Without --yes, the plan was shown before the confirmation.
             if yes { try show(planned, true) } else { StandardError.report("Done: \(planned.summary).") }
         }
-        // The last connection removes the log.
+        // Closing the last connection removes the write-ahead log.
         try open.close()
     }
 
-    /// Makes the plan in the store opened read-only. Its connections end with this function, so that the one for writing is
-    /// the last one, which removes the log.
+    /// Makes the plan in the store opened read-only. Its connections are closed when this function returns. The connection for
+    /// writing is therefore closed last, and removes the write-ahead log.
     private func preview(
         _ store: String, _ source: ModelSource, _ change: (OpenStore) throws -> Plan
     ) throws -> (Plan, ChangedValues) {

@@ -1,7 +1,7 @@
 import AtomicFiles
 import Coral
 
-/// The file of the code that belongs to a database. Its previous content is kept until the database has been moved to its
+/// The file of the generated code for a plain database. Its previous content is kept until the database has been moved to its
 /// location, so that an error leaves both files or neither.
 final class CodeFile {
     private let path: String

@@ -86,7 +86,7 @@ struct ConvertCommand: ParsableCommand {
         var result = try Work.run("Converting") { progress in
             try plain.write(
                 { body in
-                    // The exporter does not keep the function after it returns.
+                    // The exporter does not keep the closure after it returns.
                     try withoutActuallyEscaping(body) { body in
                         dangling = try exporter.exportStore(of: snapshot, toRecords: { try body($0) })
                     }
@@ -107,7 +107,7 @@ struct ConvertCommand: ParsableCommand {
             folder?.removeAddedFiles()
             throw error
         }
-        // The files of an earlier database.
+        // Removes the files that belonged to an earlier database.
         if isReplaced { (folder ?? ExternalFileFolder(for: partial.destination)).removeOtherFiles() }
         return result
     }
@@ -144,7 +144,8 @@ extension PlainKeys: ExpressibleByArgument {}
 private struct ConvertReport: Encodable {
     var database: String
     var rowCounts: [String: Int]
-    /// The number of what has no counterpart in the database, and the first of it.
+    /// The number of values, references and constraints that the database does not contain, and sentences about the first of
+    /// them.
     var lostCount: Int
     var lost: [String]
     var differentCount: Int

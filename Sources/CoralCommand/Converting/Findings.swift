@@ -6,7 +6,7 @@ struct Findings {
 
     mutating func add(_ sentence: String) { add([sentence], of: 1) }
 
-    /// Adds the first of a number of sentences.
+    /// Adds the first of `count` sentences; the others are only counted.
     mutating func add(_ sentences: [String], of count: Int) {
         self.count += count
         examples += sentences.prefix(max(Self.limit - examples.count, 0))

@@ -33,7 +33,7 @@ struct PlainComparison {
         switch column.content {
         case .key: return true
         case .entity: return value == record.entity.databaseValue
-        // Compared with the members of the owner.
+        // A position is compared with the members of the owner.
         case .position: return true
         case .reference(let relationship):
             guard column.entities.contains(record.entity) else { return value.isNull }
@@ -51,7 +51,7 @@ struct PlainComparison {
         }
     }
 
-    /// The keys of the destinations of a relationship that has no column in the record's row; nil if it has.
+    /// The keys of the destinations of a relationship that has no column in the record's row; nil if it has a column.
     private func members(
         of relationship: GraphRelationship, _ record: GraphRecord, _ key: DatabaseValue, _ database: Database
     ) throws -> (keys: [DatabaseValue], isOrdered: Bool)? {

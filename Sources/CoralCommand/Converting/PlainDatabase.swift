@@ -16,7 +16,7 @@ struct PlainDatabase {
         var exceptions = PlainExceptions()
         /// The numbers of rows, by table.
         var counts: [String: Int] = [:]
-        /// What has no counterpart, as sentences: values whose files are missing, references to objects that do not
+        /// What the database does not contain, as sentences: values whose files are missing, references to objects that do not
         /// exist, and the constraints that the store does not satisfy.
         var lost = Findings()
         /// The properties whose values differ from the store's.
@@ -117,7 +117,7 @@ struct PlainDatabase {
         try insertPairs(of: record, database, &result)
     }
 
-    /// The value of a column, but its position, which is written after all rows.
+    /// The value of a column. A position is null here: positions are written after all rows.
     private func value(of column: PlainTable.Column, in record: GraphRecord) throws -> DatabaseValue {
         switch column.content {
         case .key: return key(of: record.id, in: record.entity)
@@ -160,7 +160,7 @@ struct PlainDatabase {
 
     // MARK: - Positions
 
-    /// The ordered to-many relationships whose members have a column of the position, by the names of their owners.
+    /// The ordered to-many relationships whose positions have a column in the members' table, by the names of their owners.
     private var ordered:
         [(owners: Set<String>, relationship: NSRelationshipDescription, column: String, table: PlainTable)]
     {
@@ -229,15 +229,15 @@ struct PlainDatabase {
 
     func reference(_ id: RecordID?) -> DatabaseValue { id.map { key(of: $0) } ?? .null }
 
-    /// The key of an object: its number, or a UUID of the hash of the store, the table and the number.
+    /// The key of an object: its primary key, or a UUID computed from a hash of the store, the table and the primary key.
     ///
-    /// - Parameter entity: Its entity; nil for that of the id.
+    /// - Parameter entity: The object's entity; nil if the id contains it.
     func key(of id: RecordID, in entity: String? = nil) -> DatabaseValue {
         let number = id.primaryKey ?? 0
         guard schema.keys == .uuid else { return number.databaseValue }
         let root = schema.table(of: entity ?? id.entity ?? "")?.entity.name ?? ""
         var bytes = Array(SecureHash.sha256(Data("\(storeUUID)/\(root)/\(number)".utf8)).prefix(16))
-        // Version 8, for UUIDs by a rule of the program's own, and the variant of RFC 9562.
+        // Version 8, for UUIDs that a program computes by its own rule, and the variant of RFC 9562.
         bytes[6] = bytes[6] & 0x0F | 0x80
         bytes[8] = bytes[8] & 0x3F | 0x80
         let uuid = bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
@@ -245,7 +245,7 @@ struct PlainDatabase {
     }
 }
 
-/// Collects records, which the exporter passes one by one on its own queue, for work in another queue.
+/// Collects records, which the exporter passes one by one on its own queue, for work on another queue.
 private final class RecordBatches {
     private let progress: Progress
     private let body: ([GraphRecord]) throws -> Void

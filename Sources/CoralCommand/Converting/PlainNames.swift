@@ -7,7 +7,7 @@ enum PlainStyle: String, CaseIterable {
     /// As usual in SQL: `note`, `created_at`, `author_id`.
     case sql
 
-    /// A name of one or more words: a property's, or those of an entity and a relationship.
+    /// A name made of one or more words: a property's name, or the names of an entity and a relationship.
     func name(_ words: [String]) -> String {
         switch self {
         case .grdb:
@@ -20,7 +20,7 @@ enum PlainStyle: String, CaseIterable {
 
     func name(_ words: String...) -> String { name(words) }
 
-    /// What is between a name and the number that distinguishes it from another one.
+    /// The separator between a name and the number that makes it unique.
     var separator: String { self == .grdb ? "" : "_" }
 
     /// `Note` as `note`, `URLItem` as `urlItem`, `URL` as `url`.

@@ -7,7 +7,7 @@ struct PlainSchema {
     let keys: PlainKeys
     private(set) var tables: [PlainTable] = []
     private(set) var joins: [PlainJoin] = []
-    /// The positions of tables, by the names of all entities.
+    /// The indexes of tables, by the names of all entities.
     private var indices: [String: Int] = [:]
 
     init(_ model: NSManagedObjectModel, style: PlainStyle, keys: PlainKeys) {
@@ -67,7 +67,7 @@ struct PlainSchema {
         }
     }
 
-    /// The relationship of the entity that declares it. Subentities have a copy of their own.
+    /// The relationship's description in the entity that declares it. Subentities have copies of the description.
     static func declared(_ relationship: NSRelationshipDescription) -> NSRelationshipDescription {
         var found = relationship
         while let inherited = found.entity.superentity?.relationshipsByName[found.name] { found = inherited }
@@ -90,7 +90,7 @@ struct PlainSchema {
     static func hasColumn(_ relationship: NSRelationshipDescription) -> Bool {
         guard !relationship.isToMany else { return false }
         guard let inverse = inverse(relationship), !inverse.isToMany, inverse !== relationship else { return true }
-        // The side that must have a destination, else the first.
+        // The required relationship has the column; if both or neither are required, the first.
         return relationship.isOptional == inverse.isOptional
             ? isFirst(relationship, inverse) : !relationship.isOptional
     }

@@ -12,7 +12,8 @@ struct PlainTable {
             case attribute([String], GraphSchema.Attribute)
             /// The destination of a to-one relationship.
             case reference(NSRelationshipDescription)
-            /// The position of the object among the members of its owner: of the inverse of this to-one relationship.
+            /// The position of the object in its owner's ordered relationship, which is the inverse of this to-one
+            /// relationship.
             case position(NSRelationshipDescription)
         }
 
@@ -55,7 +56,7 @@ struct PlainTable {
     }
 }
 
-/// A table of pairs: a to-many relationship that its members have no column for.
+/// A join table, for a to-many relationship whose members' table has no column for it.
 struct PlainJoin {
     let name: String
     let relationship: NSRelationshipDescription
@@ -67,12 +68,12 @@ struct PlainJoin {
     let position: String?
     let inversePosition: String?
 
-    /// Whether a pair applies in both directions: the relationship is its own inverse, without an order, which would be
-    /// another one in each direction.
+    /// Whether a pair applies in both directions: the relationship is its own inverse, and is not ordered. The order would
+    /// differ in each direction.
     var isSymmetric: Bool { relationship.inverseRelationship === relationship && !relationship.isOrdered }
 }
 
-/// What the contents of a store do not satisfy of its model, so that the plain database cannot require it.
+/// The constraints of the model that the store violates. The plain database is created without them.
 struct PlainExceptions {
     /// The required columns of each table that have nulls.
     var nulls: [String: Set<String>] = [:]

@@ -7,7 +7,7 @@ struct RecordSource {
     private let exceptions: PlainExceptions
     /// Whether binary values are in files, so that columns have their paths.
     private let hasFiles: Bool
-    /// The types of the tables and of the tables of pairs, by the names of the tables.
+    /// The names of the Swift types for the tables and the join tables, by the names of the tables.
     private let typeNames: [String: String]
 
     init(schema: PlainSchema, exceptions: PlainExceptions = PlainExceptions(), hasFiles: Bool = false) {

@@ -3,8 +3,8 @@ import Foundation
 
 /// Completions that are safe for a shell, made of names in a model.
 ///
-/// A shell inserts a completion unchanged into the command line, and bash evaluates it before. Therefore only names
-/// without characters that are special to a shell are offered, and the text that precedes them is quoted.
+/// A shell inserts a completion unchanged into the command line, and bash evaluates it first. Therefore only names without
+/// characters that are special to a shell are offered, and the text that precedes them is quoted.
 package enum CompletionWord {
     /// The names that are safe to offer, sorted, each appended to the text that has been typed.
     package static func words(_ names: [String], after typed: String = "") -> [String] {

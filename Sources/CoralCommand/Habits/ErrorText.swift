@@ -9,7 +9,7 @@ enum ErrorText {
         return text(ofCocoa: error as NSError)
     }
 
-    /// The framework's description, with the failure reason. Of several errors each description once.
+    /// The framework's description, with the failure reason. If there are several errors, each description is contained once.
     private static func text(ofCocoa error: NSError) -> String {
         let details = error.userInfo["NSDetailedErrors"] as? [NSError] ?? []
         if !details.isEmpty {

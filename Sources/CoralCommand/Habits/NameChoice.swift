@@ -3,7 +3,7 @@ struct NameChoice {
     private var taken: Set<String>
     private let separator: String
 
-    /// - Parameter separator: What is between a name and its number.
+    /// - Parameter separator: The separator between a name and its number.
     init(taken names: some Sequence<String>, separator: String = " ") {
         taken = Set(names.map(Self.folded))
         self.separator = separator

@@ -1,6 +1,6 @@
 import Coral
 
-/// The URLs of stores in PostgreSQL on the command line. They may contain passwords, which no output repeats.
+/// The URLs of stores in PostgreSQL on the command line. They may contain passwords, which are omitted from all output.
 enum ServerURLs {
     /// Whether an argument is such a URL.
     static func isOne(_ argument: String) -> Bool {

@@ -44,7 +44,7 @@ enum StandardOutput {
     private static var stream: any ByteSink { StandardOutputSink() }
 }
 
-/// The sink of all output, which records that there is some.
+/// The sink of all output. Records whether anything has been written.
 private final class StandardOutputSink: ByteSink {
     private let sink = FileDescriptorSink(descriptor: 1, name: "standard output")
 

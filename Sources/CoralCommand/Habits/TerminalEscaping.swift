@@ -57,7 +57,7 @@ final class TerminalSink: ByteSink {
     }
 
     private func write(_ text: String) throws {
-        // Styles are in answers, which are written in one piece, and not in documents.
+        // Only results that are written in one piece contain styles; documents do not.
         try Data(Terminal.escaped(text).utf8).withUnsafeBytes { try terminal.write($0) }
     }
 

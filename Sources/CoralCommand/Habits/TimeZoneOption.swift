@@ -48,8 +48,8 @@ enum DateCell {
     static func text(of seconds: Double, in zone: TimeZone?) -> String {
         let exact = TextValue.text(of: .date(seconds)) ?? ""
         guard let zone, exact.hasSuffix("Z"), let point = exact.lastIndex(of: ".") else { return exact }
-        // Offsets before standard time have seconds, which ISO 8601 cannot state: the time is moved by whole minutes, so
-        // that it is exact with the offset.
+        // Offsets of local mean time, which preceded standard time, have seconds, which ISO 8601 does not support. The offset
+        // is rounded to whole minutes, and the time is moved by as much, so that both together are exact.
         let offset = zone.secondsFromGMT(for: Date(timeIntervalSinceReferenceDate: seconds)) / 60 * 60
         // Only whole seconds are moved, so that no digit is rounded.
         guard case .date(let whole)? = TextValue.anyValue(exact[..<point] + "Z", as: .date),

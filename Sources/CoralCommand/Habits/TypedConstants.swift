@@ -76,7 +76,8 @@ struct TypedConstants {
         guard case .date(let seconds)? = TextValue.anyValue(hasZone ? text : text + "Z", as: .date) else { return nil }
         let date = Date(timeIntervalSinceReferenceDate: seconds)
         guard let zone, !hasZone else { return date }
-        // The offset at the time itself: near a change of the clock it differs from the offset at the same time in UTC.
+        // The offset is looked up for the resulting time, because near a clock change it differs from the offset at the first
+        // time.
         let near = date - TimeInterval(zone.secondsFromGMT(for: date))
         return date - TimeInterval(zone.secondsFromGMT(for: near))
     }

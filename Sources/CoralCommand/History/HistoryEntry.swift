@@ -7,7 +7,7 @@ struct HistoryEntry: Encodable {
         var entity: String
         var object: String
         var uri: String
-        /// The names of the updated properties; nil unless it is an update, and if the store does not contain them.
+        /// The names of the updated properties; nil if the change is not an update, or if the store does not contain the names.
         var properties: [String]?
         /// The preserved values of a deleted object, as text.
         var tombstone: [String: String]?

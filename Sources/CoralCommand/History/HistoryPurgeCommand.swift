@@ -78,9 +78,9 @@ struct HistoryPurgeCommand: ParsableCommand {
         try StandardOutput.report("\(Quantity.count(count, "change")) deleted from the history.\n")
     }
 
-    /// The location and the model of the store, which is opened for reading only: opening it for writing would start a
-    /// history in a store without one. It is closed before it is opened for writing, because SQLite removes the log with
-    /// the last connection if that may write.
+    /// The location and the model of the store, which is opened for reading only: opening it for writing would start a history
+    /// in a store without one. It is closed before it is opened for writing, because SQLite removes the write-ahead log when
+    /// the last connection is closed, if that connection can write.
     private func trackedStore() throws -> (url: URL, model: NSManagedObjectModel) {
         let open = try OpenStore(path: store, model: source)
         guard open.coordinator.currentPersistentHistoryToken(fromStores: nil) != nil else {

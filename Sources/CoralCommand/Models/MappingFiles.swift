@@ -16,7 +16,7 @@ enum MappingFiles {
     /// Throws the system's error if a folder cannot be listed.
     static func files(of model: URL) throws -> [URL] {
         guard model.isFileURL else { return [] }
-        // A compiled version or a store is a file.
+        // A compiled version or a store is a file, which contains no mapping models.
         let folders = [model, model.deletingLastPathComponent()].filter { FileStatus($0.path)?.isFolder == true }
         return try folders.flatMap(files(in:))
     }

@@ -66,7 +66,7 @@ struct ModelConvertCommand: ParsableCommand {
         case "xcdatamodel": { try ModelFile.writeSourceModel(chosen.model, to: $0) }
         default:
             throw CommandError(
-                "The file's name must end with .xcdatamodeld, .xcdatamodel, .momd or .mom, not as \(file.output ?? "")."
+                "The name of the output \(file.output ?? "") must end with .xcdatamodeld, .xcdatamodel, .momd or .mom."
             )
         }
     }

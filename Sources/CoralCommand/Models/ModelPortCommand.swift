@@ -3,7 +3,7 @@ import AtomicFiles
 import Coral
 import ModelCodeGeneration
 
-/// `coral model port`: finds code of a package that does not compile off Apple's platforms.
+/// `coral model port`: finds code of a package that does not compile outside Apple's platforms.
 struct ModelPortCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "port",

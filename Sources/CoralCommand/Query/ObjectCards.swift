@@ -9,15 +9,15 @@ struct ObjectCards {
     }
 
     private let cards: [Card]
-    /// The number of objects that an included object refers to, within the depth, and that are not included. These
-    /// may refer to more.
+    /// The number of objects that are not included although included objects refer to them within the depth. These objects may
+    /// refer to more.
     let omittedCount: Int
     private let zone: TimeZone?
     /// The number of members of a to-many relationship that the text names.
     private static let memberLimit = 10
 
-    /// Collects an object and those within a number of steps along relationships, generation by generation, each once.
-    /// Must be called on the context's queue, as all methods.
+    /// Collects an object and the objects within a number of steps along relationships, breadth first, each once. Must be
+    /// called on the context's queue, like all methods.
     ///
     /// - Parameters:
     ///   - depth: The number of steps; 0 for the object only.

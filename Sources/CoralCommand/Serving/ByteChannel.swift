@@ -15,13 +15,13 @@ final class ByteChannel: ByteSink, @unchecked Sendable {
 
     // MARK: - Writing
 
-    /// Waits until the part before has been taken. Throws `CocoaError.userCancelled` if nothing more is sent.
+    /// Waits until the previous part has been read. Throws `CocoaError.userCancelled` if the work has been cancelled.
     func write(_ bytes: UnsafeRawBufferPointer) throws {
         guard !bytes.isEmpty else { return }
         condition.lock()
         defer { condition.unlock() }
         while part != nil {
-            // The work is cancelled without a signal.
+            // Cancelling the work does not signal the condition, so the cancellation is polled.
             _ = condition.wait(until: Date(timeIntervalSinceNow: 0.1))
             if work.isCancelled { throw CocoaError(.userCancelled) }
         }
@@ -36,7 +36,7 @@ final class ByteChannel: ByteSink, @unchecked Sendable {
 
     func finish() throws {}
 
-    /// Ends the bytes. With an error the response has no end.
+    /// Ends the bytes. After an error the response remains incomplete.
     func end(_ error: (any Error)?) {
         condition.lock()
         defer { condition.unlock() }

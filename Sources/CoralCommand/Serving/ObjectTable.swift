@@ -2,12 +2,12 @@ import Coral
 
 /// A part of an entity's objects, page by page.
 ///
-/// A page begins after the last object of the page before, by the value that it is sorted by and its key, and not at an
-/// offset: its cost is that of its own objects if there is an index, and no object is shown twice or left out when others
-/// are inserted or deleted.
+/// A page begins after the last object of the previous page, which is found by its sort value and its key, not by an offset. If
+/// there is an index, only the objects of the page are read. No object is repeated or omitted when others are inserted or
+/// deleted.
 struct ObjectTable {
     let entity: NSEntityDescription
-    /// The text of the predicate.
+    /// The predicate as text.
     let condition: String?
     let columns: [QueryColumn]
     /// The key path that the objects are sorted by; nil for the primary key.
@@ -48,7 +48,7 @@ struct ObjectTable {
         var objects: [NSManagedObject] = []
         for restriction in try restrictions(after: position, open) {
             let request = request(restriction)
-            // One more, to determine whether there is another page.
+            // One object more, to determine whether there is another page.
             request.fetchLimit = Self.pageSize + 1 - objects.count
             objects += try context.fetch(request)
             if objects.count > Self.pageSize { break }

@@ -1,6 +1,6 @@
 import Coral
 
-/// What the pages of a store have in common: the head, the list of entities, and the bar of changes.
+/// The parts that all pages of a store have: the head, the list of entities, and the bar of changes.
 struct PageFrame {
     /// The name of the store's file.
     let name: String
@@ -56,7 +56,7 @@ struct PageFrame {
             """
     }
 
-    /// The sum, the other pages, and the entities.
+    /// The total number of objects, the links to the other pages, and the entities.
     private func contents(marking entity: String?) -> String {
         """
         <p class="sum">\(Quantity.count(counts.reduce(0) { $0 + $1.count }, "object"))</p>
@@ -79,7 +79,7 @@ struct PageFrame {
             + damaged.map { "<li>\(Self.link(to: $0)) <span>damaged</span></li>" }.joined(separator: "\n")
     }
 
-    /// The state of the changes, and the buttons for all of them.
+    /// The number of unsaved changes, and the buttons that save, undo or discard them.
     private var bar: String {
         guard isWritable else { return "" }
         let sentence =
@@ -102,7 +102,7 @@ struct PageFrame {
         "<input type=\"hidden\" name=\"\(name)\" value=\"\(HTMLText.escaped(value))\">"
     }
 
-    /// An error, which a screen reader reads at once. Line breaks are kept, because a caret marks the position.
+    /// An error, which screen readers announce immediately. Line breaks are kept, because a caret marks the position.
     static func error(_ sentence: String) -> String {
         "<pre class=\"error\" role=\"alert\">\(HTMLText.escaped(sentence))</pre>"
     }

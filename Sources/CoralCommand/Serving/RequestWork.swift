@@ -23,7 +23,7 @@ final class RequestWork: @unchecked Sendable {
     /// Ends the work: statements that run are interrupted.
     func cancel() { lock.withLock { isEnded = true } }
 
-    /// Runs work whose statements end when it is cancelled. Throws `CocoaError.userCancelled` then.
+    /// Runs work whose statements are interrupted when it is cancelled. Throws `CocoaError.userCancelled` in this case.
     func run<Result>(_ body: () throws -> Result) throws -> Result {
         if isCancelled { throw CocoaError(.userCancelled) }
         #if canImport(Darwin) || CORAL_PUBLIC_API
@@ -60,7 +60,7 @@ final class RequestWork: @unchecked Sendable {
         }
     }
 
-    /// The answer, if it is there after this time, in seconds. At most one caller may wait.
+    /// The answer, if it is complete within a number of seconds; otherwise nil. At most one caller may wait.
     func answer(within seconds: Double) async -> SiteAnswer? {
         let (stream, continuation) = AsyncStream<Void>.makeStream()
         lock.withLock {
@@ -78,7 +78,7 @@ final class RequestWork: @unchecked Sendable {
     }
 }
 
-/// The work of the requests that run, by its names.
+/// The work of the running requests, by id.
 ///
 /// Unchecked, because its state is protected by a lock.
 final class RunningWork: @unchecked Sendable {
@@ -89,6 +89,6 @@ final class RunningWork: @unchecked Sendable {
 
     func remove(_ work: RequestWork) { lock.withLock { _ = works.removeValue(forKey: work.id) } }
 
-    /// Cancels the work with a name, if it has not ended.
+    /// Cancels the work with an id, if it has not ended.
     func cancel(_ id: String) { lock.withLock { works[id] }?.cancel() }
 }

@@ -1,12 +1,13 @@
 import Coral
 import FlyingSocks
 
-/// The body of a response that is sent while it is made. The work for it is cancelled when the response is released: when
-/// it has been sent, and when its connection has been closed before.
+/// The body of a response that is sent while it is made. Its work is cancelled when the response is released: after it has been
+/// sent, or when its connection has been closed.
 struct ResponseStream: AsyncBufferedSequence {
     typealias Element = UInt8
 
-    /// The next part, not empty; nil at the end. An error ends the response without its end, so that a browser notices.
+    /// The next part, not empty; nil at the end. After an error the response has no end mark, so that a browser detects the
+    /// error.
     private let next: @Sendable () async throws -> Data?
     private let end: End
 

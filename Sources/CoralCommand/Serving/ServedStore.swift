@@ -3,9 +3,9 @@ import Coral
 
 /// An open store whose pages are served. All work runs on one queue, one request after the other.
 ///
-/// A store that is opened read-only is read in one state for each request: the newest one when the request begins. Of a store in
-/// PostgreSQL, which has no files that show whether it has changed, each request pins a new state.
-/// A writable store is read with the changes that are not saved yet.
+/// A store that is opened read-only is read in one state for each request: the newest one when the request begins. A store in
+/// PostgreSQL has no files that show whether it has changed, so each request pins a new state. A writable store is read with
+/// its unsaved changes.
 ///
 /// Unchecked, because its state is used on its queue only.
 final class ServedStore: @unchecked Sendable {
@@ -39,7 +39,7 @@ final class ServedStore: @unchecked Sendable {
         open = try OpenStore(path: path, model: source, isReadOnly: !isWritable, holdsState: false)
         guard isWritable else { return }
         let manager = UndoManager()
-        // A change is one step, and not everything that happens in one pass of an event loop.
+        // Each change is one undo step; by default, all changes in one pass of an event loop are one.
         manager.groupsByEvent = false
         open.context.undoManager = manager
     }
@@ -50,8 +50,8 @@ final class ServedStore: @unchecked Sendable {
         let context: NSManagedObjectContext
         fileprivate let store: ServedStore
 
-        /// A context of its own with the same state, for work that continues after the request; nil for a writable
-        /// store, whose changes that are not saved are in one context only.
+        /// A context of its own with the same state, for work that continues after the request; nil for a writable store, whose
+        /// unsaved changes are in one context only.
         func separateContext() throws -> NSManagedObjectContext? { try store.state?.snapshot.makeContext() }
 
         /// The numbers of objects; kept while the store does not change.
@@ -84,10 +84,10 @@ final class ServedStore: @unchecked Sendable {
         return try snapshot.makeContext()
     }
 
-    /// The stamps of the files of a store.
+    /// A text for each file of a store, which differs after each write of another process.
     static func stamps(of url: URL) -> [String] { ["", "-wal", "-journal"].map { stamp(of: url.path + $0) } }
 
-    /// The size, the time of the last change and the number of a file. They differ after each write of another process.
+    /// The size, the modification time and the inode number of a file; empty if it does not exist.
     private static func stamp(of path: String) -> String {
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return "" }
         let time = (attributes[.modificationDate] as? Date)?.timeIntervalSinceReferenceDate ?? 0
@@ -122,7 +122,7 @@ final class ServedStore: @unchecked Sendable {
 
     /// Changes a property of an object as one undo step. If the object is invalid then, the change is undone.
     ///
-    /// Throws `CommandError` for a value that does not fit, and the errors of validation.
+    /// Throws `CommandError` for a value that the property cannot have, and the errors of validation.
     static func change(_ assignment: Assignment, of object: NSManagedObject, zone: TimeZone?, in access: Access) throws
     {
         let plan = try AssignmentPlan([assignment], of: object.entity, in: access.open, zone: zone)

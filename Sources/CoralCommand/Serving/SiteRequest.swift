@@ -12,7 +12,7 @@ struct SiteRequest: Sendable {
     /// The value of a field; nil if it is empty.
     subscript(_ name: String) -> String? { fields[name].flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// The address of the field `return`: only a page of this site, and nothing that would end a header.
+    /// The address in the field `return`, restricted to pages of this site and without characters that would end a header.
     var returnAddress: String {
         let address = self["return"].flatMap { address in
             address.hasPrefix("/") || !address.utf8.allSatisfy { (33...126).contains($0) } ? nil : address
@@ -26,7 +26,7 @@ struct SiteAnswer: Sendable {
     var status = 200
     var contentType = "text/html"
     var body = Data()
-    /// The part of a page after its beginning, for a page whose beginning has been sent already.
+    /// The part of a page after its beginning, for a page whose beginning has already been sent.
     var rest = ""
     /// The body of a response that is sent while it is made, in place of `body`.
     var stream: ResponseStream?
@@ -53,7 +53,7 @@ struct SiteAnswer: Sendable {
 
     static func redirection(to path: String) -> SiteAnswer { SiteAnswer(status: 303, location: path) }
 
-    /// Plain text, without anything of the store.
+    /// A refusal as plain text, which contains no data of the store.
     static func refusal(_ sentence: String, status: Int = 403) -> SiteAnswer {
         SiteAnswer(status: status, contentType: "text/plain", body: Data("\(sentence)\n".utf8))
     }

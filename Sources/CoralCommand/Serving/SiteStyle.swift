@@ -1,6 +1,6 @@
 import Coral
 
-/// The style sheet and the script of a store's pages: those of an exported page, and what only these pages have.
+/// The style sheet and the script of a store's pages: those of an exported page, with additions for these pages.
 enum SiteStyle {
     static let sheet =
         PageStyle.sheet + """
@@ -65,7 +65,8 @@ enum SiteStyle {
             .timeline li li { overflow-wrap: anywhere; }
             """
 
-    /// Completes the word before the cursor, writes files as Base64 into the fields of binary values, and follows the links to pages by keys: n, f, and / for the predicate.
+    /// Completes the word before the cursor, writes files as Base64 into the fields of binary values, and follows the links to
+    /// other pages with the keys n and f; the key / selects the field of the predicate.
     static let script = """
         'use strict';
         for (const field of document.querySelectorAll('[data-words]')) {

@@ -25,7 +25,7 @@ struct StoreServer {
     ///
     /// - Parameter ready: Called with the address when connections are accepted.
     func run(ready: @escaping @Sendable (String) throws -> Void) async throws {
-        // Queries may take long, and the server would end their requests after this time, in seconds.
+        // In seconds. The server ends requests that exceed the timeout, and queries may take long.
         let server = try HTTPServer(address: .inet(ip4: "127.0.0.1", port: port), timeout: 3600, logger: .disabled)
         await server.appendRoute("*", to: Gate(site: site, token: token))
         let running = Task { try await server.run() }
@@ -91,14 +91,14 @@ struct Gate: HTTPHandler {
     }
 
     private func answer(to request: HTTPRequest) async -> SiteAnswer {
-        // A name other than this one would be that of a site whose address has been changed to this machine's.
+        // Another name would be that of a web site whose DNS entry was changed to this machine's address (DNS rebinding).
         guard let host = request.headers[.host], ["127.0.0.1", "localhost"].contains(Self.name(of: host)) else {
             return .refusal("The host of a request must be 127.0.0.1 or localhost.")
         }
         if let origin = request.headers[HTTPHeader("Origin")], origin != "http://\(host)" {
             return .refusal("Requests from other web sites are rejected.")
         }
-        // Browsers send this header also where they send no origin. A link of another site has the value cross-site.
+        // Browsers also send this header with requests without an origin. For a link of another site its value is cross-site.
         if let site = request.headers[HTTPHeader("Sec-Fetch-Site")], !["same-origin", "none"].contains(site) {
             return .refusal("Requests from other web sites are rejected.")
         }
@@ -134,7 +134,7 @@ struct Gate: HTTPHandler {
         return zip(text, token).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
-    /// The body of a request; nil if it is longer than this: a binary value as Base64, with the escapes of a form.
+    /// The maximum length of a body, in bytes: enough for the largest file as Base64, with the escapes of a form.
     private static let bodyLimit = BinaryEditor.fileLimit * 2
 
     /// The body of a request; nil if it is too long.

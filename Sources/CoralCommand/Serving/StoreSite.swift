@@ -6,7 +6,7 @@ struct StoreSite: Sendable {
     private let store: ServedStore?
     private let damaged: DamagedStore
     private let running = RunningWork()
-    /// Seconds until a page is sent in parts, which cannot have a status of its own.
+    /// The seconds after which an unfinished page is sent in parts. The status is then sent before the result is known.
     private static let patience = 0.4
 
     init(_ store: ServedStore?, damaged: DamagedStore) {
@@ -19,7 +19,7 @@ struct StoreSite: Sendable {
         switch request.page {
         case "style.css": return .text(SiteStyle.sheet, as: "text/css")
         case "script.js": return .text(SiteStyle.script, as: "text/javascript")
-        // Not among the store's work, which is done one after the other.
+        // Handled outside of the store's queue, on which the requests wait for each other.
         case "cancel":
             request["work"].map(running.cancel)
             return .redirection(to: request.returnAddress)
@@ -52,7 +52,7 @@ struct StoreSite: Sendable {
                 }
             }
         } catch {
-            // The store itself cannot be read.
+            // The error concerns the store itself: an error of a single page is handled above.
             return StoreProblem(damage: error) == nil
                 ? .refusal(ErrorText.text(of: error), status: 500) : await damaged.page()
         }
@@ -78,7 +78,7 @@ struct SitePages {
             name: access.open.url.lastPathComponent, counts: counts.counts, isWritable: store.isWritable,
             unsavedCount: store.isWritable ? ServedStore.unsavedCount(access.context) : 0,
             canUndo: access.context.undoManager?.canUndo == true, canRedo: access.context.undoManager?.canRedo == true,
-            // The page of a change that was not possible has the address of the page from which the change was sent.
+            // The page of a failed change has the address of the page from which the change was sent.
             returnAddress: request.isChange
                 ? request["return"] ?? ""
                 : FormFields.address(
@@ -105,7 +105,7 @@ struct SitePages {
         .page(frame.page(title: "Error", main: Self.sentence(of: error)), status: 400)
     }
 
-    /// The sentence of an error, with a link to what can be done about damage.
+    /// The sentence of an error; for damage, with a link to the page about it.
     static func sentence(of error: any Error) -> String {
         PageFrame.error(ErrorText.text(of: error))
             + (StoreProblem(damage: error) == nil ? "" : "<p><a href=\"damage\">What can be read of this store</a></p>")
@@ -165,13 +165,13 @@ struct SitePages {
 
     // MARK: - Changes
 
-    /// The value of a change as `coral set` has it: text as a string of JSON, so that `null` is text; an empty field of
-    /// another kind as `null`.
+    /// The value of a change in the syntax of `coral set`: text as a string of JSON, so that `null` is text; an empty field of
+    /// another type as `null`.
     private func assignedText() throws -> String {
         let value = request.fields["value"] ?? ""
         try BinaryEditor.check(value)
         guard request["kind"] == "text" else {
-            // It would be the path of a file, which a page must not read.
+            // A value that begins with @ is the path of a file, and a page must not read files.
             guard !value.hasPrefix("@") else { throw CommandError("Files cannot be assigned in a browser.") }
             return value.isEmpty ? "null" : value
         }

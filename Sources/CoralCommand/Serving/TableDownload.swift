@@ -1,7 +1,7 @@
 import Coral
 
-/// All objects of a table as CSV or JSON, which is sent while it is written. In memory are the IDs of the objects and a
-/// batch of them. All objects have the state at the beginning.
+/// All objects of a table as CSV or JSON, which is sent while it is written. The IDs of all objects and the objects of one
+/// batch are in memory. All objects are read in the state at the beginning.
 struct TableDownload {
     private let table: ObjectTable
     private let answer: QueryAnswer

@@ -1,6 +1,6 @@
 import Coral
 
-/// The page with a table of objects: the predicate, the columns, the rows, and the way to the next page.
+/// The page with a table of objects: the predicate, the columns, the rows, and the link to the next page.
 struct TablePage {
     private let pages: SitePages
     private let entity: NSEntityDescription

@@ -1,7 +1,7 @@
 import Coral
 
-/// The form that changes a property of an object. Fields have the forms of their types, which the browser checks; the
-/// server checks each value again.
+/// The form that changes a property of an object. The browser checks each field by its type; the server checks each value
+/// again.
 struct ValueEditor {
     let frame: PageFrame
     /// The name of the object, and the key path of the property.
@@ -61,7 +61,7 @@ struct ValueEditor {
             + "<button aria-label=\"Remove the value of \(HTMLText.escaped(key))\">None</button></form>"
     }
 
-    /// The attributes of a field of a type: the keyboard of a phone, and the form that the browser requires.
+    /// The HTML attributes of a field of a type: the keyboard of a phone, and the pattern that the browser checks.
     private static func form(of type: GraphValueType) -> String {
         func pattern(_ expression: String, _ title: String) -> String {
             " pattern=\"\(HTMLText.escaped(expression))\" title=\"\(HTMLText.escaped(title))\""

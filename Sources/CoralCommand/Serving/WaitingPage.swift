@@ -1,13 +1,13 @@
 import Coral
 
-/// A page that is sent in parts while its work runs: its beginning, a sign of life each half second, and the rest. A
-/// connection that the browser has closed is noticed when something is sent.
+/// A page that is sent in parts while its work runs: its beginning, the elapsed seconds each half second, and the rest. That
+/// the browser has closed the connection is detected only when something is sent.
 actor WaitingPage {
     private let work: RequestWork
     private let start = Date()
     private var isBegun = false
     private var isComplete = false
-    /// Seconds between two signs of life.
+    /// The seconds between two parts.
     private static let interval = 0.5
 
     init(_ work: RequestWork) { self.work = work }
@@ -28,7 +28,8 @@ actor WaitingPage {
         return Data((answer.map(rest) ?? "<i>\(Int(Date().timeIntervalSince(start))) s</i>\n").utf8)
     }
 
-    /// Hidden by the style sheet when the rest of the page has arrived; of the seconds the last are shown.
+    /// Hidden by the style sheet when the rest of the page has arrived. Of the numbers of seconds, the style sheet shows the
+    /// last.
     private var beginning: String {
         "<div class=\"working\"><p role=\"status\">The store is being read. This column or condition may have no index.</p>"
             + "<progress aria-label=\"Reading\"></progress> "

@@ -52,7 +52,7 @@ struct CheckCommand: ParsableCommand {
         let model = try source.givenModel()
         let open: OpenStore
         do {
-            // Opened so that a model of another store is rejected with its reason.
+            // Opening the store rejects a model of another store, with the reason.
             open = try OpenStore(
                 url: url, model: model ?? ModelSource.ownModel(of: url.withoutLinks), modelPath: source.model)
         } catch {

@@ -78,8 +78,8 @@ struct DeviceBackup {
         }
     }
 
-    /// The location of a store's copy. The domain keeps stores of the same name apart. Neither it nor the path may lead
-    /// out of the folder.
+    /// The location of a store's copy. Stores of the same name are distinguished by their domains. Neither domain nor path may
+    /// lead to a location outside of the folder.
     private static func location(of file: File, in destination: URL) -> URL {
         "\(file.domain)/\(file.path)".split(separator: "/").map(String.init).filter { $0 != ".." && $0 != "." }
             .reduce(destination) { $0.appendingPathComponent($1) }

@@ -22,7 +22,8 @@ struct EntityCounts {
 
     /// Counts the objects that a context reads. Cost: a statement for each entity.
     ///
-    /// - Parameter allowsDamage: Whether the count of a part of the file that is damaged is omitted, and no error.
+    /// - Parameter allowsDamage: Whether entities in damaged parts of the file are listed as damaged instead of throwing an
+    ///   error.
     init(_ context: NSManagedObjectContext, _ model: NSManagedObjectModel, allowsDamage: Bool = false) throws {
         let names = model.entities.filter { !$0.isAbstract }.compactMap(\.name).sorted()
         var damaged: [String] = []

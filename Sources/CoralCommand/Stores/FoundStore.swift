@@ -35,7 +35,7 @@ struct FoundStore: Encodable {
                 entityCount = inspection.cachedModel?.entities.count
             #endif
         } catch {
-            // Most databases of an app are not stores. Of a damaged one it cannot be known whether it is one.
+            // Most databases of an app are not stores. Whether a damaged database is a store cannot be determined.
             let text = ErrorText.text(of: error)
             guard !text.contains("it is not a store of Core Data") else { return nil }
             problem = text

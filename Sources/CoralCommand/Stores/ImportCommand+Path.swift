@@ -29,8 +29,8 @@ extension ImportCommand {
         return ObjectsReason(.document, "\(limit)\(size).")
     }
 
-    /// The path of an import into a new store. Cost: that of an import by rows into a temporary store, since each record can be the
-    /// reason for objects; nothing where the options or the size of the document are.
+    /// The path of an import into a new store. Cost: that of an import by rows into a temporary store, because any record can
+    /// require objects; nothing if the options or the size of the document require objects.
     func path(
         of document: ImportSource, intoNewStoreAt store: URL, _ model: NSManagedObjectModel, _ options: ImportOptions
     ) throws -> ExecutionPath {

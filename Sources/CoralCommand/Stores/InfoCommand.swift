@@ -86,7 +86,7 @@ private struct StoreReport: Encodable {
         objectCount = counts.counts.reduce(0) { $0 + $1.count }
         for index in entities.indices { entities[index].count = counts.count(of: entities[index].name) }
         #if !canImport(Darwin) && !CORAL_PUBLIC_API
-            // The tables of a store in PostgreSQL are the server's.
+            // The tables of a store in PostgreSQL are managed by the server, and are not examined.
             guard open.url.isFileURL else { return }
             let tables = try open.context.performAndWait {
                 try StoreTables(of: open.url, in: open.context, measures: true)

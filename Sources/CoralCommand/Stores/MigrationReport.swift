@@ -87,7 +87,7 @@ struct MigrationReport: Encodable {
         objectCount = result.objectCount
     }
 
-    /// The rehearsal.
+    /// The report of a rehearsal, as text.
     var text: String {
         guard !steps.isEmpty else { return conclusion }
         var text = steps.map(\.text).joined() + findings.map(\.text).joined()
@@ -100,7 +100,7 @@ struct MigrationReport: Encodable {
         return text
     }
 
-    /// What was done.
+    /// The result of a migration, as a sentence.
     var conclusion: String {
         guard !steps.isEmpty else { return "\(store) has the version \"\(to)\" already.\n" }
         return "Migrated \(Quantity.count(objectCount, "object")) to \"\(to)\" in "

@@ -15,7 +15,7 @@ struct OpenStore {
 
     /// Opens a store. Transformable values are kept as bytes, so that no transformer of an app is needed.
     ///
-    /// A store that is opened read-only is read in one state, even if others write to it. A store that is opened for
+    /// A store that is opened read-only is read in one state, even if other processes write to it. A store that is opened for
     /// writing keeps its journal mode.
     ///
     /// - Parameters:
@@ -116,8 +116,9 @@ struct OpenStore {
         }
     #endif
 
-    /// The entities in which a model and a store differ, and the command that migrates the store if the model may be
-    /// another version of the store's: certainly if an entity is the same in both, or most names are.
+    /// A sentence with the entities in which a model and a store differ, and with the command that migrates the store, unless
+    /// they have no entity in common. The models are considered versions of one model if an entity is the same in both, or if
+    /// at least half of the names are.
     private static func mismatch(
         of model: NSManagedObjectModel, with metadata: [String: Any], at url: URL, modelPath: String?
     ) -> String {

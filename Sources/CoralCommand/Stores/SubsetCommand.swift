@@ -156,7 +156,7 @@ private enum RedactOption {
         return (parts[0], try substitute(parts[1]))
     }
 
-    /// The error, with the option that caused it if that has replaced the value that the error concerns.
+    /// The error, with the --redact options that have replaced the value to which the error refers, if there are any.
     static func explained(_ error: any Error, by options: [String]) -> any Error {
         let details = (error as NSError).userInfo["NSDetailedErrors"] as? [NSError] ?? [error as NSError]
         let keys = Set(details.compactMap { $0.userInfo[NSValidationKeyErrorKey] as? String })

@@ -31,7 +31,7 @@ struct VerifyCommand: ParsableCommand {
 
     func run() throws {
         let open = try OpenStore(path: store, model: source)
-        // This also removes what a killed process has left of another verification.
+        // This also removes the files that a killed verification has left.
         let partial = try PartialFolder(
             for: FileManager.default.temporaryDirectory.appendingPathComponent("coral-verify"))
         let folder = partial.url

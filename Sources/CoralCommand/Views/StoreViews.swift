@@ -138,7 +138,7 @@
             return attribute.elements.flatMap { parts(of: $0, "\(key).\($0.name)") }
         }
 
-        /// The attribute that names an object for a person: `name`, `title`, or text that must be unique.
+        /// The attribute whose value is shown as the name of an object: `name`, `title`, or text that must be unique.
         private static func label(of entity: NSEntityDescription) -> String? {
             let unique = entity.uniquenessConstraints.flatMap { $0 }.compactMap { $0 as? String }
             return (["name", "title"] + unique).first { name in

@@ -1,8 +1,8 @@
 #if Macros
     import SwiftSyntax
 
-    /// `Palette.classForCoder()`, `T.self.classForCoder()` and `type(of: palette).classForCoder()` become the type itself: Foundation
-    /// has the property of objects only. Other values, whose type is not seen in the expression, remain.
+    /// `Palette.classForCoder()`, `T.self.classForCoder()` and `type(of: palette).classForCoder()` become the type itself:
+    /// Foundation has the property for objects only. Expressions whose type the source does not show are not changed.
     struct ClassForCoderRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
             package.edits { _ in Visitor() }

@@ -48,7 +48,7 @@
 
         private static func insertionAt(_ offset: Int) -> Range<Int> { offset..<offset }
 
-        /// The position after the comment at the beginning of a file, which an empty line separates from the code.
+        /// The position after the comment at the beginning of a file, if an empty line separates it from the code.
         private static func endOfHeader(of file: SourceFile) -> Int {
             var offset = 0
             var end = 0

@@ -30,7 +30,8 @@
                 return .skipChildren
             }
 
-            /// Whether key-value coding reads the property, which finds only properties of the model outside Apple's platforms.
+            /// Whether the key path is used to read a value by key-value coding, which outside Apple's platforms finds only the
+            /// model's properties.
             private static func isRead(_ node: MacroExpansionExprSyntax) -> Bool {
                 guard let argument = node.parent?.as(LabeledExprSyntax.self), let label = argument.label?.text else {
                     return false
@@ -42,8 +43,8 @@
                     && ["value", "setValue"].contains { function == $0 || function?.hasSuffix("." + $0) == true }
             }
 
-            /// The keys without the type, by which the path begins; nil if this is not a list of names, or if a computed property
-            /// would be read.
+            /// The keys of a path, without the type at its beginning; nil if the path is not a list of names, or if a computed
+            /// property would be read.
             private func keys(of path: String, isRead: Bool) -> String? {
                 var depth = 0
                 // Arguments of a generic type are not keys.

@@ -55,7 +55,8 @@
             return edits
         }
 
-        /// The macro before the class; and a value for its other variables, which otherwise would be managed too.
+        /// Adds the macro to a class, and an initial value to its other variables, which the macro would otherwise implement
+        /// too.
         private func classEdits(_ declaration: ClassDeclSyntax, _ file: SourceFile) -> [SourceEdit] {
             var edits: [SourceEdit] = []
             let start = declaration.codeRange.lowerBound
@@ -81,7 +82,7 @@
             } else {
                 edits.append(SourceEdit(attribute.codeRange, "@ManagedValue"))
             }
-            // The macro takes one property at a time.
+            // The macro implements only declarations of one property.
             if variable.bindings.count > 1 {
                 let isAlone = variable.attributes.count == 1 && isMacro
                 let head =
@@ -140,7 +141,7 @@
             guard let attributes = node.decl.asProtocol((any WithAttributesSyntax).self)?.attributes,
                 attributes.named("NSManaged") != nil
             else { return .visitChildren }
-            // The macro takes the name in Swift as the key, so a property with another Objective-C name is left to the reader.
+            // The macro uses the Swift name as the key. A property with another Objective-C name must be changed by hand.
             if let name = attributes.objectiveCName,
                 let variable = node.decl.as(VariableDeclSyntax.self),
                 variable.bindings.first?.pattern.trimmedDescription != name
@@ -168,7 +169,8 @@
     }
 
     extension ClassDeclSyntax {
-        /// The variables that `@Managed` would implement though they are not managed: with a type, without a value and accessors.
+        /// The variables that are not managed but that `@Managed` would implement: with a type, and without a value and
+        /// accessors.
         var unmanagedVariables: [VariableDeclSyntax] {
             memberBlock.members.compactMap { item in
                 guard attributes.named("Managed") == nil, let variable = item.decl.as(VariableDeclSyntax.self),

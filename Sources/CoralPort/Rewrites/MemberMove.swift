@@ -22,7 +22,7 @@
             if members.count == source.memberBlock.members.count, source.inheritanceClause == nil,
                 source.genericWhereClause == nil
             {
-                // The comment at the beginning of a file remains.
+                // The comment at the beginning of a file is not moved with the first declaration.
                 let isFirst = source.position.utf8Offset == 0
                 edits.add(SourceEdit(isFirst ? source.codeRange : source.wholeRange, ""), to: sourceFile)
             } else {

@@ -10,7 +10,8 @@
                     let name = source.extendedName
                     guard let target = package.classDeclaration(name, module: file.module) else { continue }
                     let hidden = target.file == index ? [] : PrivateNames.all(in: file.tree)
-                    // An array, because the filtered collection of the library is a tree with other positions.
+                    // An array, because filtering a collection of swift-syntax creates a new tree, whose nodes have other
+                    // positions.
                     let members = Array(source.memberBlock.members).filter { item in
                         item.decl.asProtocol((any WithModifiersSyntax).self)?.modifiers.contains("override") == true
                             && !item.tokens(viewMode: .sourceAccurate).contains { hidden.contains($0.text) }
@@ -27,7 +28,7 @@
         }
     }
 
-    /// The names of declarations that only their file can use.
+    /// Collects the names of declarations that are private to their file.
     private final class PrivateNames: SyntaxVisitor {
         private var names: Set<String> = []
 

@@ -2,10 +2,10 @@
     import SwiftSyntax
 
     /// `Note.fetchRequest() as! NSFetchRequest<Note>` becomes `NSFetchRequest<Note>(entityName: Note.entity().name!)`, the same
-    /// request on all platforms; with `as?` an optional one. A forced cast of another request becomes conditional, with its
-    /// statement.
+    /// request on all platforms; with `as?` it becomes an optional. For a forced cast of another request, the statement is
+    /// written twice, for each kind of platform in a branch of `#if`.
     struct RequestCastRewrite: Rewrite {
-        /// Longer statements are left to the reader, since they would be written twice.
+        /// The maximum number of lines of a statement that is written twice. Longer statements must be changed by hand.
         private static let longestStatement = 6
 
         func edits(in package: PackageIndex) -> PackageEdits {

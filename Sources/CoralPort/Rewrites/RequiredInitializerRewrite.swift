@@ -1,8 +1,9 @@
 #if Macros
     import SwiftSyntax
 
-    /// `override init(entity:insertInto:)` becomes `override required init(entity:insertInto:)`, and the initialisers with a context
-    /// and of a coordinator too: the superclass requires them outside Apple's platforms, and the modifier is allowed there.
+    /// `override init(entity:insertInto:)` becomes `override required init(entity:insertInto:)`, and likewise `init(context:)`
+    /// and a coordinator's `init(managedObjectModel:)`: outside Apple's platforms the superclass requires them, and on Apple's
+    /// platforms the modifier is permitted.
     struct RequiredInitializerRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
             package.edits { _ in Visitor() }

@@ -1,8 +1,8 @@
 #if Macros
     import SwiftSyntax
 
-    /// The selector of one of Foundation's comparisons becomes its name; an observer of notifications with a selector gets a closure
-    /// outside Apple's platforms.
+    /// The selector of one of Foundation's comparison methods becomes the selector's name as a string. An observer of
+    /// notifications with a selector becomes one with a closure outside Apple's platforms.
     struct SelectorRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
             package.edits { file in Visitor(package, file) }
@@ -35,7 +35,8 @@
                 return .skipChildren
             }
 
-            /// The selector of a method of a class of Foundation: `NSString.localizedStandardCompare(_:)`.
+            /// The name of the selector of a method of a Foundation class, such as `NSString.localizedStandardCompare(_:)`; nil
+            /// for others.
             private func nameOfComparison(_ text: String) -> String? {
                 let parts = text.split(separator: ".", maxSplits: 1)
                 guard parts.count == 2, parts[0].hasPrefix("NS"), !package.types.contains(String(parts[0])) else {
@@ -44,12 +45,12 @@
                 if Self.comparisons.contains(String(parts[1])) { return parts[1] + ":" }
                 guard parts[1].hasSuffix(")"), let open = parts[1].firstIndex(of: "(") else { return nil }
                 let labels = parts[1][parts[1].index(after: open)...].dropLast()
-                // The first parameter has no label, or the selector's name differs from the method's.
+                // If the first parameter has a label, the selector's name differs from the method's.
                 guard labels.isEmpty || labels.hasPrefix("_:") else { return nil }
                 return String(parts[1][..<open]) + labels.replacing("_:", with: ":")
             }
 
-            /// `center.addObserver(self, selector: #selector(didSave(_:)), name: name, object: object)`.
+            /// Rewrites `center.addObserver(self, selector: #selector(didSave(_:)), name: name, object: object)`.
             private func observer(_ selector: MacroExpansionExprSyntax, _ argument: ExprSyntax) -> SourceEdit? {
                 guard let method = methodCall(argument.trimmedDescription, at: selector),
                     let call = selector.enclosing(FunctionCallExprSyntax.self),
@@ -69,7 +70,8 @@
                         let method = methodCall(argument.trimmedDescription, at: selector)
                     else { continue }
                     let name = binding.pattern.trimmedDescription
-                    // An array, because the filtered collection of the library is a tree with other positions.
+                    // An array, because filtering a collection of swift-syntax creates a new tree, whose nodes have other
+                    // positions.
                     let users = Array(node).filter { user in
                         user != item && user.tokens(viewMode: .sourceAccurate).contains { $0.text == name }
                     }
@@ -111,7 +113,7 @@
                     file.conditional(statement.trimmedDescription, else: other, indentation: indentation))
             }
 
-            /// The call of a method of the object itself with the notification; nil if the method is not known.
+            /// The call of a method of the object itself with the notification; nil if the method's declaration is not found.
             private func methodCall(_ text: String, at node: some SyntaxProtocol) -> (parameter: String, call: String)?
             {
                 var method = Substring(text)

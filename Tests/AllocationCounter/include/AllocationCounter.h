@@ -3,11 +3,12 @@
 
 #include <stdbool.h>
 
-/// Whether a program that links this target counts its allocations: with glibc, and without a sanitizer, which stands in
-/// malloc's place itself.
+/// Whether a program that links this target counts its allocations: with glibc, and without a sanitizer, which replaces malloc
+/// itself.
 bool allocationsAreCounted(void);
 
-/// How many blocks of memory this process has asked for so far, on all its threads. A block that is made larger counts again.
+/// The number of blocks of memory that this process has allocated, on all its threads. Enlarging a block counts as an
+/// allocation.
 unsigned long allocationCount(void);
 
 #endif

@@ -3,7 +3,7 @@ import Testing
 
 /// Copies in batches, failed copies, and unique numbers.
 @Suite struct CopyBatchTests {
-    /// Every object requires another one, which the walk finds later.
+    /// Every object requires another one, which is reached later.
     private func model() -> NSManagedObjectModel {
         let order = WebModel.entity("Order", [("number", .integer64AttributeType)])
         let address = WebModel.entity(
@@ -31,7 +31,7 @@ import Testing
         return container
     }
 
-    @Test(arguments: [1, 2, 3, 50]) func `mandatory objects exist whenever a batch is saved`(size: Int) async throws {
+    @Test(arguments: [1, 2, 3, 50]) func `required objects exist whenever a batch is saved`(size: Int) async throws {
         let container = try container(model())
         let ids = try await container.performBackgroundTask { context in
             let customers = (0..<3).map { number -> NSManagedObject in

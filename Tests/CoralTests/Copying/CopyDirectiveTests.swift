@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `other key names`() throws {
+    @Test func `directives may have other names`() throws {
         let context = try makeContext(
             model { note, _ in note.attributesByName["title"]?.userInfo = ["skip": "1"] })
         try context.performAndWait {
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func `a mandatory attribute without default cannot be excluded`() throws {
+    @Test func `a required attribute without default cannot be excluded`() throws {
         let context = try makeContext(
             model { note, _ in
                 note.properties.append(

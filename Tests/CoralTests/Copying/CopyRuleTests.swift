@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `a mandatory object is copied rather than removed from its owner`() throws {
+    @Test func `a required object is copied rather than removed from its owner`() throws {
         let (post, colour) = (WebModel.entity("Post", []), WebModel.entity("Colour", [("name", .stringAttributeType)]))
         WebModel.relate(post, "colour", .toOne, colour, "post", .toOne)
         post.relationshipsByName["colour"]?.isOptional = false

@@ -117,7 +117,7 @@ import Testing
         #expect(try names(secret: "two").sorted() != first.sorted())
     }
 
-    @Test func `substitutes that do not fit are refused before anything is created`() throws {
+    @Test func `invalid substitutes are refused before anything is created`() throws {
         try withFolder { url in
             try withPeople { _, people in
                 var subset = GraphSubset()
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func `mandatory objects are included, whatever owns them`() throws {
+    @Test func `required objects are included, whichever objects own them`() throws {
         let model = NSManagedObjectModel.notes()
         model.entitiesByName["Note"]?.relationshipsByName["author"]?.isOptional = false
         let context = try makeContext(model)

@@ -140,7 +140,7 @@ struct DialectTests {
         #expect(written.contains(#""name":{"first":null}"#), "\(written)")
     }
 
-    @Test func `Sync: a value that does not fit is omitted and reported, not its record`() throws {
+    @Test func `Sync: an invalid value is omitted and reported, and its record is imported`() throws {
         let model = model(properties: ["petID": ["sync.isPrimaryKey": "YES"]])
         model.entitiesByName["Pet"]?.properties.append(WebModel.attribute("age", .integer16AttributeType))
         let context = try makeContext(model)

@@ -2,7 +2,7 @@
 import NotesModel
 import Testing
 
-/// A document of some objects contains those that they own, and says which ones it was made of.
+/// A document of some objects contains the objects that they own, and lists the objects that were encoded.
 @Suite struct DocumentRootsTests {
     /// Two notes with two items each; the second was created first.
     private func notes(_ context: NSManagedObjectContext) throws -> [NSManagedObject] {

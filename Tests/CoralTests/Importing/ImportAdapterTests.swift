@@ -51,11 +51,11 @@
                     // The errors themselves are compared one by one in `RowImportTests`: an import in batches stops at
                     // the first batch with errors, and reports missing required objects last.
                     #expect(two.code != nil && three.code != nil, "\(one) \(document)")
-                    // Batches of objects that were saved before an error stay.
+                    // Batches of objects that were saved before an error are kept.
                     if path?.isOneTransaction ?? true { try requireSame(rows.contents(), before, comment) }
                     break
                 }
-                // The same document again changes nothing, whichever importer reads it.
+                // Importing the same document again changes nothing, by rows and through objects.
                 for path in [RowImporting.always, .never] where generator.isRepeatable {
                     let again = rows.importDocument(document, options, by: path)
                     #expect(try again.get().counts.dropFirst().allSatisfy { $0 == 0 }, comment)
@@ -82,7 +82,7 @@
         private let context: NSManagedObjectContext
         private let folder: URL
 
-        /// What an import reports.
+        /// The report of an import.
         struct Report: Equatable {
             /// The numbers of records, insertions, updates, changed relationships and deletions.
             var counts: [Int]
@@ -173,7 +173,7 @@
 
         /// All rows of all tables except the metadata.
         ///
-        /// - Parameter withKeys: False if of primary keys and references only their number matters.
+        /// - Parameter withKeys: Whether primary keys and references are compared; otherwise only their number is.
         func contents(withVersions: Bool = true, withKeys: Bool = true) throws -> [String: [String]] {
             try DatabaseQueue(path: url.path).read { database in
                 var rows: [String: [String]] = [:]
@@ -350,7 +350,7 @@
         }
 
         private mutating func parts(_ entity: String) -> [String] {
-            // Numbers of one entity, because the key is one of both.
+            // Each entity has its own range of numbers, because the key is common to both.
             let base = entity == "Part" ? 0 : 100
             return (0..<Int.random(in: 0...4, using: &numbers)).map { number in
                 var members = ["\"number\": \(base + number)"]
@@ -365,7 +365,7 @@
             return (0..<4).filter { _ in chance(0.7) }.map { number in
                 var members = ["\"word\": \"w\(number)\""]
                 if chance(0.5) { members.append("\"weight\": \(value(of: .floatAttributeType))") }
-                // Required ones are omitted or null now and then, too: such documents are errors in both ways.
+                // Required ones are sometimes omitted or null too: such documents are errors for both importers.
                 if chance(isMainRequired ? 0.95 : 0.5) {
                     let isNull = chance(isMainRequired ? 0.02 : 0.2)
                     members.append("\"main\": \(isNull ? "null" : isContested ? ownerKey() : free.removeLast())")

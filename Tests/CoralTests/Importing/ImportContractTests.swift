@@ -24,7 +24,7 @@ struct ImportContractTests {
         #expect((orders[0].value(forKey: "total") as? NSDecimalNumber)?.stringValue == "9.9")
     }
 
-    @Test func `absent keeps, null clears, empty empties`() throws {
+    @Test func `an absent member keeps the value, null clears it, an empty list removes the members`() throws {
         let shop = try Shop()
         try shop.take(
             """
@@ -135,7 +135,7 @@ struct ImportContractTests {
         #expect(order.value(forKey: "total") as? NSDecimalNumber == 7)
     }
 
-    @Test func `an import that stops says how many errors were found, though it keeps only the first`() throws {
+    @Test func `an import that stops reports the number of all errors, and contains only the first ones`() throws {
         let shop = try Shop()
         let records = (1...9).map { #"{"number": \#($0), "total": "x"}"# }.joined(separator: ", ")
         let error = try #require(throws: ImportError.self) {

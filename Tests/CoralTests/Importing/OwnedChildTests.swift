@@ -39,7 +39,7 @@ struct OwnedChildTests {
         }
     }
 
-    @Test func `a changed child replaces the former one, and the plan says so`() throws {
+    @Test func `a changed child replaces the former one, and the plan contains the deletion`() throws {
         let context = try makeNotesContext()
         try context.performAndWait {
             let note = try note(context, Self.server)

@@ -120,7 +120,7 @@
             #expect(try notes.notes() == ["a 1 [] [] []"])
         }
 
-        @Test func `an object that such a record leaves without a required one is an error`() throws {
+        @Test func `an object that loses its required destination to such a record is an error`() throws {
             let notes = try Notes()
             try notes.importDocument(Self.document)
             let before = try notes.notes()
@@ -134,10 +134,10 @@
             #expect(try notes.notes().last == #"d  ["j"] [] []"#)
         }
 
-        @Test func `a change of an object with a value that only objects read`() throws {
+        @Test func `an object with a value that only objects read is changed`() throws {
             let notes = try Notes()
             try notes.importDocument(#"{"Note": [{"title": "a", "rank": 1, "code": "ab"}]}"#)
-            // As another program may write it.
+            // A value as another program may write it.
             try DatabaseQueue(path: notes.url.path).write { try $0.execute(sql: "UPDATE ZNOTE SET ZCODE = X'6162'") }
             let result = try notes.importDocument(
                 #"{"Note": [{"title": "z"}, {"title": "a", "rank": 2}], "Tag": [{"word": "x", "first": "a"}]}"#)
@@ -175,7 +175,7 @@
             #expect(counts == [1, 8])
         }
 
-        @Test func `two records of one object, one of which needs objects, are left to objects`() throws {
+        @Test func `two records of one object, one of which needs objects, are imported through objects`() throws {
             let notes = try Notes()
             let result = try notes.importDocument(
                 #"{"Note": [{"title": "b", "items": []}, {"title": "b", "rank": 7}]}"#)
@@ -187,7 +187,7 @@
             #expect(try notes.notes() == ["b 7 [] [] []"])
         }
 
-        @Test func `many such records are left to objects`() throws {
+        @Test func `many such records are imported through objects`() throws {
             let notes = try Notes()
             let records = (0...5001).map { #"{"title": "\#($0)", "items": []}"# }.joined(separator: ",")
             let result = try notes.importDocument(#"{"Note": [\#(records)]}"#)

@@ -164,7 +164,7 @@
                 """)
         }
 
-        @Test func `primary keys of more than 48 bits are left to the import by objects`() throws {
+        @Test func `records are imported through objects if primary keys exceed 48 bits`() throws {
             let library = try Library()
             _ = try #require(try library.takeRows(#"{"Person": [{"name": "Ann"}]}"#))
             let key = 1 << 50 + 1
@@ -204,7 +204,7 @@
                 #"{"Person": [{"name": "Ann", "card": [3]}]}"#)
         }
 
-        @Test func `objects of a one-to-one relationship change places`() throws {
+        @Test func `objects exchange their destinations in a one-to-one relationship`() throws {
             try requireSame(
                 #"{"Person": [{"name": "Ann"}, {"name": "Bob"}], "Card": [{"number": 1, "person": "Ann"}, {"number": 2, "person": "Bob"}]}"#,
                 #"{"Card": [{"number": 1, "person": "Bob"}, {"number": 2, "person": "Ann"}]}"#)
@@ -432,9 +432,9 @@
             #expect(try library.rows()["ZTAG"]?.isEmpty == true)
         }
 
-        // MARK: - What others see
+        // MARK: - Contexts and history
 
-        @Test func `an open context sees the result`() throws {
+        @Test func `an open context merges the result`() throws {
             let library = try Library()
             try library.takeObjects(#"{"Tag": [{"word": "x", "colour": "red"}]}"#)
             let context = library.context

@@ -29,14 +29,14 @@ enum MigrationModels {
         version("Notes", [attribute("title", .stringAttributeType), attribute("count", .integer64AttributeType)])
     }
 
-    /// The title is a heading.
+    /// The title is renamed to heading.
     static var second: ModelVersion {
         version(
             "Notes 2",
             [attribute("heading", .stringAttributeType, was: "title"), attribute("count", .integer64AttributeType)])
     }
 
-    /// The heading is a name, by an identifier that the first version does not have.
+    /// The heading is renamed to name, with an identifier that the first version does not have.
     static var third: ModelVersion {
         version(
             "Notes 3",

@@ -23,7 +23,7 @@ import Testing
                 uniquingKeysWith: +)
         }
 
-        @Test func `rows that would break a migration are found, and nothing is changed`() throws {
+        @Test func `rows for which a migration would fail are found, and nothing is changed`() throws {
             let store = try store()
             let before = try store.contents()
             let result = try MigrationRehearsal(ProgressiveMigration(to: Models.strict)).run(onStoreAt: store.url)
@@ -97,7 +97,7 @@ import Testing
             #expect(throws: (any Error).self) { try counts(.refuse) }
         }
 
-        @Test func `text becomes numbers where it can`() throws {
+        @Test func `text is converted to numbers where possible`() throws {
             let number = WebModel.entity("Note", [("title", .integer64AttributeType)])
             let model = NSManagedObjectModel()
             model.entities = [number]
@@ -143,7 +143,7 @@ import Testing
             #expect(result.objectCount == 4)
         }
 
-        @Test func `a repair that concerns nothing is refused`() throws {
+        @Test func `a repair of an unknown attribute, or with an invalid value, is refused`() throws {
             let store = try store()
             var migration = ProgressiveMigration(to: Models.strict)
             migration.repairs = [MigrationRepair("Note", .fill(attribute: "titel", .string("")))]

@@ -3,7 +3,7 @@ import Testing
 
 #if !CORAL_PUBLIC_API
 
-    /// The way from one version of a model to a later one, and the migration along it.
+    /// The path from one version of a model to a later one, and the migration along this path.
     @Suite struct ProgressiveMigrationTests {
         private typealias Models = MigrationModels
 
@@ -18,7 +18,7 @@ import Testing
             steps.map { "\($0.source.name) -> \($0.destination.name)" }
         }
 
-        @Test func `steps that have the same effect as one are one`() throws {
+        @Test func `steps are combined if one step has the same effect`() throws {
             let store = try store()
             let migration = ProgressiveMigration(to: Models.coloured, through: [Models.first, Models.second])
             #expect(text(try migration.steps(forStoreAt: store.url)) == ["Notes -> Notes 3"])
@@ -125,7 +125,7 @@ import Testing
             #expect(try store.values("heading", Models.coloured) == ["Mapped", "Mapped"])
         }
 
-        @Test func `a store of an unknown version is its own source`() throws {
+        @Test func `a store of an unknown version is migrated with the model that it contains`() throws {
             let store = try store()
             try ProgressiveMigration(to: Models.second).migrateStore(at: store.url)
             #expect(Set(try store.values("heading", Models.second)) == ["Groceries", "Garden"])

@@ -2,7 +2,7 @@ import Coral
 import NotesModel
 import Testing
 
-/// A page of a store: its content, the targets of its links, and that it executes nothing.
+/// A page of a store: its content, the targets of its links, and the escaping of values.
 @Suite struct StorePageTests {
     private func page(_ title: String, _ body: (NSManagedObjectContext) throws -> Void) throws -> String {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: .notes())

@@ -5,7 +5,7 @@ import Testing
 
 /// Applies the checks of `CoralTesting` to this library.
 @Suite struct GraphPropertyTests {
-    /// Mandatory relationships in both directions, and every type of attribute.
+    /// Required relationships in both directions, and every type of attribute.
     private static func strictModel() -> NSManagedObjectModel {
         let order = WebModel.entity("Order", [("number", .integer64AttributeType)])
         let line = WebModel.entity(

@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `threads with a coordinator each, and with one together, lose no update`() async throws {
+    @Test func `threads with own coordinators, and with a shared one, lose no update`() async throws {
         for sharesCoordinator in [true, false] {
             let shared = try Shared()
             let common = try TestStack(url: shared.url)
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `readers beside a writer see whole saves`() async throws {
+    @Test func `concurrent readers read complete saves only`() async throws {
         let shared = try Shared()
         let stack = try TestStack(url: shared.url)
         let merging = stack.context(.privateQueueConcurrencyType)
@@ -191,13 +191,13 @@ import Testing
             }
         }
         defer { NotificationCenter.default.removeObserver(token) }
-        // Waits for the transaction, not for a number of notifications: an author's reservation of keys is a commit too.
+        // Waits for the transaction, not for a number of notifications: a reservation of keys by an author is a commit too.
         func wait(for transaction: Int64) async throws -> Bool {
             func isReported() -> Bool { told.numbers.withLock { $0.last ?? 0 } >= transaction }
             for _ in 0..<6000 where !isReported() { try await Task.sleep(for: .milliseconds(20)) }
             return isReported()
         }
-        // Of this coordinator, of another one, of another process.
+        // Saves of this coordinator, of another one, and of another process.
         try Self.count(to: 1, in: listening, author: "own")
         #expect(try await wait(for: 1))
         try Self.count(to: 1, in: TestStack(url: shared.url), author: "another coordinator")
@@ -210,7 +210,7 @@ import Testing
         }
         #expect(try await wait(for: 3))
         #expect(told.names.withLock { Set($0) } == ["Notes.sqlite"])
-        // Each with the point that the history has reached.
+        // Each notification contains the point that the history has reached.
         let numbers = told.numbers.withLock { $0 }
         #expect(numbers == numbers.sorted() && Set(numbers).isSubset(of: 0...3) && numbers.last == 3, "\(numbers)")
     }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import ManagedObjects
 
-/// Two contexts change one store in turns. The saves of one are merged by the other immediately, later, or only by a
+/// Two contexts change one store alternately. The saves of one are merged by the other immediately, later, or only by a
 /// conflict that the merge policy resolves. In the end both equal the store, and the store is consistent.
-@Suite("Two writers") struct ConvergenceTests {
+@Suite("Two contexts that change one store") struct ConvergenceTests {
     private static let policies: [NSMergePolicyType] = [
         .errorMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType,
         .overwriteMergePolicyType, .rollbackMergePolicyType,
@@ -70,12 +70,12 @@ private struct TwoWriters {
             tell(1 - index)
         }
         writer.held = Array(writer.context.registeredObjects)
-        // Before it merges, a context may have one side of a relationship in the old state, the other in the new one.
+        // Before a context merges, one side of a relationship may be in the old state and the other in the new one.
         return writer.news.isEmpty ? isRight(writer.context) : true
     }
 
     private mutating func tell(_ index: Int) {
-        edits.log.append("\(index) is told of \(writers[index].news.count) saves")
+        edits.log.append("\(index) merges \(writers[index].news.count) saves")
         for notification in writers[index].news {
             writers[index].context.mergeChanges(fromContextDidSave: notification)
         }

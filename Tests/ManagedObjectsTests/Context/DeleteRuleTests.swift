@@ -46,7 +46,7 @@ struct DeleteRuleTests {
 
     /// The possible graphs of the relationship: sets of edges, each 3 × source + target.
     private static func graphs(_ kind: Kind) -> [Set<Int>] {
-        // A one-way to-many is stored in its members, each of which has one owner.
+        // A one-way to-many relationship is stored in its members, so each of them has one owner.
         let inverseMany = kind.inverseMany ?? !kind.many
         return (0..<512).compactMap { bits in
             let edges = Set((0..<9).filter { bits & (1 << $0) != 0 })
@@ -120,7 +120,7 @@ struct DeleteRuleTests {
         let expected = Self.reference(edges, kind, rule: rule, inverseRule: inverseRule)
         if let expected {
             do { try context.save() } catch { Issue.record("\(label): \(error)") }
-            // No action does not change the other side: it refers to a deleted object.
+            // With the rule No Action, the other side still refers to the deleted object.
             if rule != .noActionDeleteRule, inverseRule != .noActionDeleteRule {
                 #expect(context.brokenInvariants() == [], label)
             }

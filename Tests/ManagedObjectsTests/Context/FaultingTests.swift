@@ -3,7 +3,7 @@ import Testing
 
 @testable import ManagedObjects
 
-@Suite("Rows arrive in batches, when they are asked for")
+@Suite("Faults are fulfilled in batches")
 struct FaultingTests {
     private let log = StatementLog()
 
@@ -24,7 +24,7 @@ struct FaultingTests {
         return stack
     }
 
-    @Test func `a plain loop over a thousand notes, their items and tags takes a handful of statements`() throws {
+    @Test func `a plain loop over a thousand notes, their items and tags takes few statements`() throws {
         let stack = try stackOfNotes(1000)
         let context = stack.context()
         var items = 0
@@ -44,7 +44,7 @@ struct FaultingTests {
         #expect(statements.count <= 30, "\(statements.count) statements, such as \(statements.prefix(40))")
     }
 
-    @Test func `a plain loop over items and the titles of their notes takes a handful of statements`() throws {
+    @Test func `a plain loop over items and the titles of their notes takes few statements`() throws {
         let stack = try stackOfNotes(500)
         let context = stack.context()
         var titles: Set<String> = []
@@ -73,7 +73,8 @@ struct FaultingTests {
             most = max(most, context.registry.count)
         }
         #expect(items == 5000)
-        // The notes, which the fetch has returned, the tags, which are reached repeatedly, and the youngest items.
+        // The notes, which the fetch has returned, the tags, which are reached repeatedly, and the items that were created
+        // last.
         #expect(most < 1000 + 20 + 1024 + 100, "\(most) objects at a time")
         #expect(held.map { context.registeredObject(for: $0.objectID) === $0 } == Array(repeating: true, count: 10))
         #expect(context.updatedObjects.count == 9)
@@ -83,7 +84,7 @@ struct FaultingTests {
         #expect(try stack.context().count(for: changed) == 9)
     }
 
-    @Test func `a second loop over members whose rows were discarded takes a handful of statements`() throws {
+    @Test func `a second loop over members whose rows were discarded takes few statements`() throws {
         let stack = try stackOfNotes(1000)
         let context = stack.context()
         context.registry.youngLimit = 50
@@ -104,7 +105,7 @@ struct FaultingTests {
             var count = 0
             let statements = log.counting { count = names() }
             #expect(count == 15_000)
-            // As they are after many other rows have been read.
+            // The state after many other rows have been read.
             context.rowsAhead.removeAll()
             #expect(statements.count <= 60, "\(statements.count) statements, such as \(statements.prefix(40))")
         }
@@ -164,7 +165,7 @@ struct FaultingTests {
         #expect(last.isEmpty)
     }
 
-    @Test func `a loop in a child takes a handful of statements, however many objects there are`() throws {
+    @Test func `a loop in a child takes few statements, however many objects there are`() throws {
         let stack = try stackOfNotes(6000)
         let parent = stack.context(.privateQueueConcurrencyType)
         let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)

@@ -3,8 +3,8 @@ import Testing
 
 @testable import ManagedObjects
 
-/// Every public method of a context and of an object, called from a queue that is not the context's. The sources state which
-/// methods there are.
+/// Every public method of a context and of an object is called from a queue that is not the context's. The list is compared
+/// with the public methods in the engine's sources.
 @Suite struct QueueCheckTests {
     private struct Use {
         let name: String
@@ -251,7 +251,7 @@ import Testing
         }
     }
 
-    @Test func `the main queue counts as the main context's wherever it runs`() async throws {
+    @Test func `the main queue is the main context's queue, also for the main actor`() async throws {
         let context = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             DispatchQueue.main.async {

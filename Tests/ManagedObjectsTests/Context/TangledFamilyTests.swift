@@ -3,18 +3,18 @@ import Testing
 
 @testable import ManagedObjects
 
-/// A context with a child, another context on the same store, and undo in parent and child: they change objects in
-/// turns, save, merge each other's saves early or late, refresh, undo and redo. Whatever the merge policy is, in the
-/// end the store is consistent, the parent equals the store, and the child its parent. A step that is undone
-/// immediately restores the state before.
-@Suite("A family and another writer") struct TangledFamilyTests {
+/// A context with a child, another context on the same store, and undo in parent and child. They change objects alternately,
+/// save, merge each other's saves early or late, refresh, undo and redo. In the end, with every merge policy, the store is
+/// consistent, the parent equals the store, and the child equals its parent. A step that is undone immediately restores the
+/// state before.
+@Suite("A parent, its child, and another context") struct TangledFamilyTests {
     @Test(
         arguments: RandomHistories.seeds(8),
         [
             NSMergePolicyType.errorMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType,
             .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType, .rollbackMergePolicyType,
         ])
-    func `a family and another writer leave a whole store`(seed: UInt64, policy: NSMergePolicyType) throws {
+    func `three contexts leave a consistent store`(seed: UInt64, policy: NSMergePolicyType) throws {
         RandomHistories.check("seed \(seed), \(policy)", steps: 150) { steps in
             try TangledFamily(seed: seed, policy: policy).run(steps)
         }
@@ -35,8 +35,8 @@ private struct TangledFamily {
     private var told = [0, 0]
     /// The states of parent and child before each of their steps; discarded when another context changes them.
     private var past: [[Content]] = [[], []]
-    /// Whether the parent and the child have merged everything. Before that, they may have one side of a relationship
-    /// in the old state.
+    /// Whether the parent and the child have merged everything. Before that, one side of a relationship may be in the old
+    /// state.
     private var isUpToDate = [true, true]
     private var history = RandomHistories.Outcome()
 
@@ -90,7 +90,7 @@ private struct TangledFamily {
         case 12:
             let index = Int.random(in: 0..<2, using: &random)
             guard family[index].undoManager?.canRedo == true else { return }
-            history.log.append("\(name(index)) does again")
+            history.log.append("\(name(index)) redoes")
             family[index].redo()
             past[index] = []
             if index == 0 { outdate(1) }
@@ -125,16 +125,16 @@ private struct TangledFamily {
     private mutating func undo(_ index: Int) throws {
         let context = family[index]
         guard context.undoManager?.canUndo == true else { return }
-        history.log.append("\(name(index)) takes back")
+        history.log.append("\(name(index)) undoes")
         context.undo()
         if index == 0 { outdate(1) }
         guard let before = past[index].popLast() else { return }
         let wrong = Tangle.differences(of: try Tangle.content(of: context), from: before)
-        history.wrong += wrong.map { "taken back in the \(name(index)): \($0)" }
-        history.wrong += context.brokenInvariants().map { "taken back in the \(name(index)): \($0)" }
+        history.wrong += wrong.map { "undone in the \(name(index)): \($0)" }
+        history.wrong += context.brokenInvariants().map { "undone in the \(name(index)): \($0)" }
     }
 
-    /// Another context has changed the rows that a context reads, or its parent has.
+    /// Records that another context, or the parent, has changed the rows that a context reads.
     private mutating func outdate(_ index: Int) {
         for index in index..<2 {
             past[index] = []
@@ -145,7 +145,7 @@ private struct TangledFamily {
     private mutating func tell(_ context: NSManagedObjectContext, _ index: Int) {
         let saves = news[index].notifications
         guard told[index] < saves.count else { return }
-        history.log.append("\(index == 0 ? "parent" : "other") is told")
+        history.log.append("\(index == 0 ? "parent" : "other") merges")
         for notification in saves[told[index]...] { context.mergeChanges(fromContextDidSave: notification) }
         told[index] = saves.count
         guard index == 0 else { return }

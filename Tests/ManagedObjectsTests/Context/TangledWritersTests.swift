@@ -3,17 +3,17 @@ import Testing
 
 @testable import ManagedObjects
 
-/// Two contexts change and save the same objects in turns, over a model with every kind of relationship: one-to-one
-/// with other entities and reflexive, ordered, reflexive many-to-many, one-way, in subentities. Whatever the merge
-/// policy is, the store is consistent in the end, and both contexts equal it after merging.
-@Suite("Two writers of a tangle") struct TangledWritersTests {
+/// Two contexts change and save the same objects alternately, over a model with every kind of relationship: one-to-one with
+/// other entities and reflexive, ordered, reflexive many-to-many, one-way, in subentities. In the end, with every merge policy,
+/// the store is consistent, and both contexts equal it after merging.
+@Suite("Two contexts that change related objects") struct TangledWritersTests {
     @Test(
         arguments: RandomHistories.seeds(12),
         [
             NSMergePolicyType.errorMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType,
             .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType, .rollbackMergePolicyType,
         ])
-    func `two contexts leave a whole store`(seed: UInt64, policy: NSMergePolicyType) throws {
+    func `two contexts leave a consistent store`(seed: UInt64, policy: NSMergePolicyType) throws {
         RandomHistories.check("seed \(seed), \(policy)", steps: 150) { steps in
             try TangledWriters(seed: seed, policy: policy).run(steps)
         }
@@ -26,7 +26,7 @@ private struct TangledWriters {
     private let stack: TestStack
     private let contexts: [NSManagedObjectContext]
     private let news: [SavesOf]
-    /// The number of the other's saves that each has merged.
+    /// The number of the other context's saves that each context has merged.
     private var told = [0, 0]
     private var history = RandomHistories.Outcome()
 
@@ -81,7 +81,7 @@ private struct TangledWriters {
             contexts[index].mergeChanges(fromContextDidSave: notification)
         }
         told[index] = saves.count
-        history.log.append("\(index) is told")
+        history.log.append("\(index) merges")
     }
 
     private mutating func save(_ index: Int) {

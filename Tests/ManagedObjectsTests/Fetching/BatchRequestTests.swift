@@ -15,7 +15,7 @@ struct BatchRequestTests {
 
     // MARK: - Inserting
 
-    @Test(arguments: TestStores.sqlTypes) func `rows of dictionaries take defaults, composites and references`(
+    @Test(arguments: TestStores.sqlTypes) func `rows from dictionaries have defaults, composites and references`(
         type: String
     ) throws {
         let (stack, context) = try stack(type)
@@ -80,7 +80,7 @@ struct BatchRequestTests {
         }
     }
 
-    @Test(arguments: TestStores.sqlTypes) func `taken unique values are resolved by the merge policy`(type: String)
+    @Test(arguments: TestStores.sqlTypes) func `the merge policy resolves conflicts of unique values`(type: String)
         throws
     {
         let model = QueryModel.make()
@@ -201,7 +201,7 @@ struct BatchRequestTests {
         #expect(try stack.context().all("Folder").count == 2)
     }
 
-    @Test(arguments: TestStores.sqlTypes) func `objects by their IDs`(type: String) throws {
+    @Test(arguments: TestStores.sqlTypes) func `objects are deleted by their IDs`(type: String) throws {
         let (stack, context) = try stack(type)
         let notes = (0..<5).map { context.insert("Note", ["count": $0]) }
         try context.save()
@@ -236,7 +236,7 @@ struct BatchRequestTests {
         #expect(changes == [[0, 1, 1], [0, 2, 1], [1, 2, 2], [2, 1, 3], [2, 2, 3]])
     }
 
-    @Test(arguments: TestStores.sqlTypes) func `derived attributes follow`(type: String) throws {
+    @Test(arguments: TestStores.sqlTypes) func `derived attributes are updated`(type: String) throws {
         let model = QueryModel.make()
         let derived = NSDerivedAttributeDescription()
         derived.name = "key"

@@ -105,7 +105,7 @@ struct DictionaryFetchTests {
         ]
     }
 
-    @Test func `memory and SQL give the same`() throws {
+    @Test func `memory and SQL give the same dictionaries`() throws {
         let (sqliteStack, sqlite) = try context(NSSQLiteStoreType)
         let (memoryStack, memory) = try context(NSInMemoryStoreType)
         for (name, request) in requests() {

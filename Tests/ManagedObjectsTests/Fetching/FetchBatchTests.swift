@@ -142,7 +142,7 @@ struct FetchBatchTests {
         #expect(fetching.first?.hasPrefix("SELECT t0.Z_PK, t0.Z_ENT\n") == true)
     }
 
-    @Test func `without property values keys are read alone`() throws {
+    @Test func `without property values only keys are read`() throws {
         let stack = try stackOfNotes(50)
         let context = stack.context()
         let keys = request(size: 0)

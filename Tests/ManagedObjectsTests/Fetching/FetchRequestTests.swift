@@ -110,7 +110,7 @@ struct FetchRequestTests {
         #expect(rows.compactMap { ($0["note"] as? NSManagedObjectID)?.entity.name } == ["Note", "Note"])
     }
 
-    @Test func `a request is copied whole, also to another result type`() throws {
+    @Test func `all properties of a request are copied, also to another result type`() throws {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
         request.predicate = NSPredicate(format: "count > 3")
         request.fetchLimit = 7

@@ -87,7 +87,7 @@ struct PredicateGenerator {
                 return NSPredicate(
                     format: "%K LIKE\(options) %@", key, pick(["a*", "*b", "?b", "*a*", "", "a\\*b", "ab", "*"]))
             }
-            // The order of bytes and of characters is the same where texts are composed.
+            // Composed texts have the same order by bytes as by characters.
             let constant = isOrder ? pick(["", "a", "ab", "b", "Z", "日", "é"]) : word()
             return NSPredicate(format: "%K \(operation)\(isOrder ? "" : options) %@", key, constant)
         }

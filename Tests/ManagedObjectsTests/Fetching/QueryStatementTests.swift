@@ -185,7 +185,7 @@ struct QueryStatementTests {
     ]
 
     @Test(arguments: Self.refused.indices)
-    func `what SQL cannot express is rejected by name`(index: Int) throws {
+    func `predicates that SQL cannot express are rejected with a code`(index: Int) throws {
         let (format, code) = Self.refused[index]
         do {
             _ = try statement(format)
@@ -210,7 +210,7 @@ struct QueryStatementTests {
         #expect(try compiler.explain(query, store: 1).contains("in memory: “title.length”"))
     }
 
-    /// The parts of a query that memory evaluates, and whether the division was known.
+    /// The part of a query that is evaluated in memory, and whether the division was kept from an earlier query.
     private func remainder(_ format: String, _ arguments: Any...) throws -> (format: String?, isKnown: Bool) {
         let note = try #require(model.entitiesByName["Note"])
         let query = RowQuery(entity: note, predicate: NSPredicate(format: format, argumentArray: arguments))
@@ -221,7 +221,7 @@ struct QueryStatementTests {
         }
     }
 
-    @Test func `a query that differs in constants from a divided one is not divided anew`() throws {
+    @Test func `queries that differ only in constants are divided once`() throws {
         let format = "count > %@ AND title.length > %@"
         #expect(try remainder(format, 3, 2) == ("title.length > 2", false))
         #expect(try remainder(format, 4, 5) == ("title.length > 5", true))
@@ -231,7 +231,7 @@ struct QueryStatementTests {
         let pattern = "title MATCHES %@ AND title.length > 2"
         #expect(try remainder(pattern, "a+") == ("title.length > 2", false))
         #expect(try remainder(pattern, "a(") == ("title MATCHES \"a(\" AND title.length > 2", false))
-        // What no database evaluates has a key too.
+        // A block predicate, which no database evaluates, has a key too.
         let block = NSPredicate { _, _ in true }
         for isKnown in [false, true] {
             let note = try #require(model.entitiesByName["Note"])

@@ -7,7 +7,7 @@ import class ManagedObjects.NSSortDescriptor
 @testable import ManagedObjects
 
 /// One predicate is evaluated by SQL in the store, and by the evaluator on objects in memory. Both must find the same.
-@Suite("Both readers agree", .serialized)
+@Suite("SQL and memory find the same objects", .serialized)
 struct ReadersAgreeTests {
     private static let predicateCount = 4000
 
@@ -66,7 +66,7 @@ struct ReadersAgreeTests {
             Int.random(in: 0..<4, using: &random) == 0 ? nil : value()
         }
         let words = PredicateGenerator.words
-        // SQLite sorts texts by their bytes, which is the order of characters as long as these are composed.
+        // SQLite sorts texts by their bytes, which is the order of characters if these are composed.
         let composed = words.map(\.precomposedStringWithCanonicalMapping)
         let tags = ["red", "green", "blue"].map { context.insert("Tag", ["name": $0]) }
         var notes: [NSManagedObject] = []

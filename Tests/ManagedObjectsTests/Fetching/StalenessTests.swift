@@ -44,7 +44,7 @@ struct StalenessTests {
     @Test func `older rows are read again, together`() throws {
         let (context, notes) = try changedBehind(300)
         #expect(titles([notes[0]]) == ["before"])
-        // Long enough for the rows that are read again not to be older themselves, also on a slow machine.
+        // Long enough that the rows that are read again do not exceed the interval themselves, also on a slow machine.
         context.stalenessInterval = 2
         usleep(2_100_000)
         let statements = log.counting { #expect(titles(notes) == ["before", "after", "after", "after"]) }

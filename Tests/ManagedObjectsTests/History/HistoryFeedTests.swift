@@ -57,7 +57,7 @@ import Testing
         try save(["b"], in: reading, author: "you")
         try save(["c"], in: reading)
         let feed = reading.historyChanges(excluding: "me")
-        // A test that cancels or removes too early would see fewer transactions, or a feed without a store.
+        // If the test cancelled or removed too early, there would be fewer transactions, or a feed without a store.
         let (steps, step) = AsyncStream.makeStream(of: Void.self)
         var iterator = steps.makeAsyncIterator()
         func follow() -> Task<[String?], any Error> {
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `a container merges the saves of others`() async throws {
+    @Test func `a container merges the saves of other coordinators`() async throws {
         let folder = try StoreFolder()
         let (reading, writing) = (try container(folder), try container(folder))
         try save(["old"], in: writing)

@@ -7,7 +7,8 @@ import Testing
 
 /// Histories of stores that have been migrated to another version of the model.
 @Suite struct HistoryMigrationTests {
-    /// The second version has an entity before the others, so that all numbers differ, a renamed one, and one less.
+    /// The second version has a new entity that sorts before the others, so that all numbers differ, a renamed entity, and one
+    /// entity less.
     private static func model(version: Int) -> NSManagedObjectModel {
         let isFirst = version == 1
         let person = NotesModel.entity(
@@ -168,7 +169,7 @@ import Testing
 
     @Test func `objects with other keys keep their history`() throws {
         let changes = try migrated { entity, key in entity.name == "Pet" ? key + 40 : nil }
-        // The person was not there any more: it has a key that no object has.
+        // The person no longer exists: its changes have a key that no object has.
         #expect(
             changes.map { $0.changedObjectID.uriRepresentation().lastPathComponent } == [
                 "p1", "p41", "p1", "p41", "p1",

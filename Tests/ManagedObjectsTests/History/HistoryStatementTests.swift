@@ -3,7 +3,7 @@ import Testing
 
 @testable import ManagedObjects
 
-/// How many statements the history takes.
+/// The number of statements that a history requires.
 @Suite struct HistoryStatementTests {
     private let log = StatementLog()
 
@@ -45,7 +45,7 @@ import Testing
         #expect(few.allSatisfy { $0.count <= 16 }, "\(few)")
     }
 
-    @Test func `a save with a history takes some statements more, and one for each sixteen changes`() throws {
+    @Test func `a save with a history takes a few statements more, and one for each sixteen changes`() throws {
         func statements(_ count: Int, tracking: Bool) throws -> Int {
             // The texts of the author and of the process are stored already.
             let context = try stack(1, tracking: tracking).context()

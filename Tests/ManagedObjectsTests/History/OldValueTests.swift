@@ -4,7 +4,7 @@ import Testing
 
 @testable import ManagedObjects
 
-/// What changes have done to properties, kept beside the history.
+/// The old and new values of changed properties, which are kept with the history.
 @Suite struct OldValueTests {
     /// - Parameter url: The location of the store; nil for a new one.
     private func stack(

@@ -33,7 +33,7 @@ import Testing
         model.entitiesByName[entity]?.properties.removeAll { $0.name == name }
     }
 
-    /// One change each of the model of notes.
+    /// Changes of the model of notes, one change each.
     private static let changes: [(name: String, change: Change)] = [
         ("nothing but the hash", { $0.entitiesByName["Note"]?.versionHashModifier = "2" }),
         (
@@ -201,7 +201,7 @@ import Testing
         #expect(count > 0)
     }
 
-    /// The other direction of each change that can be inferred, such as external storage that is no longer allowed.
+    /// The reverse of each change that can be inferred, such as external storage that is no longer allowed.
     @Test(arguments: changes.indices) func aChangeIsUndoneInPlace(_ index: Int) throws {
         let old = NotesModel.make()
         let (name, change) = Self.changes[index]
@@ -211,7 +211,7 @@ import Testing
         try MigrationComparison(old, new).run(seed: UInt64(index) + 1, "\(name), undone")
     }
 
-    /// The object oracle depends on the order of the objects here: a link is removed when the other object is set.
+    /// The migration by objects depends on the order of the objects here: a link is removed when the other object is set.
     @Test func aRelationshipThatBecomesItsOwnInverseHasTheLinksOfBoth() throws {
         let new = NotesModel.make()
         Self.remove(new, "Note", "relatedBy")
@@ -280,7 +280,7 @@ import Testing
 
     // MARK: - Transactions
 
-    @Test func aBrokenConstraintLeavesTheStoreAsItWas() throws {
+    @Test func aViolatedConstraintLeavesTheStoreUnchanged() throws {
         let folder = try StoreFolder()
         try MigrationComparison.withStore(folder.url, NotesModel.make()) { coordinator in
             let context = MigrationComparison.context(coordinator)
@@ -325,7 +325,7 @@ import Testing
         #expect(error?.errorCode == 134100)
     }
 
-    /// The columns are those that programs query; the numbers of entities move in both directions.
+    /// The columns are those that programs query. The numbers of some entities increase, those of others decrease.
     @Test func tablesOfCloudKitHaveTheNewNumbers() throws {
         let folder = try StoreFolder()
         do { _ = try OpenStore(at: folder.url, model: NotesModel.make(), options: MigrationComparison.options) }
@@ -365,7 +365,7 @@ import Testing
         }
     }
 
-    @Test func aHistoryGoesOnWithTheNewNumbers() throws {
+    @Test func aHistoryIsContinuedWithTheNewNumbers() throws {
         let folder = try StoreFolder()
         let tracking: [AnyHashable: Any] = [
             NSPersistentHistoryTrackingKey: true, NSMigratePersistentStoresAutomaticallyOption: true,

@@ -59,7 +59,7 @@ struct MappingModelFileTests {
     /// A policy that gives every car the maker of its own mapping.
     private final class MakerPolicy: NSEntityMigrationPolicy {}
 
-    /// A store of Apple's, by Apple's mapping model: each row is taken once, although cars have subentities.
+    /// A store of Apple's is migrated by Apple's mapping model. Each row is migrated once, although cars have subentities.
     @Test func aStoreIsMigratedByACompiledMappingModel() throws {
         MakerPolicy.register(as: "REPLACE_AT_RUNTIME.V2to3MakerPolicy")
         let store = try CorpusStores.copy(CorpusStores.renamed)

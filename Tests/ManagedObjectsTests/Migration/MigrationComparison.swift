@@ -6,7 +6,7 @@ import Testing
 
 /// Compares stores that were migrated by SQL with stores that were migrated by objects, and with new stores.
 struct MigrationComparison {
-    /// The old store, to which the comparison adds others in the same folder.
+    /// The folder of the old store, in which the comparison creates further stores.
     let folder: StoreFolder
     let old: NSManagedObjectModel
     let new: NSManagedObjectModel

@@ -25,7 +25,7 @@ final class FolderMoments: Sendable {
             try FileManager.default.createDirectory(at: copies, withIntermediateDirectories: true)
             let copy = copies.appendingPathComponent("\(taken.count)")
             try FileManager.default.copyItem(at: folder, to: copy)
-            // Another process creates the shared memory of the log anew.
+            // Another process creates the shared memory of the log again.
             for name in try FileManager.default.contentsOfDirectory(atPath: copy.path) where name.hasSuffix("-shm") {
                 try FileManager.default.removeItem(at: copy.appendingPathComponent(name))
             }
@@ -34,10 +34,10 @@ final class FolderMoments: Sendable {
     }
 }
 
-/// A migration in place takes place as a whole or not at all.
+/// A migration in place is completed or has no effect.
 @Suite struct MigrationSafetyTests {
-    /// Notes with one more attribute, one less, an entity that comes first, a relationship that becomes to-many, and a derived
-    /// attribute; all entities get other numbers.
+    /// Notes with an added attribute and without another one, an entity that sorts first, a relationship that becomes to-many,
+    /// and a derived attribute. All entities get other numbers.
     private static func newModel() -> NSManagedObjectModel {
         let model = NotesModel.make()
         model.entities += [NotesModel.entity("Aaa", [])]
@@ -80,7 +80,7 @@ final class FolderMoments: Sendable {
 
     // MARK: - Killed
 
-    /// With one page of cache, so that SQLite writes to the files during the transaction.
+    /// A cache of one page, so that SQLite writes to the files during the transaction.
     @Test(arguments: ["DELETE", "WAL"]) func aKilledMigrationLeavesTheOldStoreOrTheNewOne(_ journal: String) throws {
         let folder = try StoreFolder()
         try fill(folder.url, journal: journal, count: 20)
@@ -127,7 +127,7 @@ final class FolderMoments: Sendable {
         #expect(!FileManager.default.fileExists(atPath: url.path + "-journal"), sourceLocation: sourceLocation)
     }
 
-    @Test func aFullDiskLeavesTheStoreAsItWas() throws {
+    @Test func aFullDiskLeavesTheStoreUnchanged() throws {
         let folder = try StoreFolder()
         try fill(folder.url, count: 20)
         let pages = try DatabaseQueue(path: folder.url.path).read {
@@ -145,7 +145,7 @@ final class FolderMoments: Sendable {
         }
     }
 
-    @Test func aCancelledTaskLeavesTheStoreAsItWas() async throws {
+    @Test func aCancelledTaskLeavesTheStoreUnchanged() async throws {
         let folder = try StoreFolder()
         try fill(folder.url, count: 200)
         let url = folder.url
@@ -167,7 +167,7 @@ final class FolderMoments: Sendable {
                     INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT) SELECT n, (SELECT min(Z_ENT) FROM ZNOTE), 1 FROM numbers
                     """)
         }
-        // The first call for a statement is made before it begins.
+        // For each statement, the first call precedes its execution; later calls happen while it runs.
         var calls = 0
         var migration = migration(folder.url) { _ in calls = 0 }
         migration.isCancelled = {
@@ -211,7 +211,7 @@ final class FolderMoments: Sendable {
         }
     }
 
-    @Test func anErrorOfTheCallerLeavesTheStoreAsItWas() throws {
+    @Test func anErrorOfTheCallerLeavesTheStoreUnchanged() throws {
         let folder = try StoreFolder()
         try fill(folder.url)
         var count = 0

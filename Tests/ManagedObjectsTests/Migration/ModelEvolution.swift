@@ -17,7 +17,7 @@ struct ModelEvolution {
 
     private mutating func name(_ prefix: String) -> String {
         made += 1
-        // Names that sort in no order of their creation.
+        // The alphabetical order of the names is unrelated to the order of their creation.
         return prefix + String(UnicodeScalar(UInt8(97 + next(26)))) + "\(made)"
     }
 
@@ -136,7 +136,8 @@ struct ModelEvolution {
             relationship.isOrdered.toggle()
             return "\(label).\(relationship.name) ordered: \(relationship.isOrdered)"
         case 9:
-            // Which object a to-many relationship without an inverse gets of several depends on the order of the objects.
+            // If a to-many relationship without an inverse gets one of several objects, the order of the objects determines
+            // which.
             guard
                 let relationship = relationships.first(where: { !$0.isToMany && $0.inverseRelationship != nil })
             else { return nil }

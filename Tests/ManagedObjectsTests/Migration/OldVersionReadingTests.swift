@@ -55,7 +55,7 @@ import Testing
         #expect(error?.errorCode == 134100, comment, sourceLocation: sourceLocation)
     }
 
-    @Test(arguments: ["WAL", "DELETE"]) func aReadThatWouldSeeOtherEntitiesIsRefused(_ journal: String) throws {
+    @Test(arguments: ["WAL", "DELETE"]) func aReadThatWouldReturnOtherEntitiesIsRefused(_ journal: String) throws {
         let folder = try StoreFolder()
         let open = try store(folder.url, journal)
         let context = MigrationComparison.context(open.coordinator)
@@ -69,7 +69,7 @@ import Testing
         try migrate(folder.url, journal)
         #expect(try tables() == schema)
 
-        // Several times: an error must not make the next read pass.
+        // Repeated, because the read after an error must fail too.
         for _ in 1...3 {
             for entity in ["Animal", "Bear", "Cat", "Dog"] {
                 let other = MigrationComparison.context(open.coordinator)
@@ -100,7 +100,7 @@ import Testing
                 try other.save()
             }
         }
-        // What has been read before is one state of the old model.
+        // The objects that were read before have one state of the old model.
         let loaded = context.registeredObjects.compactMap { object in
             object.isFault ? nil : "\(object.entity.name ?? ""): \(object.value(forKey: "name") ?? "")"
         }

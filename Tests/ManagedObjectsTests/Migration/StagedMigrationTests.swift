@@ -144,7 +144,7 @@ import Testing
 
     // MARK: - Handlers
 
-    /// The stages that turn the texts into numbers, by way of the titles.
+    /// The stages that convert the texts to numbers, with the titles as intermediate storage.
     private static func conversion(_ failing: (@Sendable (String) throws -> Void)? = nil) -> [NSMigrationStage] {
         let (first, second) = (custom(1, 2), custom(2, 3))
         func notes(_ manager: NSStagedMigrationManager) throws -> (NSManagedObjectContext, [NSManagedObject]) {
@@ -219,7 +219,7 @@ import Testing
         #expect(try sizes(folder.url) == [1, 20, 300])
     }
 
-    /// The files as they are at many moments of a staged migration: what a process that is killed then leaves.
+    /// The files are copied at many moments of a staged migration: each copy is what a killed process leaves.
     @Test func aKilledMigrationContinuesAtAStage() throws {
         let folder = try StoreFolder()
         try makeStore(folder.url)

@@ -11,7 +11,7 @@ import Testing
         NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
     ]
 
-    /// Notes with a renamed title, a required colour and without ranks; items in no order; no tags; topics.
+    /// Notes with a renamed title and a required colour, without ranks; unordered items; no tags; a new entity for topics.
     private static func newModel() -> NSManagedObjectModel {
         let folder = NotesModel.entity("Folder", [NotesModel.attribute("name", .stringAttributeType)])
         let note = NotesModel.entity(
@@ -45,7 +45,8 @@ import Testing
 
     private static let large = Data(repeating: 7, count: 200_000)
 
-    /// A store of the old model: two notes in a folder, the first with items; keys with gaps; a key of the program.
+    /// A store of the old model: two notes in a folder, the first with items; primary keys with gaps; a metadata key of the
+    /// program.
     private func makeStore(_ url: URL) throws -> (identifier: String, note: URL) {
         let open = try OpenStore(at: url, model: Self.oldModel())
         let context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
@@ -281,7 +282,7 @@ import Testing
         override class func migrationManagerClass() -> AnyClass { OtherManager.self }
     }
 
-    /// A store class may name the class of its managers; one of another class is refused instead of ignoring that.
+    /// A store class may specify the class of its migration managers. A manager of another class is refused.
     @Test func aManagerOfAnotherClassThanTheStoresIsRefused() throws {
         NSPersistentStoreCoordinator.registerStoreClass(OtherStore.self, forStoreType: "Other")
         defer { NSPersistentStoreCoordinator.registerStoreClass(nil, forStoreType: "Other") }
@@ -298,7 +299,7 @@ import Testing
         }
         let manager = NSMigrationManager(sourceModel: old, destinationModel: new)
         #expect(try code(manager) == NSMigrationError)
-        // Past the check: there is no source store.
+        // The class is accepted. The error is that of the missing source store.
         #expect(try code(OtherManager(sourceModel: old, destinationModel: new)) == 134150)
         manager.usesStoreSpecificMigrationManager = false
         #expect(try code(manager) == 134150)

@@ -50,7 +50,7 @@
 
         @Test func `a store that was only saved has no problems`() throws { #expect(try texts(problems()) == []) }
 
-        @Test func `what no context would save is found, and repaired where no decision is needed`() throws {
+        @Test func `rows that no context would save are found, and repaired where no decision is needed`() throws {
             try execute(
                 "DELETE FROM ZFOLDER", "UPDATE Z_PRIMARYKEY SET Z_MAX = 1 WHERE Z_NAME = 'Note'",
                 "DROP INDEX Z_Tag_UNIQUE_name", "DROP INDEX ZNOTE_ZFOLDER_INDEX",
@@ -108,7 +108,7 @@
             let copy = try #require(TestStores.url(TestStores.postgreSQL))
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
             for _ in 0..<2 {
-                // The second time the first copy is replaced.
+                // The second copy replaces the first one.
                 try coordinator.replacePersistentStore(
                     at: copy, withPersistentStoreFrom: url, ofType: TestStores.postgreSQL)
             }

@@ -58,7 +58,7 @@
             #expect(answer == 7)
         }
 
-        @Test func `a listener hears notifications, and listens again after its connection was lost`() throws {
+        @Test func `a listener receives notifications, also after its connection was lost`() throws {
             let heard = Mutex<[String]>([])
             let signal = DispatchSemaphore(value: 0)
             let server = server
@@ -74,7 +74,7 @@
             #expect(signal.wait(timeout: .now() + 10) == .success)
             try sender.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'heard'")
-            // The call after the connection was made again.
+            // The call after the connection was replaced.
             #expect(signal.wait(timeout: .now() + 10) == .success)
             try sender.execute("SELECT pg_notify('a channel', $1)", [.text("second")])
             #expect(signal.wait(timeout: .now() + 10) == .success)

@@ -29,7 +29,7 @@
 
         private func path(_ name: String) -> String { server.folder.appendingPathComponent(name).path }
 
-        /// A certificate for `localhost` that is signed by itself.
+        /// A self-signed certificate for `localhost`.
         private func makeCertificate(_ name: String) throws {
             try server.run(
                 program: "openssl",
@@ -86,7 +86,7 @@
             try refuse(url("localhost", verified), because: "password authentication failed")
         }
 
-        @Test func `what the URL lacks is read from the environment`() async throws {
+        @Test func `parameters that the URL does not contain are read from the environment`() async throws {
             let passwords = try passwordFile(Self.password)
             setenv(Self.urlKey, "postgresql://localhost:\(port)/postgres?schema=secure", 1)
             setenv(Self.passwordFileKey, passwords.path, 1)

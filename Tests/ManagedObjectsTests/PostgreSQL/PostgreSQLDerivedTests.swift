@@ -154,7 +154,7 @@
                 try connection.execute(script: "UPDATE ZFOLDER SET ZNAME = 'other'")
             }
             #expect(error?.state == "0A000")
-            // What is not the source of a text can be changed.
+            // Columns that are not the source of a text can be changed.
             try connection.execute(script: "UPDATE ZNOTE SET ZCOUNT = 2")
             context.refreshAllObjects()
             note.setValue(nil, forKey: "folder")
@@ -184,7 +184,7 @@
             }
         }
 
-        /// The saves do not write the folder, so that they are no conflicts: only the triggers concern its row.
+        /// The saves do not write the folder, so they do not conflict. Only the triggers write its row.
         @Test func `concurrent changes and deletions of members are all counted`() async throws {
             let url = try newURL()
             let context = try Self.stack(url).context()
@@ -206,7 +206,7 @@
             #expect(try totals(Self.stack(url).context()) == [40, 40])
         }
 
-        /// A new member raises the version of its owner, as in a file: a save that began before another one is a conflict.
+        /// A new member increments the version of its owner, as in a file: concurrent saves that add members conflict.
         @Test func `members that concurrent saves add are all counted`() async throws {
             let url = try newURL()
             let context = try Self.stack(url).context()
@@ -229,7 +229,7 @@
             #expect(try totals(Self.stack(url).context()) == [80, 80])
         }
 
-        @Test func `a store with derived attributes is removed whole`() throws {
+        @Test func `a store with derived attributes is removed completely`() throws {
             let url = try newURL()
             let stack = try TestStack(model: Self.model(), type: TestStores.postgreSQL, url: url)
             for store in stack.coordinator.persistentStores { try stack.coordinator.remove(store) }

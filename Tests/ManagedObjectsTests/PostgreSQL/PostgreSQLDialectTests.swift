@@ -67,7 +67,7 @@
                     "INSERT INTO ZITEM (\(columns)) VALUES (?, ?, 1\(String(repeating: ", ?", count: count - 2)))",
                     "INSERT INTO ZITEM (\(columns)) VALUES ($1, $2, 1\((3...count).map { ", $\($0)" }.joined()))",
                 ])
-            // Several rows with one statement number their parameters on.
+            // The parameters of several rows are numbered consecutively.
             let several = PostgreSQLDialect().text(of: try entity("Tag").insertion(of: [0]).repeated(3))
             #expect(
                 several
@@ -75,7 +75,7 @@
             )
         }
 
-        @Test func `a row is compared and set, and its version counts on from NULL`() throws {
+        @Test func `a row is changed if its version is unchanged, and a missing version counts as 0`() throws {
             let tag = try entity("Tag")
             #expect(
                 texts(tag.update(of: [0], where: .all([.key, .version]))) == [
@@ -159,7 +159,7 @@
 
         // MARK: - Keys and history
 
-        @Test func `keys are counted and the history is written and read`() {
+        @Test func `the highest key is recorded, and the history is written and read`() {
             #expect(
                 PostgreSQLDialect().text(of: KeyCommands.raise)
                     == "UPDATE Z_PRIMARYKEY SET Z_MAX = GREATEST(COALESCE(Z_MAX, 0), $1) WHERE Z_ENT = $2")
@@ -206,7 +206,7 @@
                     == "SELECT t0.Z_PK FROM ZNOTE AS t0 WHERE t0.ZCOUNT = ANY($1::bigint[])")
         }
 
-        @Test func `what the database does not have is evaluated in memory`() throws {
+        @Test func `functions that the database does not have are evaluated in memory`() throws {
             let compiler = SQLQueryCompiler(schema: schema, dialect: PostgreSQLDialect())
             let query = RowQuery(
                 entity: try #require(model.entitiesByName["Note"]),

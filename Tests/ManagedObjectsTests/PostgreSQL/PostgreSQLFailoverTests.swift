@@ -112,7 +112,7 @@
             #expect(try check(writers, in: stack) >= 250)
         }
 
-        @Test func `keys are reserved when the server is there again`() throws {
+        @Test func `keys are reserved when the server runs again`() throws {
             let server = try TestServer()
             try server.start()
             let stack = try stack("host=\(server.host)")
@@ -121,7 +121,7 @@
             try context.save()
             try server.stop()
             let ended = DispatchSemaphore(value: 0)
-            // No one else uses the server meanwhile.
+            // Only this test uses the server.
             nonisolated(unsafe) let stopped = server
             Thread.detachNewThread {
                 usleep(1_500_000)
@@ -142,7 +142,7 @@
             let standby = try TestServer(copying: primary)
             try standby.start()
             try primary.stop()
-            // From now on a commit waits until the standby has it.
+            // From now on a commit waits until the standby has received it.
             try primary.start(["synchronous_standby_names=*"])
             let stack = try stack(
                 "host=\(primary.host),\(standby.host)&target_session_attrs=read-write&schema=moved")
@@ -154,8 +154,8 @@
             #expect(try check(writers, in: stack) >= 200)
         }
 
-        /// A backend that waits for the standby has committed already, and its client has no answer: the save must not be
-        /// acknowledged before the standby has it.
+        /// A backend that waits for the standby has committed locally, and its client has no answer. The save must not be
+        /// acknowledged before the standby has received the commit.
         @Test func `a save whose connection ends while it waits for a standby is acknowledged by the standby`() throws {
             let primary = try TestServer()
             try primary.start()
@@ -170,8 +170,8 @@
             let writers = Writers(stack)
             let administrator = try PostgreSQLConnection(
                 "postgresql://\(TestServer.user)@/postgres?host=\(primary.host)")
-            // No standby runs, so that every commit waits: as soon as the server, which begins to accept connections before
-            // it reads the setting, lets the first one wait.
+            // No standby runs, so every commit waits once the server has read the setting, which it does after it begins to
+            // accept connections. This loop waits for the first waiting commit.
             let waiting = "FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND pid <> pg_backend_pid()"
             for _ in 0..<500 {
                 usleep(20_000)

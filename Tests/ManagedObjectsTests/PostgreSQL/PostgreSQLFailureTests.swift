@@ -28,7 +28,7 @@
                 [.text(store.content().location.applicationName)])
         }
 
-        @Test func `readers do not notice that their connection was lost`() throws {
+        @Test func `readers are not affected by a lost connection`() throws {
             let (stack, store) = try stack()
             let context = stack.context()
             _ = context.insert("Note", ["title": "a"])
@@ -40,7 +40,7 @@
             #expect(try reading.all("Note").first?.value(forKey: "title") as? String == "a")
         }
 
-        @Test func `a save whose connection is lost before it ends is made again`() throws {
+        @Test func `a save whose connection is lost before it ends is repeated`() throws {
             let (stack, store) = try stack([NSPersistentHistoryTrackingKey: true])
             let context = stack.context()
             let note = context.insert("Note", ["title": "a"])
@@ -64,7 +64,7 @@
             #expect(try store.historyExtent()?.last == 5, "each save is one transaction")
         }
 
-        @Test func `a statement that an administrator cancels ends the save, which can be made again`() throws {
+        @Test func `a statement that an administrator cancels ends the save, which can be repeated`() throws {
             let (stack, store) = try stack([NSPersistentHistoryTrackingKey: true])
             let context = stack.context()
             let notes = (0..<100).map { context.insert("Note", ["count": $0]) }
@@ -97,7 +97,7 @@
         }
 
         @Test(arguments: [SocketProxy.Cut.beforeCommit, .afterCommit])
-        func `a commit whose connection is cut is found by its mark and made once`(cut: SocketProxy.Cut) throws {
+        func `a commit whose connection is cut is found by its mark and executed once`(cut: SocketProxy.Cut) throws {
             let parts = try #require(URLComponents(url: url, resolvingAgainstBaseURL: false))
             let host = try #require(parts.queryItems?.first { $0.name == "host" }?.value)
             let proxy = try SocketProxy(to: host + "/.s.PGSQL.5432")
@@ -131,7 +131,7 @@
         private func saveTwoNotes(
             locked: Int, _ whileWaiting: @escaping @Sendable (PostgreSQLConnection, _ keys: [Int64]) throws -> Void
         ) throws -> Int {
-            // Time enough for the other connection to wait for a row before the save looks for a deadlock.
+            // The other connection must wait for a row before the save looks for a deadlock.
             let stack = try TestStack(
                 type: TestStores.postgreSQL,
                 url: URL(string: url.absoluteString + "&options=-c%20deadlock_timeout%3D3s"))
@@ -180,15 +180,15 @@
 
         @Test func `rows are locked in the order of their keys, whatever the order of the changes`() throws {
             let updates = try saveTwoNotes(locked: 0) { other, keys in
-                // An error if the save had locked the row before it waits for the other one.
+                // NOWAIT throws an error if the save has locked this row before it waits for the other one.
                 try other.execute(script: "SELECT 1 FROM ZNOTE WHERE Z_PK = \(keys[1]) FOR UPDATE NOWAIT")
             }
             #expect(updates == 1)
         }
 
-        @Test func `a save that the server ends because of a deadlock is made again`() throws {
+        @Test func `a save that the server ends because of a deadlock is repeated`() throws {
             let updates = try saveTwoNotes(locked: 1) { other, keys in
-                // The save has locked this row, and its transaction is the one that looks for deadlocks.
+                // The save has locked this row, and its backend is the one that detects the deadlock.
                 try other.execute(script: "SELECT 1 FROM ZNOTE WHERE Z_PK = \(keys[0]) FOR UPDATE")
             }
             #expect(updates >= 2)
@@ -196,7 +196,7 @@
 
         // MARK: - Messages
 
-        @Test func `a save says so if its outcome cannot be found out`() throws {
+        @Test func `a save reports that its outcome cannot be determined`() throws {
             var error = PostgreSQLError("server closed the connection", isConnectionLost: true)
             error.isOutcomeUnknown = true
             let translated = try #require(PostgreSQLFailure.translated(error, .saving, url: url) as? CocoaError)
@@ -243,7 +243,7 @@
             #expect(error?.code == .persistentStoreTimeout)
         }
 
-        @Test func `a commit is heard by another coordinator`() throws {
+        @Test func `another coordinator is notified of a commit`() throws {
             let (listening, _) = try stack([NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
             let (stack, _) = try stack([NSPersistentHistoryTrackingKey: true])
             let context = stack.context()

@@ -37,7 +37,8 @@
             try store.content().pool.trace(nil)
         }
 
-        @Test func `a save of a process that is killed before any statement is whole or was not made`() async throws {
+        @Test func `a save of a process that is killed before any statement is complete or has no effect`() async throws
+        {
             let url = try #require(TestStores.url(TestStores.postgreSQL))
             let stack = try Self.stack(url)
             let context = stack.context()
@@ -57,7 +58,7 @@
                 // The commit is the last statement.
                 try requireWhole(stack, noteCount: 3)
             }
-            // The locks of the killed processes have ended.
+            // The locks of the killed processes were released.
             try Self.save(in: stack) { _ in }
             try requireWhole(stack, noteCount: 4)
         }

@@ -134,7 +134,7 @@
                 let reading = new.context()
                 #expect(try reading.all("Note").count == 2)
                 found.append(try history(reading))
-                // It is continued.
+                // The history is continued.
                 _ = reading.insert("Aaa")
                 try reading.save()
                 let last = try history(reading)
@@ -232,7 +232,7 @@
 
         // MARK: - Progress
 
-        /// A model whose new version has a text that the server cannot compute.
+        /// A model whose new version has a derived text that the server cannot compute.
         private static func model(isNew: Bool) -> NSManagedObjectModel {
             let model = NotesModel.make()
             guard isNew else { return model }
@@ -301,7 +301,7 @@
 
         // MARK: - Failures
 
-        @Test func `rows that break a new constraint leave the store as it was`() throws {
+        @Test func `rows that violate a new constraint leave the store unchanged`() throws {
             let url = try newURL()
             let stack = try TestStack(model: NotesModel.make(), type: TestStores.postgreSQL, url: url)
             let context = stack.context()

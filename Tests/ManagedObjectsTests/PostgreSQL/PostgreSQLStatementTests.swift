@@ -120,11 +120,12 @@
             }
         }
 
-        @Test func `for a predicate that is evaluated in memory only the rows are read that may satisfy it`() throws {
+        @Test func `for a predicate that is evaluated in memory, only rows that may satisfy it are read`() throws {
             let context = stack.context()
             for number in 0..<300 { _ = context.insert("Note", ["title": "title \(number)", "count": number % 2]) }
             for number in 0..<5 { _ = context.insert("Note", ["title": "Needle 1%_\\\(number)", "count": 1]) }
-            // Texts that are not of ASCII may be equal to others if differences are ignored, and decomposed ones always.
+            // If differences are ignored, texts with other characters than ASCII may be equal to others; decomposed texts
+            // always may.
             for title in ["Zürich", "Zu\u{308}rich"] { _ = context.insert("Note", ["title": title, "count": 1]) }
             _ = context.insert("Note")
             let notes = context.insertedObjects.filter { $0.value(forKey: "count") as? Int == 0 }
@@ -229,7 +230,7 @@
                     while try rows.advance() { numbers.append(rows.current.integer(0, 0)) }
                     #expect(numbers == Array(1...1000))
                 }
-                // Results are whole again, in every form of execution.
+                // Results are complete again, in every form of execution.
                 for attempt in 0..<4 {
                     for _ in 0..<2 {
                         _ = try connection.rows("SELECT 1")
@@ -298,7 +299,7 @@
 
         // MARK: - Interruption
 
-        /// For each of the items of one note, all of them: takes minutes.
+        /// Pairs each item of one note with all of them, which takes minutes.
         private func slowRequest() throws -> NSFetchRequest<NSManagedObject> {
             let context = stack.context()
             let note = context.insert("Note", ["title": "n"])

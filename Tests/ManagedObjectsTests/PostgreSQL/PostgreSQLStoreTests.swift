@@ -64,7 +64,7 @@
             for key in values.keys where key != "isPinned" { #expect(empty.value(forKey: key) == nil, "\(key)") }
         }
 
-        @Test func `an ordered relationship is rearranged and cut`() throws {
+        @Test func `members of an ordered relationship are moved and removed`() throws {
             let context = try stack().context()
             let note = context.insert("Note", ["title": "n"])
             note.setValue(
@@ -115,7 +115,7 @@
             }
         }
 
-        @Test func `a view has no name of a table, and a date that the server does not have is NULL`() throws {
+        @Test func `a view has another name than the tables, and a date out of the server's range is NULL`() throws {
             let model = NSManagedObjectModel()
             model.entities = ["achange", "Event"].map {
                 NotesModel.entity($0, [NotesModel.attribute("at", .dateAttributeType)])
@@ -259,7 +259,7 @@
         }
 
         @Test(arguments: [NSMergePolicy.error, .mergeByPropertyObjectTrump])
-        func `a conflict of the second entity leaves the first one as it was`(policy: NSMergePolicy) throws {
+        func `a conflict of the second entity leaves the first one unchanged`(policy: NSMergePolicy) throws {
             let stack = try stack(options: [NSPersistentHistoryTrackingKey: true])
             let (first, second) = (stack.context(), stack.context())
             second.mergePolicy = policy
@@ -293,7 +293,7 @@
             withExtendedLifetime(folder) {}
         }
 
-        @Test func `the history has each change once, whatever is common to neighbours`() throws {
+        @Test func `the history has each change once, even if consecutive changes have equal parts`() throws {
             let model = NotesModel.make()
             model.entitiesByName["Item"]?.attributesByName["name"]?.preservesValueInHistoryOnDeletion = true
             let stack = try stack(model, options: [NSPersistentHistoryTrackingKey: true])

@@ -2,7 +2,7 @@
     import Foundation
     import Synchronization
 
-    /// A socket before the server's, which cuts connections.
+    /// A socket that forwards to the server's socket, and cuts connections.
     final class SocketProxy: Sendable {
         /// When a connection is cut.
         enum Cut: Sendable, Equatable {

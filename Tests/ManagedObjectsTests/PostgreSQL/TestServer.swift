@@ -4,7 +4,7 @@
 
     /// A server of PostgreSQL in a temporary folder, which tests may stop. It ends when it is deallocated.
     final class TestServer {
-        /// The folder of the server's programs; nil if the script that starts the tests does not name it.
+        /// The folder of the server's programs; nil if `Scripts/test-postgresql` does not run the tests.
         static let programs = ProcessInfo.processInfo.environment["CORAL_POSTGRESQL_PROGRAMS"]
 
         /// The superuser of every server.
@@ -18,7 +18,7 @@
 
         /// Creates a server with new data, or, as a standby, with a copy of another server's data.
         ///
-        /// - Parameter password: The password of ``user``, which connections must then have. Nil if none is needed.
+        /// - Parameter password: The password of ``user``, with which connections must authenticate. Nil for none.
         init(copying primary: TestServer? = nil, password: String? = nil) throws {
             // The path of a socket must be short.
             folder = URL(fileURLWithPath: "/tmp/pg-\(UInt32.random(in: 0...999_999_999))")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ManagedObjects
 
-/// A save changes derived attributes, also those of objects that it does not write. All contexts and all results follow.
+/// A save changes derived attributes, also those of objects that it does not write. All contexts and all results are updated.
 @Suite("Results that depend on derived attributes", .timeLimit(.minutes(20)))
 struct DerivedResultsTests {
     private final class Listener: NSObject, NSFetchedResultsControllerDelegate {
@@ -92,7 +92,7 @@ struct DerivedResultsTests {
         #expect(followed.log.contains("move 0 1") || followed.log.contains("move 1 0"), "\(followed.log)")
     }
 
-    @Test func `objects that are not registered come when their derived attributes match`() throws {
+    @Test func `unregistered objects are inserted when their derived attributes match`() throws {
         let stack = try TestStack(model: DerivedAttributeTests.model())
         let other = stack.context()
         let writer = other.insert("Writer", ["name": "a"])

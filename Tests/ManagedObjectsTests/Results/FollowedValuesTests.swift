@@ -126,7 +126,7 @@ struct FollowedValuesTests {
                 if step % 3 == 0 { try context.save() } else { context.processPendingChanges() }
                 return try context.fetch(request).map(\.objectID)
             }
-            // Everything since the last element is one element, which waits already.
+            // All changes since the last element are one element, which is available already.
             guard list != wanted else { continue }
             let difference = try #require(try await differences.next())
             list = try #require(list.applying(difference), "seed \(seed), step \(step)")
@@ -241,7 +241,7 @@ struct FollowedValuesTests {
         var broken = context.results(of: NSFetchRequest<NSManagedObject>(entityName: "Note")).makeAsyncIterator()
         await #expect(throws: (any Error).self) { _ = try await broken.next() }
         #expect(try await broken.next() == nil)
-        // There are no more followers: nothing is merged.
+        // No sequence follows the context any longer, so nothing is merged.
         #expect(await context.perform { context.mergingCount } == 0)
     }
 }

@@ -58,7 +58,7 @@ struct ResultsStatementTests {
         #expect(followed.last == "z4")
     }
 
-    @Test func `saves of others are read with one statement`() throws {
+    @Test func `saves of other contexts are read with one statement`() throws {
         let log = StatementLog()
         let stack = try log.stack()
         let context = stack.context()
@@ -201,7 +201,7 @@ struct ResultsStatementTests {
         NSFetchedResultsController<NSManagedObject>.deleteCache(withName: nil)
         #expect(try names("TRUEPREDICATE") == ["0: 3", "1: 3"])
         #expect(try names("TRUEPREDICATE") == ["0: 3", "1: 3"])
-        // Another predicate: the cache does not match.
+        // With another predicate the cache does not match.
         #expect(try names("count > 1") == ["0: 1", "1: 3"])
         let first = try #require(try context.all("Note", sortedBy: "title").first)
         first.setValue(-1.0, forKey: "rank")

@@ -185,7 +185,7 @@ import Testing
     }
 
     @Test(arguments: [Int64.max, Int64.max - 1, 1 << 62])
-    func `no key is given out after one that leaves none`(last: Int64) throws {
+    func `no key is reserved after the highest possible one`(last: Int64) throws {
         let counted = ["UPDATE Z_PRIMARYKEY SET Z_MAX = \(last)"]
         for statements in [counted, ["UPDATE ZITEM SET Z_PK = \(last)", "UPDATE ZTAG SET Z_PK = \(last)"]] {
             let store = try Spoiled(statements)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ManagedObjects
 
-/// The names of join tables: those of the rules, those of another store, and any others.
+/// The names of join tables: those of the naming rules, those of another store, and arbitrary ones.
 @Suite struct JoinTableNameTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
 

@@ -6,14 +6,14 @@ import class ManagedObjects.NSPredicate
 
 @_spi(Stores) @testable import ManagedObjects
 
-/// Rows that other programs wrote or repaired may have no version. Whatever changes such a row gives it one, so that other
-/// contexts notice the change.
+/// Rows that other programs wrote or repaired may have no version. Every change of such a row sets one, so that other contexts
+/// detect the change.
 @Suite struct MissingVersionTests {
     enum Change: String, CaseIterable {
         case save, overwritingSave, batchUpdate, batchDelete, rowUpdate, changeOfInverse, repair
     }
 
-    @Test(arguments: Change.allCases) func `a row without a version counts up`(_ change: Change) throws {
+    @Test(arguments: Change.allCases) func `every change of a row without a version sets one`(_ change: Change) throws {
         let folder = try StoreFolder()
         let model = NotesModel.make()
         let stack = try TestStack(model: model, url: folder.url)

@@ -64,7 +64,7 @@ import Testing
         return states
     }
 
-    @Test(arguments: ["wal", "delete"]) func `a pinned state is kept, and commits of others are visible outside of it`(
+    @Test(arguments: ["wal", "delete"]) func `a pinned state is kept, and other reads return new commits`(
         _ mode: String
     ) throws {
         try makeStore(journalMode: mode)
@@ -102,7 +102,7 @@ import Testing
         #expect(try states(open, nil) == [1])
     }
 
-    @Test(arguments: ["wal", "delete"]) func `a permanent writer causes no mixed reads`(
+    @Test(arguments: ["wal", "delete"]) func `a permanent writer does not cause reads of mixed states`(
         _ mode: String
     ) async throws {
         try makeStore(journalMode: mode)
@@ -124,7 +124,7 @@ import Testing
                 let held = try open.store.pinGeneration()
                 #expect(try states(open, held).count == 1)
             } catch {
-                // Never the error for a damaged file.
+                // The error is never that of a damaged file.
                 #expect((error as NSError).code == CocoaError.persistentStoreTimeout.rawValue, "\(error)")
                 refusals += 1
             }
@@ -213,7 +213,7 @@ import Testing
         #expect(inspection.journalState.contains("for writing"))
         let open = try OpenStore(at: folder.url, model: model, options: Self.readOnly)
         #expect(try states(open, nil) == [0])
-        // The remedy in the message.
+        // Opening the store for writing is the remedy that the message states.
         let written = try OpenStore(
             at: folder.url, model: model, options: [NSSQLitePragmasOption: ["journal_mode": "delete"]])
         #expect(try states(written, nil) == [0])

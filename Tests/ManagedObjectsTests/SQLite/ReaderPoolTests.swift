@@ -5,7 +5,7 @@ import Testing
 
 @testable import ManagedObjects
 
-/// The connections that read a store beside the one that writes.
+/// The connections that read a store concurrently with the connection that writes.
 @Suite struct ReaderPoolTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("readers-\(UUID())")
 
@@ -31,7 +31,7 @@ import Testing
                 let outerRows = try count(outer)
                 #expect(outerRows == 1)
                 try connection.write { try $0.execute(sql: "INSERT INTO t VALUES (2)") }
-                // With one connection, another one would never be free.
+                // The pool has one connection, so a second one would never be free.
                 try connection.read { inner in
                     #expect(inner === outer)
                     let innerRows = try count(inner)
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `a read within a write sees what was written`() throws {
+    @Test func `a read within a write returns what was written`() throws {
         try withConnection { connection in
             try connection.write { database in
                 try database.execute(sql: "INSERT INTO t VALUES (2)")
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `a new table is seen by connections that read before`() throws {
+    @Test func `connections that were used before read a new table`() throws {
         try withConnection(limit: 1) { connection in
             let isThere = try connection.read { try $0.hasTable("u") }
             #expect(!isThere)

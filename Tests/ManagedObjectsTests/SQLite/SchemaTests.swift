@@ -73,7 +73,7 @@ struct SchemaTests {
         for table in schema.joinTables {
             #expect(Set(made.columns[table.name] ?? []) == Set(table.columns), "\(table.name)")
         }
-        // An entity may have another name since the store was made.
+        // An entity may have been renamed since the store was created.
         #expect(Set(made.numbers.values) == Set(actual.numbers.values))
     }
 
@@ -113,7 +113,7 @@ struct SchemaTests {
 
 /// Naming rules that occur in few stores.
 @Suite("The names of columns") struct ColumnNameTests {
-    @Test func `if two join tables compete for a name, the order of the inverses' entities determines the result`() {
+    @Test func `if two join tables would have one name, the order of the inverses' entities decides`() {
         // Both inverses are called "owners"; the order of the relationships is the reverse of that of the entities.
         let owner = NSEntityDescription("Anchor", [])
         let late = NSEntityDescription("Zebra", [])

@@ -422,7 +422,7 @@ struct WritingTests {
                     } else {
                         let result = try store.rows(matching: RowQuery(entity: tag), generation: nil)
                         let keys = result.order.map { result.pages[Int($0.page)].primaryKey(ofRow: Int($0.row)) }
-                        // Insertions are in order, so the visible rows have no gap.
+                        // Rows are inserted in the order of their keys, so the visible rows have no gap.
                         if keys.sorted() != Array(Int64(1)..<Int64(keys.count + 1)) { failures.withLock { $0 += 1 } }
                     }
                 } catch {

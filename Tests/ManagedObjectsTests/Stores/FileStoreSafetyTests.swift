@@ -54,7 +54,7 @@ struct FileStoreSafetyTests {
         let context = try open(folder.url, type: type)
         _ = context.insert("Note", ["title": "One"])
         try context.save()
-        // What a process leaves that is killed before it renames its file.
+        // The file that remains if a process is killed before it renames the file.
         let left = folder.directory.appendingPathComponent(".Notes.file.\(UUID().uuidString).partial")
         try FileManager.default.createDirectory(at: left, withIntermediateDirectories: true)
         try Data("<?xml".utf8).write(to: left.appendingPathComponent("Notes.file"))
@@ -66,7 +66,7 @@ struct FileStoreSafetyTests {
         #expect(try open(folder.url, type: type).all("Note").count == 2)
     }
 
-    @Test(arguments: types) func `a file that is replaced or removed meanwhile is not written over`(type: String) throws
+    @Test(arguments: types) func `a file that is replaced or removed meanwhile is not overwritten`(type: String) throws
     {
         let folder = try StoreFolder(name: "Notes.file")
         let context = try open(folder.url, type: type)

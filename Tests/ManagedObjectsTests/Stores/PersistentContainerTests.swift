@@ -12,7 +12,7 @@ import Testing
         return container
     }
 
-    @Test func theDefaultStoreLiesInTheDefaultFolder() {
+    @Test func theDefaultStoreIsInTheDefaultFolder() {
         let container = NSPersistentContainer(name: "Notes", managedObjectModel: NotesModel.make())
         #expect(container.persistentStoreDescriptions.count == 1)
         #expect(
@@ -35,7 +35,7 @@ import Testing
     @Test func aStoreThatCannotBeOpenedIsReported() throws {
         let container = NSPersistentContainer(name: "Notes", managedObjectModel: NotesModel.make())
         container.persistentStoreDescriptions = [
-            // Its folder cannot be created, because a file has the name.
+            // The folder of this store cannot be created, because a file has its name.
             NSPersistentStoreDescription(url: URL(fileURLWithPath: #filePath + "/Notes.sqlite"))
         ]
         var failure: (any Error)?

@@ -5,7 +5,7 @@ import class ManagedObjects.NSSortDescriptor
 
 @testable import ManagedObjects
 
-/// A store used as by the engine: plans in, rows out, without contexts and objects.
+/// A store that is used as the engine uses it: with plans and queries, without contexts and objects.
 final class RowBench {
     let coordinator: NSPersistentStoreCoordinator
     let store: NSPersistentStore
@@ -94,7 +94,7 @@ final class RowBench {
 
     // MARK: - Reading
 
-    /// One slot of the rows of a query, as users see it, in the query's order.
+    /// One slot of the rows of a query as text, in the query's order.
     func read(_ query: RowQuery, _ name: String) throws -> [String] {
         let result = try rows.rows(matching: query, generation: nil)
         return result.order.map { position in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ManagedObjects
 
-/// Stores with one damaged page: nothing is lost but the rows of that page, whichever it is.
+/// Stores with one damaged page: only the rows of that page are lost, whichever page it is.
 @Suite struct RowSalvageTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Salvage-\(UUID().uuidString)")
     private var url: URL { folder.appendingPathComponent("Store.sqlite") }
@@ -71,7 +71,7 @@ import Testing
         }
         let queue = try DatabaseQueue(path: url.path)
         try queue.writeWithoutTransaction { database in
-            // Freed pages keep deleted rows, which must not come back.
+            // Freed pages contain deleted rows, which must not be salvaged.
             try database.execute(sql: "PRAGMA auto_vacuum = \(vacuum); PRAGMA page_size = 512; VACUUM")
             try database.execute(sql: "CREATE TABLE gone AS SELECT * FROM ZNOTE; DROP TABLE gone")
         }
@@ -136,7 +136,7 @@ import Testing
         #expect(pages.size == 512 && pages.hasPointerMap == (vacuum != 0))
         #expect(Set(places.values.filter { $0.table == "ZNOTE" }.map(\.type)) == ["internal", "leaf", "overflow"])
         var generator = SeededGenerator(seed: 7)
-        // The kinds of damage take turns: each page is damaged once in a store of each form.
+        // The kinds of damage alternate, so that each page is damaged once in a store of each form.
         let turn = ["zeros", "ones", "noise"].firstIndex(of: kind) ?? 0
         for number in 1...pages.count where number % 3 == turn {
             var bytes = intact

@@ -30,7 +30,7 @@ import Testing
             NSNotification.Name.NSPersistentStoreCoordinatorStoresDidChange,
             .NSPersistentStoreCoordinatorWillRemoveStore,
         ].map { name in
-            // The object of the first is the coordinator, that of the second the store.
+            // The first notification's object is the coordinator, the second one's is the store.
             NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { note in
                 let store = note.object as? NSPersistentStore
                 guard (note.object as AnyObject) === coordinator || store?.persistentStoreCoordinator === coordinator
@@ -71,7 +71,7 @@ import Testing
         #expect(coordinator.persistentStores.isEmpty)
     }
 
-    @Test func `URIs give keys`() throws {
+    @Test func `URIs are converted to keys`() throws {
         let bench = try RowBench(NSInMemoryStoreType)
         let key = bench.key("Note", 12)
         let id = bench.coordinator.objectID(for: key)

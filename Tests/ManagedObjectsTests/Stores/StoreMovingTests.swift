@@ -149,7 +149,7 @@ import Testing
             return error?.errorCode
         }
         #expect(code([:]) == 134100)
-        // The store contains its model, and no mapping model is allowed to be inferred.
+        // The store contains its model, and inferring a mapping model is not permitted.
         #expect(code([NSMigratePersistentStoresAutomaticallyOption: true]) == 134140)
     }
 }

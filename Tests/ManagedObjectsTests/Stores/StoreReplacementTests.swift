@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(arguments: StoreReplacement.Step.allCases, [true, false])
-    func `after a kill at any step there is one complete store, and the next replacement cleans up`(
+    func `after a kill at any step there is one complete store, and the next replacement removes leftovers`(
         step: StoreReplacement.Step, hasOld: Bool
     ) async throws {
         let bench = try Bench()
@@ -128,7 +128,7 @@ import Testing
         #expect(try context.all("Note", sortedBy: "title").count == 2)
     }
 
-    @Test func `a connection to the old store gets an error, and no mixed reads`() throws {
+    @Test func `a connection to the old store gets an error, and no mixture of both stores`() throws {
         let bench = try Bench()
         defer { bench.remove() }
         try bench.makeStore(bench.source, "new", count: 1)

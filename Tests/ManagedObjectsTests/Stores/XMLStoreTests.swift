@@ -20,8 +20,8 @@ import Testing
         return found.sorted { $0.path < $1.path }
     }()
 
-    /// The entities of Xcode's mapping models, with the names in the files. Their version hashes are of other names, so
-    /// such a store is opened whatever its hashes are.
+    /// The entities of Xcode's mapping models, with the names in the files. The version hashes in the files are those of other
+    /// names, so such a store is opened without a check of its hashes.
     private static func mappingModel() -> NSManagedObjectModel {
         let property = NotesModel.entity(
             "XDDevPropertyMapping",
@@ -94,7 +94,7 @@ import Testing
         let before = try Data(contentsOf: original)
         let (coordinator, context) = try open(folder.url, model: Self.mappingModel())
         let store = try #require(coordinator.persistentStores.first)
-        // Set to their own values, so that there is a change to save.
+        // The values are set again, so that there is a change to save.
         let metadata = store.metadata
         store.metadata = metadata
         try context.save()
@@ -151,7 +151,7 @@ import Testing
 
     /// Every type of attribute, every kind of relationship, texts that XML escapes.
     @Test(arguments: [NSXMLStoreType, NSPersistentStore.StoreType.archive.rawValue])
-    func everyValueComesBack(type: String) throws {
+    func everyValueIsReadBack(type: String) throws {
         let folder = try StoreFolder(name: "Notes.file")
         let (coordinator, context) = try open(folder.url, model: NotesModel.make(), type: type)
         #expect(FileManager.default.fileExists(atPath: folder.url.path))

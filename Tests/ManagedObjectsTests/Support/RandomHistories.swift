@@ -3,8 +3,8 @@ import Testing
 
 @testable import ManagedObjects
 
-/// Random histories of numbered steps, each of which does the same whichever others are omitted, so that a failing
-/// history can be reduced to its essential steps.
+/// Random histories of numbered steps. A step has the same effect if others are omitted, so that a failing history can be
+/// reduced to its essential steps.
 ///
 /// Set `CORAL_RANDOM_SEEDS` for more of them.
 enum RandomHistories {
@@ -39,7 +39,7 @@ enum RandomHistories {
             "\(label): \(least.wrong.joined(separator: "\n"))\nafter\n\(least.log.joined(separator: "\n"))")
     }
 
-    /// The shortest failing part of a failing history, found by omitting runs of steps.
+    /// The shortest failing part of a failing history, found by omitting sequences of steps.
     private static func shortest(_ steps: [Int], failing fails: ([Int]) -> Bool) -> [Int] {
         var steps = steps
         var length = steps.count / 2

@@ -28,8 +28,8 @@ enum LibraryModels {
         return model
     }
 
-    /// Authors are called people; a book has several of them and 64-bit pages; the shelf is required; visitors are gone, and
-    /// there are halls.
+    /// Authors are renamed to people; a book has several of them and 64-bit pages; the shelf is required; visitors are removed,
+    /// and halls are added.
     static func new() -> NSManagedObjectModel {
         let book = DiaryModel.entity("Book", NSManagedObject.self)
         let novel = DiaryModel.entity("Novel", NSManagedObject.self)
@@ -130,7 +130,7 @@ final class OldLibrary {
     ]
 }
 
-/// A policy that notes every call.
+/// A policy that records every call.
 class NotingPolicy: NSEntityMigrationPolicy {
     static func log(_ manager: NSMigrationManager) -> NSMutableArray? { manager.userInfo?["log"] as? NSMutableArray }
 
@@ -173,7 +173,7 @@ class NotingPolicy: NSEntityMigrationPolicy {
 #endif
 final class BareNamedPolicy: NotingPolicy {}
 
-/// A policy that fails, or cancels, as the manager's user info says.
+/// A policy that fails, or cancels, depending on the manager's user info.
 class FailingPolicy: NSEntityMigrationPolicy {
     static let error = NSError(domain: "Library", code: 42)
 

@@ -47,7 +47,7 @@ final class ResultsFollower: NSObject, NSFetchedResultsControllerDelegate {
         didChange sectionInfo: any NSFetchedResultsSectionInfo, atSectionIndex sectionIndex: Int,
         for type: NSFetchedResultsChangeType
     ) {
-        #expect(deletions.isEmpty && insertions.isEmpty && updates.isEmpty, "Sections are told before objects.")
+        #expect(deletions.isEmpty && insertions.isEmpty && updates.isEmpty, "Sections are reported before objects.")
         switch type {
         case .delete:
             log.append("delete section \(sectionIndex) \(sectionInfo.name)")
@@ -55,7 +55,7 @@ final class ResultsFollower: NSObject, NSFetchedResultsControllerDelegate {
         case .insert:
             log.append("insert section \(sectionIndex) \(sectionInfo.name)")
             insertedSections.append((sectionIndex, sectionInfo.name))
-        default: Issue.record("A section is inserted or deleted.")
+        default: Issue.record("A section can only be inserted or deleted.")
         }
     }
 
@@ -64,7 +64,7 @@ final class ResultsFollower: NSObject, NSFetchedResultsControllerDelegate {
         at indexPath: IndexPath?, for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?
     ) {
         guard let object = anObject as? NSManagedObject else {
-            Issue.record("\(anObject) is no managed object.")
+            Issue.record("\(anObject) is not a managed object.")
             return
         }
         func text(_ path: IndexPath?) -> String { path.map { "\($0.section).\($0.item)" } ?? "-" }
@@ -89,7 +89,7 @@ final class ResultsFollower: NSObject, NSFetchedResultsControllerDelegate {
         }
         for index in deletedSections.sorted(by: >) {
             let section = sections.remove(at: index)
-            #expect(section.objects.isEmpty, "Objects of a section that is gone are told.")
+            #expect(section.objects.isEmpty, "A removed section has no remaining objects.")
         }
         for (index, name) in insertedSections.sorted(by: { $0.0 < $1.0 }) {
             sections.insert(Section(name: name, objects: []), at: index)

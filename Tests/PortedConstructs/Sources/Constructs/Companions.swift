@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-// Types of other modules of Apple's, in files that are compiled with those modules elsewhere.
+// Types of other modules of Apple's, which do not exist on other platforms.
 
 final class Saves {
     var cancellables: [AnyCancellable] = []

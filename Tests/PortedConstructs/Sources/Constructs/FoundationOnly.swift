@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-// What Foundation and its companions have on Apple's platforms only.
+// Declarations that Foundation and related modules have on Apple's platforms only.
 
 final class Cache {
     let table = NSMapTable<NSString, Book>.strongToWeakObjects()

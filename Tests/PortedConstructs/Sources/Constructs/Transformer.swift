@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-// The compiler reports the end of the class, coral-port the initialiser.
+// The compiler's error is at the end of the class, that of coral-port at the initialiser.
 
 final class Cipher: ValueTransformer {
     let key: Int

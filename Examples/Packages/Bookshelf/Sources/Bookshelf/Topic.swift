@@ -1,6 +1,7 @@
 import Coral
 
-/// What magazines are about. Only the properties of the class are generated: the model says "category" for its code.
+/// The topic of magazines. The class is written by hand, because its code generation in the model is "category": only the
+/// properties are generated.
 #if canImport(ObjectiveC)
     @objc(Topic)
 #endif

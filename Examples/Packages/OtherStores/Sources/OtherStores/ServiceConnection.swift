@@ -1,7 +1,7 @@
 import CoreData
 
 #if canImport(FoundationNetworking)
-    import FoundationNetworking  // because URLSession is in a separate module off Apple's platforms
+    import FoundationNetworking  // because URLSession is in a separate module outside Apple's platforms
 #endif
 
 /// Synchronous requests to a service.

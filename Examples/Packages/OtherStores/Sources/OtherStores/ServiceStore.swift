@@ -107,7 +107,7 @@ public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {  // b
             do {
                 try connection.send("DELETE", path(id), row(of: id, context)?.version ?? 0)
             } catch let error as CocoaError where error.code == StoreFailure.missing.code {
-                // An earlier attempt to save has deleted it.
+                // An earlier attempt to save has already deleted the object.
             }
             forget(id, for: context)
         }
@@ -158,7 +158,7 @@ public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {  // b
         forRelationship relationship: NSRelationshipDescription, forObjectWith objectID: NSManagedObjectID,
         with context: NSManagedObjectContext?
     ) throws -> Any {
-        // The members of the same row as the values: both have one version.
+        // The members and the values are read from the same row, so that both have one version.
         let row = try row(of: objectID, context) ?? readRow(of: objectID)
         return try row.destinations(of: relationship, in: self)
     }

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// What a traveler paid for on a trip.
+/// An expense on a trip, which a traveler has paid.
 @objc(Expense)
 public class Expense: Record {
     public enum Category: String, CaseIterable {

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// The superclass of all entities that the server knows: identified, and with dates of creation and change.
+/// The superclass of all entities that the server stores: with an identifier, and with dates of creation and change.
 @objc(Record)
 public class Record: NSManagedObject {
     @NSManaged public var createdAt: Date?
@@ -24,7 +24,7 @@ extension Record {
     public override func willSave() {
         super.willSave()
         guard !isDeleted, keepsUpdateDate != true, hasPersistentChangedValues else { return }
-        // Through the primitive value: a change here would call this method again.
+        // Sets the primitive value, because setting the property would call this method again.
         if changedValues()[#keyPath(Record.updatedAt)] == nil {
             setPrimitiveValue(Date(), forKey: #keyPath(Record.updatedAt))
         }

@@ -16,7 +16,7 @@ public class Stop: Record {
         return NSFetchRequest<Stop>(entityName: "Stop")
     }
 
-    /// The letter of the index beside a list of stops.
+    /// The letter for the index beside a list of stops.
     public var initial: String {
         guard let first = name?.first else { return "#" }
         return String(first).uppercased()

@@ -18,7 +18,7 @@ public class Tag: NSManagedObject {
         self.name = name
     }
 
-    /// The tag of a name, a new one if there is none.
+    /// The tag with a name; it is created if there is none.
     public static func findOrCreate(named name: String, in context: NSManagedObjectContext) throws -> Tag {
         // A forced cast, because this is the usual form on Apple's platforms, which coral-port rewrites.
         let request = Tag.fetchRequest() as! NSFetchRequest<Tag>

@@ -20,7 +20,7 @@ public class Traveler: Record {
         [#keyPath(Traveler.firstName), #keyPath(Traveler.lastName)]
     }
 
-    /// What the traveler paid on a trip.
+    /// The sum of the expenses that the traveler has paid on a trip.
     public func paid(on trip: Trip) -> NSDecimalNumber {
         let own = expenses?.filtered(using: NSPredicate(format: "%K == %@", #keyPath(Expense.trip), trip)) ?? []
         return own.reduce(NSDecimalNumber.zero) { sum, expense in

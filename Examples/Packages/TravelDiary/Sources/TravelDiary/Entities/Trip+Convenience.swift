@@ -37,7 +37,7 @@ extension Trip {
         return stop
     }
 
-    /// Moves a stop to another place in the order.
+    /// Moves a stop to another position in the order.
     public func moveStop(from source: Int, to destination: Int) {
         guard let stop = stops?.object(at: source) as? Stop else { return }
         removeFromStops(at: source)

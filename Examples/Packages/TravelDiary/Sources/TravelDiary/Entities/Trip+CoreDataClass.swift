@@ -8,7 +8,7 @@ import Foundation
 
 @objc(Trip)
 public class Trip: Record {
-    /// What a trip is going through.
+    /// The progress of a trip.
     @objc public enum Status: Int16, CaseIterable {
         case planned, current, finished, cancelled
     }
@@ -40,7 +40,7 @@ public class Trip: Record {
         return NSNumber(value: Int((seconds / 86_400).rounded()))
     }
 
-    /// What was spent, in the trip's currencies added up.
+    /// The sum of the expenses, without conversion of currencies.
     public var total: NSDecimalNumber {
         if let cachedTotal { return cachedTotal }
         let sum = (expenses?.allObjects as? [Expense] ?? [])
@@ -50,7 +50,7 @@ public class Trip: Record {
         return sum
     }
 
-    /// Whether more was spent than planned.
+    /// Whether the expenses exceed the budget.
     public var isOverBudget: Bool {
         guard let budget else { return false }
         return total.compare(budget) == .orderedDescending

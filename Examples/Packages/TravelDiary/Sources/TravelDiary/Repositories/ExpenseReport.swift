@@ -43,7 +43,7 @@ public final class ExpenseReport {
         return lines.sorted { $0.sum.compare($1.sum) == .orderedDescending }
     }
 
-    /// What each traveler has to get (positive) or to pay (negative) so that all have paid the same.
+    /// The amount that each traveler must receive (positive) or pay (negative) so that all have paid the same.
     public func balances(for trip: Trip) -> [Traveler: NSDecimalNumber] {
         let travelers = trip.sortedTravelers
         guard !travelers.isEmpty else { return [:] }

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// The rows of a list of stops, as a table view would show them.
+/// The rows of a list of stops, for a table view.
 public protocol StopListControllerDelegate: AnyObject {
     func stopListDidChange(_ changes: [StopListController.Change])
 }

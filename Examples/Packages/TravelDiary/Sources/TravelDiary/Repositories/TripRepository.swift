@@ -38,7 +38,7 @@ public final class TripRepository: Repository<Trip> {
         return try find(NSCompoundPredicate(andPredicateWithSubpredicates: predicates), sortedBy: Trip.newestFirst)
     }
 
-    /// All trips, with what the list shows already read.
+    /// All trips, with the relationships that the list shows prefetched.
     public func forList() throws -> [Trip] {
         let request = request(sortedBy: Trip.newestFirst)
         request.relationshipKeyPathsForPrefetching = [#keyPath(Trip.stops), #keyPath(Trip.tags)]

@@ -109,7 +109,7 @@ public final class CoreDataStack: NSObject {
         return context
     }
 
-    /// A context whose changes reach the view context by its save: for a form that can be cancelled.
+    /// A context whose save writes its changes to the view context: for a form that can be cancelled.
     public func newEditingContext() -> NSManagedObjectContext {
         let context = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
         context.parent = viewContext
