@@ -1,8 +1,8 @@
 import CoreData
 import GraphDocuments
 
-/// Finds the owned children of a populated object that records without a key represent: those with the same attribute
-/// values. So populating an object twice from a server's dictionary does not create its children again.
+/// Matches records without a key with owned children of a populated object that have the same attribute values, so that
+/// populating an object twice from the same dictionary does not create its children again.
 ///
 /// An object owns the destinations of its cascading relationships, unless a policy is declared for the relationship.
 struct OwnedChildMatcher {
@@ -81,8 +81,7 @@ struct OwnedChildMatcher {
 }
 
 extension NSManagedObject {
-    /// The destinations of a relationship: in the order of an ordered one, else in an order that may differ in the next
-    /// run.
+    /// The destinations of a relationship, in order if the relationship is ordered; otherwise the order is not deterministic.
     func members(of relationship: RelationshipImport) -> [NSManagedObject] {
         let value = value(forKey: relationship.name)
         guard relationship.isToMany else { return (value as? NSManagedObject).map { [$0] } ?? [] }
@@ -91,7 +90,7 @@ extension NSManagedObject {
         return members.allObjects.compactMap { $0 as? NSManagedObject }
     }
 
-    /// The destinations of a relationship, in the order of an ordered one, else by primary key.
+    /// The destinations of a relationship, in order if the relationship is ordered, else sorted by primary key.
     func sortedMembers(of relationship: RelationshipImport) -> [NSManagedObject] {
         let members = members(of: relationship)
         return relationship.isOrdered ? members : members.sortedByName(of: \.objectID)
