@@ -77,7 +77,7 @@ public final class DeduplicationPlan {
                 let members = duplicate.value(forKey: name) as? NSOrderedSet ?? NSOrderedSet()
                 guard members.count > 0 else { continue }
                 let moved = members.array.filter { !own.contains($0) }
-                // If the inverse is to-one, the members are removed from the duplicate first; the order of the others is kept.
+                // The members are removed from the duplicate and appended to those of the survivor, whose order is kept.
                 duplicate.setValue(NSOrderedSet(), forKey: name)
                 survivor.setValue(NSOrderedSet(array: own.array + moved), forKey: name)
             } else {

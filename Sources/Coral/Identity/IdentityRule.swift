@@ -33,7 +33,7 @@ final class IdentityRule: Hashable, Sendable {
         digest = hasher.finalize()
     }
 
-    // A model has few rules, each one instance, so most comparisons are decided by the comparison of the references.
+    // A model has few rules, and each is one instance, so most comparisons are decided by `===`.
     static func == (left: IdentityRule, right: IdentityRule) -> Bool {
         left === right || left.entity == right.entity && left.parts == right.parts
     }
