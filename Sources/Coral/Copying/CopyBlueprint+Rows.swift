@@ -77,7 +77,7 @@ import CoreData
                 case .now: sources[attribute.name] = .date(Date())
                 case .parent(let parent):
                     guard let owner = owner(of: copy, roots: roots, having: parent, for: attribute) else {
-                        throw reason(attribute, "takes its value from an ancestor that only walking the graph determines")
+                        throw reason(attribute, "takes its value from an ancestor found only by walking the graph")
                     }
                     sources[attribute.name] = .owner(relationship: owner, attribute: parent.attribute)
                 case .closure: throw reason(attribute, "takes its value from a closure")

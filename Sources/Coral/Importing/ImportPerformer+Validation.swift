@@ -21,7 +21,7 @@ extension ImportPerformer {
             check(object) { try object.validateForUpdate() }
         }
         if session.part == .deferredLinks {
-            // An object whose deferred references are all dangling is not changed in this pass, and was not validated in its batch.
+            // An object whose deferred references are all dangling is unchanged in this pass, but was not validated in its batch.
             for node in objectNodes {
                 guard let object = node.object, !object.hasChanges, !object.isDeleted else { continue }
                 check(object) { try object.validateForUpdate() }

@@ -15,8 +15,8 @@ struct OpenRequirements<Object: Hashable, Record> {
 
     /// The objects that still lack a relationship, sorted by relationship.
     ///
-    /// - Parameter lacking: The objects among the given ones that lack a relationship now, in order. Called once for
-    ///   each relationship.
+    /// - Parameter lacking: Returns those of the given objects that lack the relationship now, in order. Called once for each
+    ///   relationship.
     func violations<Found>(
         _ lacking: (ImportRequirement, Dictionary<Object, Record?>.Keys) throws -> [(Object, Found)]
     ) rethrows -> [(requirement: ImportRequirement, object: Found, record: Record?)] {

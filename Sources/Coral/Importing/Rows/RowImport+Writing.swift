@@ -257,8 +257,8 @@
             }
         }
 
-        /// The objects to which references of a relationship refer. Records the references to no object, or to an object of an
-        /// entity that the relationship does not permit, as mistakes.
+        /// The objects to which references of a relationship refer. Records as mistakes the references to an object of an entity
+        /// that the relationship does not permit and, if the policy for dangling references is `fail`, those to no object.
         private mutating func destinations(
             of references: ArraySlice<ForwardReference>, _ name: String, where admits: (Int) -> Bool
         ) -> [(key: Int64, entity: Int)] {

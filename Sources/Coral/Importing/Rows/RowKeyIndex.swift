@@ -83,7 +83,7 @@
 
         // MARK: - Records that are imported through objects
 
-        /// Marks the key of a record as one of a stored row that no record of the document matches.
+        /// Marks the key of a record as that of a stored row only, because the record is imported through objects.
         func release(_ row: Int, of batch: RowImportBatch, key primaryKey: Int64) throws {
             guard let key = batch.entity.key, let digest = digest(of: row, in: batch.rows, key) else { return }
             identities.set(

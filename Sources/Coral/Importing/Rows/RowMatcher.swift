@@ -151,7 +151,7 @@
 
         private mutating func adopt(_ found: FoundRows, for row: Int) throws {
             guard let digest = digests[row] else { return }
-            // The statement returns the rows of one key one after the other: if the record is already matched, this is the second row.
+            // The statement returns the rows of a key in succession: if the record is already matched, this is the second row.
             try adopt(
                 Candidate(key: found.key, found: found), count: isPending(row) ? 1 : 2, for: row, digest)
         }
