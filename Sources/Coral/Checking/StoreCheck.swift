@@ -2,13 +2,13 @@ import CoreData
 import GraphDocuments
 
 /// Checks a store in SQLite or PostgreSQL for dangling references, inconsistent inverses, missing files, primary keys greater
-/// than the recorded maximum, ambiguous positions, values that are invalid by the model, and violated uniqueness constraints.
+/// than the recorded maximum, ambiguous positions, values that the model does not allow, and violated uniqueness constraints.
 ///
 ///     let check = StoreCheck(url: url, model: model)
 ///     for problem in try check.problems() { print(problem.entity, problem.message) }
 ///
-/// Everything is read in one state of the store, and no file is changed. On Apple's platforms a store's rows are not
-/// accessible: values, uniqueness and references are checked through objects, and nothing is repaired.
+/// A check reads a single state of the store and changes no file. On Apple's platforms a store's rows are not
+/// accessible: values, uniqueness and references are checked through objects, and nothing can be repaired.
 public struct StoreCheck {
     /// The location of the store.
     public let url: URL
@@ -32,14 +32,14 @@ public struct StoreCheck {
         do {
             snapshot = try makeSnapshot()
         } catch {
-            // A damaged store may not open at all.
+            // A damaged store may fail to open; the error is then reported as the only problem.
             guard let damage = StoreProblem(damage: error) else { throw error }
             return [damage]
         }
         return try problems(of: snapshot, progress: progress)
     }
 
-    /// All problems of a store in one state. Throws as `problems(progress:)` does.
+    /// All problems of a snapshot of the store. Throws as `problems(progress:)` does.
     ///
     /// - Parameters:
     ///   - snapshot: A snapshot of the store at `url`, opened with `keepingStoredArchives()` of the model.
@@ -96,7 +96,7 @@ public struct StoreCheck {
         /// errors; the round that fails is rolled back.
         public func repair(progress: Progress? = nil) throws -> [StoreProblem] {
             let check = RowCheck(url: url, model: model)
-            // An inverse that is made consistent may be a dangling reference.
+            // A repaired inverse may turn out to be a dangling reference, which the next round repairs.
             for _ in 0..<3 {
                 let problems = try rowProblems(progress).filter(\.isRepairable)
                 if problems.isEmpty { break }

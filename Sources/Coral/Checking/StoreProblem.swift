@@ -9,7 +9,7 @@ public struct StoreProblem: Sendable, Hashable {
         public static let damagedFile = Code(rawValue: "damagedFile")
         /// The store lacks a table or a column of the model.
         public static let missingTable = Code(rawValue: "missingTable")
-        /// A row, or a reference, has the number of an entity that it cannot belong to.
+        /// A row or a reference contains the number of an entity that its table or relationship does not permit.
         public static let wrongEntity = Code(rawValue: "wrongEntity")
         /// A primary key is greater than the recorded maximum.
         public static let keyBeyondMaximum = Code(rawValue: "keyBeyondMaximum")
@@ -25,11 +25,11 @@ public struct StoreProblem: Sendable, Hashable {
         public static let unusedFile = Code(rawValue: "unusedFile")
         /// Several objects have equal values of a uniqueness constraint.
         public static let notUnique = Code(rawValue: "notUnique")
-        /// Members of an ordered relationship have no position, or that of another member.
+        /// Members of an ordered relationship have no position, or the same position as another member.
         public static let ambiguousPosition = Code(rawValue: "ambiguousPosition")
         /// A store on a server lacks an index.
         public static let missingIndex = Code(rawValue: "missingIndex")
-        /// A value is invalid by the model.
+        /// The model does not allow a value.
         public static let forbiddenValue = Code(rawValue: "forbiddenValue")
     }
 
@@ -41,7 +41,7 @@ public struct StoreProblem: Sendable, Hashable {
     public var property: String?
     /// The number of objects, references, groups of objects or files.
     public var count: Int
-    /// The first of them, for example `Note/p12`.
+    /// The names of the first objects with the problem, for example `Note/p12`.
     public var examples: [String]
     /// The problem, as a sentence.
     public var message: String

@@ -13,7 +13,7 @@ struct ValueCheck {
             let entities = model.entities.filter { !$0.isAbstract }
                 .sorted { ($0.name ?? "") < ($1.name ?? "") }
             progress?.begin(try entities.reduce(0) { try $0 + count(of: $1, in: context) })
-            // A plan describes the whole model, so that one serves all entities.
+            // One plan describes the whole model and is used for all entities.
             let loader = ObjectLoader(
                 context: context, plan: try ShapePlan(.roots, model: model), batchSize: check.batchSize,
                 storeIdentifier: nil, countsRows: false)

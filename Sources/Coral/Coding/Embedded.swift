@@ -71,7 +71,7 @@ private struct EmbeddedReference: Codable {
 
 /// The embedded objects of one document, and the ids of their records.
 final class EmbeddedObjects {
-    /// In the order of first use.
+    /// The embedded objects, in the order of first use.
     private(set) var roots: [NSManagedObject] = []
     private var names: RecordNames?
     private var met: Set<NSManagedObjectID> = []
@@ -86,7 +86,7 @@ final class EmbeddedObjects {
             throw ReferenceError(.noContext, "An object without a context cannot be embedded.")
         }
         if object.objectID.isTemporaryID { try context.obtainPermanentIDs(for: [object]) }
-        // The exporter uses the store of the first object for its ids.
+        // The exporter writes ids relative to the store of the first object; the names must agree with it.
         let names = names ?? RecordNames(store: object.objectID.persistentStore?.identifier)
         self.names = names
         if met.insert(object.objectID).inserted { roots.append(object) }
@@ -95,7 +95,7 @@ final class EmbeddedObjects {
 }
 
 extension CodingUserInfoKey {
-    /// The identity index of a document that is being written or read.
+    /// The `EmbeddedObjects` of the document that is being written or read.
     static let embeddedObjects: CodingUserInfoKey = {
         guard let key = CodingUserInfoKey(rawValue: "coral.embeddedObjects") else {
             preconditionFailure("Every string is a valid key.")

@@ -16,9 +16,9 @@ struct AttributeCopy {
     /// The attribute of the copy.
     var target: NSAttributeDescription
     var source: Source
-    /// Whether the value of an original may be in a file of its own.
+    /// Whether the value of an original may be stored in an external file.
     var mayHaveFile: Bool
-    /// Whether a value of the type may be changed in place, so that original and copy must not share it.
+    /// Whether a value of the type can be changed in place; the original and the copy must then not share it.
     let mayChangeInPlace: Bool
 
     init(name: String, target: NSAttributeDescription, source: Source, mayHaveFile: Bool) {

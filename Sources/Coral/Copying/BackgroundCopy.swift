@@ -33,8 +33,8 @@ extension GraphCopier {
         }
     }
 
-    /// How `copy(_:in:inBatches:progress:)` would copy objects: in the store, or through managed objects with the first
-    /// reason.
+    /// How `copy(_:in:inBatches:progress:)` would copy objects: in the store, or through managed objects, with the first
+    /// reason for it.
     ///
     /// The rules are checked first. If they permit rows, the store makes the copies and rolls them back, because the
     /// contents of the store may need objects. Cost: that of copying by rows.
@@ -78,7 +78,7 @@ extension GraphCopier {
         _ ids: [NSManagedObjectID], in context: NSManagedObjectContext, progress: Progress
     ) throws -> [NSManagedObjectID: NSManagedObjectID] {
         guard !ids.isEmpty, let coordinator = context.persistentStoreCoordinator else { return [:] }
-        // A save changes the generation that a context reads; the originals are read from a snapshot of the initial
+        // After a save a context reads a newer state of the store, so the originals are read from a snapshot of the initial
         // state.
         let source = try StoreSnapshot(of: coordinator).makeContext()
         return try source.performAndWait {

@@ -1,8 +1,9 @@
-/// Divides the objects of a graph into portions that can be saved one after the other: the mandatory neighbours of an
-/// object are in the same portion or an earlier one.
+/// Divides the objects of a graph into portions that can be saved one after the other: the objects that an object
+/// requires are in the same portion or an earlier one.
 ///
-/// Portions consist of groups of objects that need each other, which Tarjan's algorithm finds: each group comes after
-/// those that it needs. A group larger than the batch size is a portion of its own. Iterative.
+/// A portion consists of groups of objects that require each other: strongly connected components, which Tarjan's
+/// algorithm finds. Each group comes after the groups that it requires. A group larger than the batch size is a portion
+/// by itself. The search is iterative, so that its depth is not limited by the stack.
 struct CopyBatches {
     private let graph: CopyGraph
     private var found: [Int] = []
@@ -36,8 +37,8 @@ struct CopyBatches {
         isOpen = Array(repeating: false, count: graph.nodes.count)
     }
 
-    /// The copies that an object's copy needs: those of its mandatory neighbours, and, if values are taken from a
-    /// parent, that of the object from which it was reached.
+    /// The objects whose copies must exist before an object's copy is saved: the mandatory destinations of its
+    /// relationships and, if values are taken from a parent, the object from which it was reached.
     private func needs(of number: Int) -> [Int] {
         let node = graph.nodes[number]
         var needs: [Int] = []

@@ -26,7 +26,7 @@ import CoreData
             }
         }
 
-        /// The rules in the form of the store. Throws `ObjectsReason` if some of them need objects.
+        /// The rules in the form that the store accepts. Throws `ObjectsReason` if a rule requires objects.
         private func rowRules(_ choice: RowCopying, roots: [NSEntityDescription]) throws -> [RowCopyRequest.Rules] {
             if choice == .never { throw ObjectsReason(.options, "The copier's rowCopying is never.") }
             if targetModel !== model { throw ObjectsReason(.options, "The copies have another model.") }
@@ -77,7 +77,7 @@ import CoreData
                 case .now: sources[attribute.name] = .date(Date())
                 case .parent(let parent):
                     guard let owner = owner(of: copy, roots: roots, having: parent, for: attribute) else {
-                        throw reason(attribute, "takes its value from an ancestor that is known only from the walk")
+                        throw reason(attribute, "takes its value from an ancestor found only by walking the graph")
                     }
                     sources[attribute.name] = .owner(relationship: owner, attribute: parent.attribute)
                 case .closure: throw reason(attribute, "takes its value from a closure")
@@ -86,8 +86,8 @@ import CoreData
             return sources
         }
 
-        /// The relationship to the object that an attribute follows, if every object of the entity was reached from
-        /// one and by the inverse of that relationship; nil if this is known only from the walk.
+        /// The to-one relationship to the parent whose value an attribute takes, if every object of the entity is reached
+        /// through the inverse of this relationship; nil if the parents can only be determined by walking the graph.
         private func owner(
             of copy: EntityCopy, roots: [NSEntityDescription], having parent: ParentValue, for attribute: AttributeCopy
         ) -> String? {
@@ -118,7 +118,7 @@ import CoreData
     }
 
     extension CopyRules {
-        /// Throws `ObjectsReason` for hooks, and for rules that differ from object to object.
+        /// Throws `ObjectsReason` for hooks, and for rules whose result depends on the single object.
         fileprivate func requireRows() throws {
             if didMake != nil || didConnect != nil { throw ObjectsReason(.options, "The rules contain hooks.") }
             if !excludedEntities.isEmpty || !excludedRootNames.isEmpty {

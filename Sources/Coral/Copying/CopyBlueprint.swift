@@ -1,6 +1,6 @@
 import CoreData
 
-/// Rules, resolved against the model of the originals and that of the copies, before anything is created.
+/// The rules of a copier, resolved against the model of the originals and that of the copies before any copy is created.
 final class CopyBlueprint {
     let rules: CopyRules
     let model: NSManagedObjectModel
@@ -57,8 +57,8 @@ final class CopyBlueprint {
         !excludedEntities.contains(entity.name ?? "")
     }
 
-    /// Resolves the rules of all entities that copying can reach from the given ones, so that errors are found before
-    /// anything is created, whatever the data.
+    /// Resolves the rules of all entities that copying can reach from the given ones, so that invalid rules are reported
+    /// before any copy is created, even if the data has no objects of these entities.
     func prepare(from entities: some Sequence<NSEntityDescription>) throws {
         var pending = Array(entities)
         var met: Set<String> = []
@@ -180,7 +180,7 @@ final class CopyBlueprint {
 
     // MARK: - The other model
 
-    /// The entity of the copies' model with the same name, or the renamed one.
+    /// The entity of the copies' model with the same name, or with this name as its renaming identifier.
     private func counterpart(of entity: NSEntityDescription) -> NSEntityDescription? {
         let name = entity.name ?? ""
         return targetModel.entitiesByName[name]
@@ -199,8 +199,7 @@ final class CopyBlueprint {
 }
 
 extension CopyBlueprint {
-    /// The shape of what is read of the originals: objects are loaded with the relationships that are copied or linked,
-    /// and without the others.
+    /// The shape in which originals are loaded: with the relationships that are copied or linked, without the others.
     func shape() throws -> GraphShape {
         var shape = GraphShape(.roots)
         shape.honoursUserInfo = false

@@ -1,9 +1,9 @@
 import CoreData
 
-/// Reverts the changes of an unfinished run.
+/// Reverts the changes of a run that has failed.
 final class CopyCleaner {
     private let context: NSManagedObjectContext
-    /// Linked objects that had no changes before.
+    /// Linked objects that had no unsaved changes before the run.
     private var unchanged: [NSManagedObjectID: NSManagedObject] = [:]
     private var met: Set<NSManagedObjectID> = []
 

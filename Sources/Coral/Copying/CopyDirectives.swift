@@ -100,7 +100,7 @@ struct CopyDirectives {
         return .parent(parent)
     }
 
-    /// Rejects the name of an attribute that no ancestor can have.
+    /// Throws `CopyError` if the directive names an entity or an attribute that no ancestor can have.
     private func checkParents(
         _ parent: ParentValue, of attribute: NSAttributeDescription, _ path: String, at place: String
     ) throws {

@@ -4,7 +4,7 @@ import GraphDocuments
 /// A copy's attributes, before the copy is created.
 final class CopyDraft {
     enum Value {
-        /// The value of a new object.
+        /// Not set: the copy keeps the value that a new object has.
         case unset
         case set(Any?)
     }
@@ -58,7 +58,7 @@ final class CopyDraft {
         values[index] = .set(value)
     }
 
-    /// A value that the copy does not share with the original: one that can be changed in place is copied.
+    /// The value for the copy: a copy of a value that can be changed in place, else the value itself.
     private static func copy(_ value: Any?) -> Any? {
         guard let value, type(of: value) is AnyClass else { return value }
         switch value {

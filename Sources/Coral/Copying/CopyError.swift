@@ -5,7 +5,7 @@ public enum CopyErrorDomain: ErrorDomain {
     /// The entity or `Entity.property` of the error.
     public typealias Place = String
 
-    /// The sentence alone, which names the place.
+    /// The message alone, because it contains the place.
     public static func description(of message: String, at place: String?) -> String { message }
 }
 

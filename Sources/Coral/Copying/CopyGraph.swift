@@ -58,7 +58,7 @@ final class CopyGraph {
     /// Records an object, and returns the objects that are copied because of it.
     private func visit(_ object: NSManagedObject) throws -> [NSManagedObjectID] {
         let id = object.objectID
-        // A neighbour may refer to an object that is already copied.
+        // The walk to linked objects may reach an object that is already copied.
         guard index[id] == nil else { return [] }
         let isRoot = roots.contains(id)
         let entity = try blueprint.copy(of: object.entity)
@@ -89,8 +89,9 @@ final class CopyGraph {
         return copied
     }
 
-    /// Whether an object refers to a copied object that does not refer back although the inverse is to-one. Stores of Core
-    /// Data contain such references, and setting the inverse too would change another copy.
+    /// Whether an object refers to a copied object that does not refer back, although both sides are to-one. Stores of Core
+    /// Data may contain such references. The copies get only the one side, because setting the inverse would change another
+    /// copy.
     func isOneSided(_ relationship: RelationshipCopy, from node: Node) -> Bool {
         guard !relationship.relationship.isToMany, let inverse = relationship.relationship.inverseRelationship,
             !inverse.isToMany,
@@ -103,8 +104,8 @@ final class CopyGraph {
         return !target.targets[back].contains(node.id)
     }
 
-    /// The destinations of a relationship; those of an unordered one are sorted by key, so that copies are created in a
-    /// deterministic order.
+    /// The destinations of a relationship. Those of an unordered relationship are sorted by primary key, so that copies are
+    /// created in a deterministic order.
     private func targets(of object: NSManagedObject, by relationship: RelationshipCopy) -> [NSManagedObjectID] {
         let ids = object.destinations(of: relationship.relationship)
         let included = blueprint.includesAllEntities ? ids : ids.filter { blueprint.includes($0.entity) }

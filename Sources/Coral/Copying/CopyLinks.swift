@@ -7,7 +7,7 @@ final class CopyLinks {
     private let target: NSManagedObjectContext
     private let store: NSPersistentStore?
     private let rules: CopyRules
-    /// The counterparts of outside objects in the copies' context.
+    /// The IDs, in the copies' context, of the objects that stand for objects outside the copied graph.
     private var found: [NSManagedObjectID: NSManagedObjectID] = [:]
     private(set) var omissions = CopyOmissions()
     /// The number of links of each relationship, as `Entity.name`.
@@ -24,7 +24,7 @@ final class CopyLinks {
         self.rules = rules
     }
 
-    /// Records an omission that is not a link.
+    /// Records an omission that is found elsewhere, such as a missing file.
     func note(_ omission: CopyOmission) { omissions.note(omission) }
 
     /// The object that a copy is linked to instead of a related object of the original that is not copied.
@@ -32,7 +32,7 @@ final class CopyLinks {
         relationship.omission == nil ? found[id].map(target.object(with:)) : nil
     }
 
-    /// Looks up all outside objects, and records omitted links.
+    /// Looks up all linked objects outside the copied graph, and records omitted links.
     ///
     /// Cost: a statement for each entity and batch of those that are not loaded; if copies go to another store,
     /// one for each outside object.
@@ -81,7 +81,8 @@ final class CopyLinks {
         return candidates.count == 1 ? candidates[0].objectID : nil
     }
 
-    /// Whether the object itself is accessible in the copies' context, and copies can refer to it.
+    /// Whether the object itself can be a link target: it is accessible in the copies' context, and in the store of the
+    /// copies.
     private func reaches(_ id: NSManagedObjectID) -> Bool {
         let isBelow = sequence(first: target, next: \.parent).contains { $0 === source }
         if id.isTemporaryID { return isBelow && store == nil }

@@ -19,7 +19,7 @@ public struct CopyMap: Sequence {
     private let originals: [NSManagedObjectID]
     private let copies: [NSManagedObject]
     private let index: ObjectIDTable<Int>
-    /// Unsaved originals get other IDs when they are saved, so they are also looked up by identity.
+    /// Unsaved originals, by object identity, because their IDs change when they are saved.
     private let unsaved: [ObjectIdentifier: (original: NSManagedObject, index: Int)]
 
     init(

@@ -7,7 +7,7 @@ public struct CopyOmission: Sendable, Hashable, CustomStringConvertible {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The object is not copied, and a link would remove it from the original.
+        /// The object is not copied, and the inverse is to-one: a link would remove the object from the original.
         public static let exclusive = Reason(rawValue: "exclusive")
         /// The object is not copied, and a link would change it, which the rules do not allow.
         public static let untouched = Reason(rawValue: "untouched")

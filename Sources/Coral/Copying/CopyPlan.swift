@@ -1,6 +1,6 @@
 import CoreData
 
-/// What copying would do, computed without changes.
+/// The objects that a copier would copy, and the links that it would set or omit, computed without changing anything.
 public struct CopyPlan: Sendable, CustomStringConvertible {
     /// The objects that would be copied, in the order of the walk: the requested ones first.
     public internal(set) var originals: [NSManagedObjectID] = []

@@ -10,7 +10,7 @@ import CoreData
 /// model's user info (see `CopyDirectiveKeys`); the `base`. The same holds for the values of attributes. Transient and
 /// derived attributes are not copied.
 public struct CopyRules: Sendable {
-    /// The treatment of a relationship without a rule and directive.
+    /// The treatment of relationships that have neither a rule nor a directive.
     public enum Base: String, Sendable, Hashable, CaseIterable {
         /// Every reachable object is copied.
         case everything
@@ -24,7 +24,7 @@ public struct CopyRules: Sendable {
 
     /// The treatment of a link that would remove an object from the original, because the inverse is to-one.
     public enum ExclusiveLinks: String, Sendable, Hashable, CaseIterable {
-        /// The link is omitted and reported; but a mandatory object is copied.
+        /// The link is omitted and reported. If the relationship is mandatory, the object is copied.
         case leaveOut
         /// The object is copied.
         case copy
@@ -32,8 +32,8 @@ public struct CopyRules: Sendable {
 
     /// How values of uniqueness constraints that another object has are made unique.
     public enum Uniqueness: Sendable, Hashable {
-        /// Text gets a suffix, and from the second copy on a number, up to a limit; UUIDs are replaced by new ones. A
-        /// constraint with neither is an error.
+        /// Text gets a suffix, followed by a number from the second copy on, up to a limit; UUIDs are replaced by new ones. If
+        /// a constraint contains neither text nor a UUID, copying fails, unless `countsUpNumbers` applies.
         case suffix(String, limit: Int)
         /// An error, before the object is copied.
         case error
@@ -48,7 +48,7 @@ public struct CopyRules: Sendable {
     /// Called with an original and its copy.
     public typealias Hook = @Sendable (NSManagedObject, NSManagedObject) throws -> Void
 
-    /// The treatment of a relationship without a rule and directive.
+    /// The treatment of relationships that have neither a rule nor a directive.
     public var base: Base
     /// Whether directives in the model's user info are used.
     public var honoursUserInfo = true
@@ -56,19 +56,19 @@ public struct CopyRules: Sendable {
     public var directiveKeys = CopyDirectiveKeys()
     /// The treatment of links that would remove an object from its original.
     public var exclusiveLinks = ExclusiveLinks.leaveOut
-    /// The treatment of text in uniqueness constraints.
+    /// How values of uniqueness constraints are made unique.
     public var uniqueness = Uniqueness.suffix(" copy", limit: 1000)
-    /// Whether integers of uniqueness constraints get the next free number, the one after the largest, instead of an
-    /// error. In a constraint with a UUID, the UUID is replaced instead. Cost: one fetch for each constraint.
+    /// Whether an integer of a uniqueness constraint is replaced by the number after the largest one where copying would
+    /// otherwise fail. In a constraint with a UUID, the UUID is replaced instead. Cost: one fetch for each constraint.
     public var countsUpNumbers = false
     /// Whether links that change the object at their other end are omitted, so that no existing object is changed.
     public var leavesOthersUntouched = false
-    /// Finds the counterpart of an original's neighbour if the copies are in another store or model. Without it the
-    /// natural key is used: the values of the entity's uniqueness constraint.
+    /// Finds the object to link to if the copies are in another store or model. Called with the object that the original is
+    /// related to, and the copies' context. If nil, the object with the same values of the uniqueness constraint is used.
     public var linkedObject: (@Sendable (NSManagedObject, NSManagedObjectContext) throws -> NSManagedObject?)?
-    /// Called when a copy has its attributes, before its relationships are set.
+    /// Called for each copy after its attributes are set and before its relationships are set.
     public var didMake: Hook?
-    /// Called when all copies are connected.
+    /// Called for each copy after all copies are connected.
     public var didConnect: Hook?
 
     var rules: [String: CopyRule] = [:]
@@ -79,7 +79,7 @@ public struct CopyRules: Sendable {
     var excludedProperties: Set<String> = []
     var excludedNames: Set<String> = []
     var excludedRootNames: Set<String> = []
-    /// Whether the copies are a new store of their own: values are not changed, and mandatory objects are always
+    /// Whether the copies are the content of a new store: values are not changed, and mandatory objects are always
     /// copied.
     var isSubset = false
     /// Whether linked objects are copied too, without the objects that they own.

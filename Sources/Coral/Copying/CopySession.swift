@@ -20,7 +20,7 @@ final class CopySession {
     private var madeIDs: [NSManagedObjectID?] = []
     private let now = Date()
 
-    /// Walks the graph, and determines what copying would do. Changes nothing.
+    /// Walks the graph, and determines the objects to copy and the link targets. Changes nothing.
     ///
     /// - Parameter ownsSource: Whether the originals' context is used by the session alone, so that it may be reset.
     init(
@@ -66,7 +66,7 @@ final class CopySession {
 
     // MARK: - Copying at once
 
-    /// Creates and connects all copies; removes them if an error occurs.
+    /// Creates and connects all copies. If an error occurs, the copies are removed.
     func run(roots: [NSManagedObjectID]) throws -> CopyMap {
         let cleaner = CopyCleaner(target)
         try UndoStep(target).perform {
@@ -178,7 +178,7 @@ final class CopySession {
         let copy = NSEntityDescription.insertNewObject(forEntityName: draft.entity.target.name ?? "", into: target)
         made[draft.node] = copy
         madeIDs[draft.node] = copy.objectID
-        // With several stores for the entity, a copy is assigned to the store of its original.
+        // If the coordinator has several stores, a copy is assigned to the store of its original.
         if let store {
             target.assign(copy, to: store)
         } else if let store = draft.original.objectID.persistentStore,
@@ -232,7 +232,7 @@ final class CopySession {
         }
         let name = relationship.target.name
         copy.willChangeValue(forKey: name)
-        // The change stays recorded, but is no longer announced: an announced change would update the inverse.
+        // Ends the notification of the change, which stays recorded: while it is pending, setting the value updates the inverse.
         target.processPendingChanges()
         copy.setPrimitiveValue(object, forKey: name)
     }

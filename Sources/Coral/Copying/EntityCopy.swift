@@ -1,6 +1,6 @@
 import CoreData
 
-/// The rules for objects of one entity, resolved against both models.
+/// The rules for copying objects of one entity, resolved against the models of the originals and of the copies.
 final class EntityCopy {
     let entity: NSEntityDescription
     /// The entity of the copies.

@@ -12,7 +12,7 @@ import CoreData
 /// context; they enter the queue of the copies' context themselves. Every method takes a `Progress`, which counts
 /// objects created and objects connected; cancelling it makes the method throw `CocoaError.userCancelled`.
 ///
-/// With an undo manager, copying is one undo step, and a failed run leaves none.
+/// If the copies' context has an undo manager, copying is one undo step; a failed run adds none.
 public struct GraphCopier: Sendable {
     /// How the graph is copied.
     public var rules: CopyRules
@@ -35,9 +35,9 @@ public struct GraphCopier: Sendable {
         self.validates = validates
     }
 
-    /// What `copy(_:into:store:progress:)` would do. Changes nothing.
+    /// The plan of `copy(_:into:store:progress:)`. Changes nothing.
     ///
-    /// Throws the errors of that method that can be detected before copying. Cost: the walk.
+    /// Throws the errors of that method that can be detected before copying. Cost: loading the originals.
     public func plan(
         _ objects: [NSManagedObject], into context: NSManagedObjectContext? = nil, store: NSPersistentStore? = nil,
         progress: Progress? = nil

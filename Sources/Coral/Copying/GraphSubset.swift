@@ -8,9 +8,9 @@ import CoreData
 ///     subset.redaction?.replace("Customer.email", by: .email)
 ///     try subset.write(threeCustomers, to: url)
 ///
-/// The walk and the rules are those of copying, but values are not changed: directives such as `rebuild` apply only to
-/// copies in the store of their originals. Mandatory objects are always included, whatever owns them, so that the store
-/// is valid.
+/// Objects are selected by the rules of copying, but values are not changed: directives such as `rebuild` apply only to
+/// copies in the store of their originals. Mandatory objects are always included, regardless of their owners, so that the
+/// store is valid.
 public struct GraphSubset: Sendable {
     /// The treatment of objects that are related to those of the subset but not owned by any of them.
     public enum Neighbours: String, Sendable, Hashable, CaseIterable {
@@ -38,8 +38,8 @@ public struct GraphSubset: Sendable {
         self.neighbours = neighbours
     }
 
-    /// What the store would contain; creates none. Throws the errors of `write(_:to:progress:)` that can be detected
-    /// before.
+    /// The plan of `write(_:to:replacing:progress:)`: the objects that the store would contain. Creates no store. Throws
+    /// the errors of that method that can be detected before writing.
     public func plan(_ objects: [NSManagedObject], progress: Progress? = nil) throws -> CopyPlan {
         guard let model = objects.first?.managedObjectContext?.rootCoordinator?.managedObjectModel else {
             return CopyPlan()
@@ -85,7 +85,7 @@ public struct GraphSubset: Sendable {
         var chosen = rules
         chosen.isSubset = true
         chosen.takesNeighbours = neighbours == .include
-        // The originals are unique. Substitutes may not be, which is reported with their names.
+        // The originals have unique values. Substitutes may be equal, which is an error that names the attribute.
         chosen.uniqueness = redaction == nil ? .unchecked : .error
         let paths = KeyPathResolver(model)
         for (name, substitute) in redaction?.substitutes.sorted(by: { $0.key < $1.key }) ?? [] {

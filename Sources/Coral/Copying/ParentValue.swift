@@ -1,6 +1,6 @@
 import CoreData
 
-/// An attribute of an ancestor in the graph, whose value is used: that of the nearest ancestor that has it.
+/// An attribute of an ancestor in the graph whose value a copy takes. The nearest ancestor with the attribute is used.
 struct ParentValue {
     /// The required entity of the ancestor, if any.
     var entity: String?
@@ -9,7 +9,7 @@ struct ParentValue {
     /// value is copied.
     var isBlankWithoutParent: Bool
 
-    /// Whether an object of an entity has the attribute, with the type of the one that takes its value.
+    /// Whether objects of an entity have the attribute, and it has the given type: that of the attribute that takes its value.
     func isAttribute(of entity: NSEntityDescription, type: NSAttributeType) -> Bool {
         guard entity.attributesByName[attribute]?.attributeType == type else { return false }
         guard let name = self.entity else { return true }

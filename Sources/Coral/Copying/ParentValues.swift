@@ -1,6 +1,6 @@
 import CoreData
 
-/// Takes attributes' values from the copies of ancestors in the graph.
+/// Sets attributes of copies to values of the copies of their ancestors in the graph.
 struct ParentValues {
     private let graph: CopyGraph
     /// Copies of this batch that are not created yet, by the indexes of their objects.

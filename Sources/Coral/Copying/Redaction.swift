@@ -1,15 +1,16 @@
 import CoreData
 import ModelFiles
 
-/// Replaces attributes' values by meaningless substitutes. Equal values get equal substitutes, so that matching values
-/// match afterwards.
+/// Replaces attributes' values by meaningless substitutes. Equal values get equal substitutes, so that comparisons for
+/// equality have the same results as before.
 ///
 ///     var redaction = Redaction(secret: secret)
 ///     redaction.replace("Customer.name", by: .name)
 ///     redaction.replace("Customer.email", by: .email)
 ///
-/// Substitutes are computed from the secret and the value alone (HMAC-SHA256), in every store and every run. With the
-/// secret, guesses can be checked; keep it confidential, or use `Redaction()` with a random secret.
+/// Substitutes are computed from the secret and the value alone (HMAC-SHA256), so they are the same in every store and
+/// every run. With the secret, a guessed value can be verified; keep it confidential, or use `Redaction()` with a random
+/// secret.
 public struct Redaction: Sendable {
     /// The substitute of a value. Null stays null, except for `constant`.
     public enum Substitute: Sendable, Hashable {
@@ -109,8 +110,8 @@ private struct SubstituteNumbers: RandomNumberGenerator {
         block = Array(SecureHash.authenticationCode(for: SubstituteNumbers.bytes(of: value), key: key))
     }
 
-    /// The bytes that identify a value: text is encoded as text, so that equal texts get equal substitutes in every
-    /// attribute.
+    /// The bytes from which the substitute of a value is computed. They do not depend on the attribute, so that equal texts
+    /// get equal substitutes in all attributes.
     private static func bytes(of value: Any) -> Data {
         switch value {
         case let value as Data: value
@@ -169,7 +170,7 @@ private struct SubstituteNumbers: RandomNumberGenerator {
     mutating func uuid() -> UUID {
         let (high, low) = (next(), next())
         var bytes = withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Array($0) }
-        // Marked as a random (version 4) UUID.
+        // Sets the bits of a random (version 4) UUID.
         bytes[6] = bytes[6] & 0x0F | 0x40
         bytes[8] = bytes[8] & 0x3F | 0x80
         return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }

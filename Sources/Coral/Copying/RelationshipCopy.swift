@@ -6,8 +6,8 @@ struct RelationshipCopy {
     let relationship: NSRelationshipDescription
     /// The relationship of the copies.
     let target: NSRelationshipDescription
-    /// The rule, except for links that are copied instead: those to objects without which the copy could not be saved,
-    /// and exclusive ones if the rules say so.
+    /// The effective rule: `copy` in place of `link` for mandatory to-one relationships whose link would be exclusive, or that
+    /// belong to a subset, and for all exclusive links if `CopyRules.exclusiveLinks` is `copy`.
     let rule: CopyRule
     /// Determines the rule for each object, in place of `rule`.
     let choice: CopyRules.RuleClosure?

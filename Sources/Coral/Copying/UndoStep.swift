@@ -25,11 +25,11 @@ struct UndoStep {
         } catch {
             takingBack()
             context.processPendingChanges()
-            // The group must not be empty: it is the last one, and the one before it is the user's.
+            // An empty group would be discarded, and `undo()` would then revert an earlier group, which is not part of this work.
             manager.registerUndo(withTarget: context) { _ in }
             manager.endUndoGrouping()
             if isOutermost {
-                // Undone while registration is disabled, so that there is nothing to redo.
+                // Registration is disabled during the undo, so that no redo action is recorded.
                 manager.disableUndoRegistration()
                 manager.undo()
                 manager.enableUndoRegistration()

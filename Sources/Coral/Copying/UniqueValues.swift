@@ -1,7 +1,7 @@
 import CoreData
 import GraphDocuments
 
-/// Makes values of uniqueness constraints unique before copies are created, so that the first save succeeds.
+/// Makes values of uniqueness constraints unique before copies are created, so that saving the copies succeeds.
 final class UniqueValues {
     private let context: NSManagedObjectContext
     private let rule: CopyRules.Uniqueness
@@ -66,7 +66,7 @@ final class UniqueValues {
 
     // MARK: - Suffixes
 
-    /// A copy that needs another text.
+    /// A copy whose text must be made unique by a suffix.
     private struct Candidate {
         var draft: CopyDraft
         var attribute: String
@@ -104,7 +104,7 @@ final class UniqueValues {
         return Candidate(draft: draft, attribute: part.name, stem: UniqueValues.stem(of: text, suffix))
     }
 
-    /// The number after the largest of any object, saved or not.
+    /// The number after the largest one of all objects, saved and unsaved.
     private func nextNumber(
         _ attribute: NSAttributeDescription, _ constraint: UniquenessConstraint, _ draft: CopyDraft, at place: String
     ) throws -> Int64 {
@@ -219,7 +219,7 @@ final class UniqueValues {
         return (draft.entity.relationships[index], target)
     }
 
-    /// The keys of the context's objects, among those that could equal the drafts' keys.
+    /// The keys of existing objects in the context that may equal a key of the drafts.
     private func existing(_ drafts: [CopyDraft], _ constraint: UniquenessConstraint) throws -> Set<Key> {
         // The most selective property gives the smallest result.
         let distinct = constraint.properties.map { name in

@@ -23,7 +23,7 @@ struct UniquenessConstraint: Hashable {
         let copied = related.union(attributes.lazy.map(\.target.name))
         var constraints: [UniquenessConstraint] = []
         var declared: Set<[String]> = []
-        // From the root down, so that a constraint that is repeated further down is used once, for the topmost entity.
+        // Starts at the root entity, so that a constraint that subentities repeat is used once, for the topmost entity.
         for ancestor in Array(sequence(first: entity, next: { $0.superentity })).reversed() {
             for constraint in ancestor.uniquenessConstraints {
                 let names = constraint.compactMap { ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name }

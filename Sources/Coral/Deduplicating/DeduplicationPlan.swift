@@ -49,7 +49,7 @@ public final class DeduplicationPlan {
                 try moveRelationships(of: duplicate, to: group.survivor)
             }
         }
-        // Deleted after all references are replaced, so that delete rules have no effect.
+        // Duplicates are deleted after all references are replaced, so that delete rules have no effect.
         context.processPendingChanges()
         for group in groups {
             for duplicate in group.duplicates { context.delete(duplicate) }
@@ -77,7 +77,7 @@ public final class DeduplicationPlan {
                 let members = duplicate.value(forKey: name) as? NSOrderedSet ?? NSOrderedSet()
                 guard members.count > 0 else { continue }
                 let moved = members.array.filter { !own.contains($0) }
-                // An object with a to-one inverse loses the duplicate by the move; the order of the others is kept.
+                // The members are removed from the duplicate and appended to those of the survivor, whose order is kept.
                 duplicate.setValue(NSOrderedSet(), forKey: name)
                 survivor.setValue(NSOrderedSet(array: own.array + moved), forKey: name)
             } else {
@@ -91,7 +91,7 @@ public final class DeduplicationPlan {
         try replaceReferencesWithoutInverse(to: duplicate, by: survivor)
     }
 
-    /// Relationships without an inverse are found by one fetch each.
+    /// Replaces references to a duplicate in relationships without an inverse. Cost: one fetch for each such relationship.
     private func replaceReferencesWithoutInverse(
         to duplicate: NSManagedObject, by survivor: NSManagedObject
     ) throws {

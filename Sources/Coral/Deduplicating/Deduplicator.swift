@@ -52,7 +52,7 @@ public struct Deduplicator {
             }
         }
         var groups: [DeduplicationPlan.Group] = []
-        // Keys with relationships come last: their parents may be merged first.
+        // Entities with relationships in their key come last, because the related objects must be merged before.
         var replaced: [NSManagedObjectID: NSManagedObject] = [:]
         progress?.begin(pending.count)
         try context.readingOneState {

@@ -28,7 +28,7 @@ struct DiagramBox {
         height = relationshipsTop + Self.block(box.relationships.count)
     }
 
-    /// The height of some rows with their padding.
+    /// The height of a number of rows with their padding.
     private static func block(_ rows: Int) -> Double {
         rows == 0 ? 0 : Double(rows) * rowHeight + 2 * padding
     }

@@ -1,4 +1,4 @@
-/// The column of each box: edges go to the right, most of them to the next column, and columns stay near the wanted
+/// The column of each box: edges go to the right, most of them to the next column, and columns stay near the target
 /// height.
 struct GraphLayering {
     /// The column of each node, starting at 0.
@@ -72,7 +72,7 @@ struct GraphLayering {
         }
     }
 
-    /// Moves half of the boxes that are connected to one box only to its other side, if there are many.
+    /// If many boxes are connected only to the same box, places half of them on the other side of that box.
     private mutating func spreadLeaves() {
         var edgesOf = [[Int]](repeating: [], count: graph.nodes.count)
         for index in realEdges {
@@ -98,7 +98,7 @@ struct GraphLayering {
         }
     }
 
-    /// Assigns every node to a column right of all its predecessors, the first one that has room.
+    /// Assigns every node to the first column to the right of all its predecessors that has room.
     private mutating func assign() {
         var predecessors = [[Int]](repeating: [], count: graph.nodes.count)
         var successors = predecessors

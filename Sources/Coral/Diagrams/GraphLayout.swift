@@ -1,7 +1,7 @@
-/// Lays out boxes and lines in columns. Lines start and end at the sides of boxes, run between columns, and pass
-/// columns at positions of their own, so that no line crosses a box.
+/// Lays out boxes and lines in columns. Lines start and end at the sides of boxes and run between columns; where a line
+/// passes a column, a gap between boxes is reserved for it, so that no line crosses a box.
 ///
-/// Cost: some sweeps over all lines; crossings are counted pairwise within the gap between two columns.
+/// Cost: several passes over all lines; crossings are counted pairwise within the gap between two columns.
 struct GraphLayout {
     private let graph: LayeredGraph
     private static let spacing = 30.0
@@ -17,8 +17,8 @@ struct GraphLayout {
         return pack(parts.sorted { $0.drawing.width * $0.drawing.height > $1.drawing.width * $1.drawing.height }, graph)
     }
 
-    /// Arranges the components in shelves: side by side as long as there is room, lower ones stacked beside a higher
-    /// one.
+    /// Arranges the components in horizontal strips: side by side as long as there is room, lower ones stacked beside a
+    /// higher one.
     private static func pack(
         _ parts: [(members: [Int], edges: [Int], drawing: GraphDrawing)], _ graph: LayeredGraph
     ) -> GraphDrawing {

@@ -64,7 +64,7 @@ struct GraphOrdering {
                 links.isEmpty
                 ? Double(index) : links.reduce(0) { $0 + endPosition($1) } / Double(links.count)
         }
-        // Items without neighbours there approximately keep their position: equal keys keep their order.
+        // Items without neighbours on that side approximately keep their position, because equal keys keep their order.
         columns[layer] = column.enumerated().sorted { left, right in
             (keys[left.element] ?? 0, left.offset) < (keys[right.element] ?? 0, right.offset)
         }.map(\.element)

@@ -1,4 +1,5 @@
-/// The vertical positions of items: near those that they are connected with, so that lines are level, without overlap.
+/// The vertical positions of items: near the items that they are connected with, so that lines are nearly horizontal, and
+/// without overlap.
 struct GraphPlacement {
     /// The upper edge of each item.
     private(set) var tops: [Double]
@@ -40,8 +41,8 @@ struct GraphPlacement {
         }
     }
 
-    /// Moves each item of a column as near as possible to the position where its lines would be level: minimises the
-    /// sum of squares while keeping the order and the distances, by merging items that would overlap.
+    /// Moves each item of a column as near as possible to the position where its lines would be horizontal: minimises the
+    /// sum of the squared distances, keeping the order and the minimum spacing, by merging items that would overlap.
     private mutating func place(_ layer: Int, left: Bool, right: Bool) {
         struct Block {
             var count: Int

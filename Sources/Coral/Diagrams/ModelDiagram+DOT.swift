@@ -55,7 +55,7 @@ extension ModelDiagram {
     }
 
     private static func quoted(_ name: String) -> String {
-        // Scalars: a quote and a combining mark are one `Character`.
+        // Escapes scalars, not characters: a quote followed by a combining mark is one `Character`.
         var text = ""
         for scalar in name.unicodeScalars {
             if scalar == "\\" || scalar == "\"" { text += "\\" }

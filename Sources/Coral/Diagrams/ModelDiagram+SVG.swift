@@ -10,8 +10,8 @@ extension ModelDiagram {
     /// Cost: grows with the square of the number of lines between two columns.
     ///
     /// - Parameters:
-    ///   - title: The title of the picture, for programs that read it aloud; nil for none.
-    ///   - link: The address that the box of an entity leads to, by the entity's name; nil for no links.
+    ///   - title: The title of the picture, for screen readers; nil for none.
+    ///   - link: Returns the address to which the box of an entity links, by the entity's name; nil for no links.
     public func svg(title: String? = nil, link: ((String) -> String)? = nil) -> String {
         let boxes = self.boxes.map(DiagramBox.init)
         let indexes = Dictionary(
@@ -37,7 +37,7 @@ extension ModelDiagram {
         ).text(title: title, links: link.map { link in self.boxes.map { link($0.name) } })
     }
 
-    /// Spreads the ends of lines that end at a title, and not at a row of their own.
+    /// Distributes the ends of lines that end at a box's title instead of at a row, so that they do not coincide.
     private static func spreadArrivals(in graph: inout LayeredGraph) {
         let middle = DiagramBox.headerHeight / 2
         var arrivals: [Int: [Int]] = [:]
@@ -212,7 +212,7 @@ private struct DiagramPicture {
         way += "L\(point(here))"
         for index in path.indices.dropFirst() {
             var next = path[index]
-            // Points are in pairs: the line curves from a box or a pass to the next one, and is straight within a pass.
+            // Points are in pairs: the line is straight within a pair and curves from the end of a pair to the next.
             if index.isMultiple(of: 2) {
                 way += "L\(point(next))"
             } else {
@@ -229,7 +229,7 @@ private struct DiagramPicture {
     private func loop(_ start: GraphDrawing.Point, _ end: GraphDrawing.Point) -> String {
         let side = number(start.x + Self.stub)
         let far = number(start.x + 42)
-        // A relationship that is its own inverse ends beside its beginning.
+        // The line of a relationship that is its own inverse ends slightly above its beginning.
         let low = start.y == end.y ? end.y - 13 : end.y
         return "M\(point(start))H\(side)C\(far) \(number(start.y)) \(far) \(number(low)) \(side) \(number(low))"
             + "H\(number(end.x))"
@@ -261,7 +261,7 @@ private struct DiagramPicture {
 
     private func point(_ point: GraphDrawing.Point) -> String { "\(number(point.x)) \(number(point.y))" }
 
-    /// With one decimal at most: precise enough for a picture, and deterministic.
+    /// Formats a number with at most one decimal, which is precise enough for a picture and deterministic.
     private func number(_ value: Double) -> String {
         let tenths = Int((value * 10).rounded())
         return tenths.isMultiple(of: 10) ? "\(tenths / 10)" : "\(Double(tenths) / 10)"

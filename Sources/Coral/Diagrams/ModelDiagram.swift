@@ -90,7 +90,8 @@ public struct ModelDiagram: Sendable, Hashable {
             .sorted { ($0.from, $0.label, $0.to) < ($1.from, $1.label, $1.to) }
     }
 
-    /// The entities, their parents, and the other ends of relationships from and to them.
+    /// The names of the given entities, of their parents, and of the entities at the other end of relationships from or to
+    /// them.
     private static func neighbourhood(of names: Set<String>, in entities: [NSEntityDescription]) -> Set<String> {
         var shown = names
         for entity in entities {
@@ -166,8 +167,8 @@ extension ModelDiagram {
         return lines
     }
 
-    /// Whether the line of a relationship and its inverse starts here: at the to-many side, else at the cascading one,
-    /// else at the first by name.
+    /// Whether the line of a relationship and its inverse starts at this relationship: at the to-many side, else at the
+    /// cascading side, else at the first by name.
     private static func isOwner(_ relationship: NSRelationshipDescription) -> Bool {
         guard let inverse = relationship.inverseRelationship else { return true }
         if relationship === inverse { return true }

@@ -1,5 +1,5 @@
-/// An estimate of the width of text without a font, for a sans serif typeface of usual proportions; rather too wide
-/// than too narrow.
+/// Estimates the width of text without a font, for a sans serif typeface of usual proportions. The estimate tends to be
+/// too wide.
 enum TextWidth {
     /// The width of a text at a size, both in points.
     static func width(_ text: String, size: Double, isBold: Bool = false) -> Double {
@@ -13,7 +13,7 @@ enum TextWidth {
         case "f", "t", "r", "(", ")", "[", "]", " ", "-", "/": 0.41
         case "m", "w", "M", "W", "@": 0.95
         case "A"..."Z", "<", ">", "+", "=": 0.72
-        // Half of these scripts is full-width; characters without a width of their own are negligible.
+        // Characters of these scripts count as full-width, although some, such as combining marks, are narrower.
         case "\u{1100}"..."\u{11FF}", "\u{2E80}"..."\u{D7FF}", "\u{F900}"..."\u{FAFF}", "\u{1F000}"..."\u{3FFFF}": 1.05
         default: 0.62
         }

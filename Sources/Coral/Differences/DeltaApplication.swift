@@ -2,17 +2,17 @@ import CoreData
 import GraphDocuments
 
 extension GraphDelta {
-    /// Applies the delta's changes to the objects of a context, all or none, unsaved. Records are found by object URI,
-    /// by primary key or by natural key, depending on the delta's names. Primary keys are those of the store in the
-    /// delta's headers: in other stores such objects are missing; without a header they are of the context's first
-    /// store. An object whose key the delta changes is found by its former key (`RecordUpdate.oldID`). To revert, apply
-    /// `inverse`.
+    /// Applies the delta's changes to the objects of a context, all or none, unsaved. Objects are found by object URI,
+    /// by primary key or by natural key, depending on how the delta names its records. Primary keys belong to the store in
+    /// the delta's headers, so an object of another store is missing; without a header they belong to the context's first
+    /// store. An object whose key the delta changes is found by its former key (`RecordUpdate.oldID`). To revert a delta,
+    /// apply its `inverse`.
     ///
     /// Throws `DeltaError` with the code `unknownKey` if the delta has `updatesWithUnknownKey`. With `checking`, throws
     /// `DeltaError` if an object does not have the state that the delta expects, as far as the delta contains it; without
     /// it, missing objects are skipped. Throws `ImportError` if a value does not fit the
     /// model. Call it on the context's queue. Cost: one fetch for each entity and batch of objects. `progress` counts
-    /// changes; cancelling it throws `CocoaError.userCancelled`, and nothing has changed.
+    /// changes; if it is cancelled, the method throws `CocoaError.userCancelled` and changes nothing.
     public func apply(
         to context: NSManagedObjectContext, checking: Bool = true, identity: ImportIdentity = ImportIdentity(),
         folder: URL? = nil, progress: Progress? = nil
@@ -63,7 +63,7 @@ private struct DeltaApplication {
             case .inserted: break
             case .updated(let update): try check(update)
             case .deleted(let record):
-                // A deletion expects every value and relationship of its record.
+                // Before a deletion, every value and relationship of the deleted record is checked.
                 try check(
                     RecordUpdate(
                         id: record.id, entity: record.entity,

@@ -47,7 +47,7 @@ struct DeltaTargets {
         named[id] = object
     }
 
-    /// Registers the new name of an object, before its key is changed; nil if it is missing.
+    /// Registers the new name of an object before its key is changed. The object is nil if it is missing.
     mutating func rename(_ object: NSManagedObject?, from old: RecordID, to new: RecordID) {
         named[new] = .some(object)
         formerNames.insert(old)
@@ -96,7 +96,7 @@ struct DeltaTargets {
     private func objectID(_ id: RecordID) -> NSManagedObjectID? {
         var uri = URL(string: id.text)
         if let entity = id.entity, let key = id.primaryKey {
-            // In another store the key would be that of another object.
+            // In another store the primary key belongs to another object.
             let store = coordinator.persistentStores.first {
                 storeUUIDs.isEmpty || storeUUIDs.contains($0.identifier ?? "")
             }

@@ -29,7 +29,7 @@ public struct GraphComparison {
     public var identity = ImportIdentity()
     /// The entities and properties that are compared, and for given objects the objects that belong to them.
     public var shape = GraphShape.everything
-    /// The folder of files beside documents; nil refuses such files.
+    /// The folder that contains the external files of documents; if nil, a document with such files is an error.
     public var folder: URL?
 
     private let model: NSManagedObjectModel
@@ -41,9 +41,9 @@ public struct GraphComparison {
 
     /// The changes from one state to another.
     ///
-    /// If objects of one store are named by natural keys, one whose key has changed is an update that contains both keys
-    /// (`RecordUpdate.oldID`). Objects of different stores are only identified by their keys: one with another key is a
-    /// deleted and an inserted one.
+    /// If objects of one store are named by natural keys, an object whose key has changed is an update that contains both
+    /// keys (`RecordUpdate.oldID`). Objects of different stores are only identified by their keys: a changed key appears as
+    /// a deletion and an insertion.
     ///
     /// Throws `ImportError` if an identity does not fit the model, `DocumentError`, `ShapeError`,
     /// `CocoaError.userCancelled`, and errors of fetching.
@@ -176,7 +176,7 @@ extension GraphExporter {
         _ = try session.export(from: objects.map(\.objectID), to: &writer, progress: nil)
     }
 
-    /// Passes the records of whole stores to a function, which is not kept.
+    /// Passes the records of whole stores to a function, which is not called after the return.
     @discardableResult
     package func exportStore(
         of snapshot: StoreSnapshot, toRecords body: @escaping (GraphRecord) throws -> Void

@@ -92,8 +92,8 @@ struct GraphStateReader {
         }
     }
 
-    /// The record with references by the ids of its store. A natural key is that of the time of the export, and may have
-    /// changed.
+    /// The record with references by the ids of its store. Natural keys in ids are removed, because they were written at the
+    /// time of the export and may have changed.
     private func record(comparing record: GraphRecord) -> GraphRecord {
         let prefix = store.map { "x-coredata://\($0)/" }
         return record.renamed { id in
@@ -108,7 +108,7 @@ struct GraphStateReader {
     ) throws {
         let files = DocumentFolder(folder)
         while var record = try reader.next() {
-            // A value in a file beside the document equals the same value inside it.
+            // Replaces files beside the document by their contents, so that they equal the same values inside a document.
             for index in record.attributes.indices {
                 guard case .file(let file) = record.attributes[index].value, !file.isMissing else { continue }
                 let isArchive = schema.entity(record.entity)?.attribute(record.attributes[index].name)?.type

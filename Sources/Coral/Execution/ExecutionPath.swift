@@ -41,7 +41,7 @@ public struct ObjectsReason: Error, Sendable, Hashable, CustomStringConvertible 
     /// The property that it concerns.
     public var property: String?
 
-    /// A reason of a kind, with a sentence and its subject.
+    /// Creates a reason with a code, a sentence, and the entity and property that it concerns.
     public init(_ code: Code, _ message: String, entity: String? = nil, property: String? = nil) {
         self.code = code
         self.message = message
@@ -62,7 +62,7 @@ public struct ObjectsReason: Error, Sendable, Hashable, CustomStringConvertible 
         public static let options = Code(rawValue: "options")
         /// The store is not an SQLite store of this package's engine, or there are several.
         public static let store = Code(rawValue: "store")
-        /// An entity has a class of its own, whose methods may do work.
+        /// An entity has a class of its own, whose overridden methods must be called.
         public static let classes = Code(rawValue: "classes")
         /// An entity or a property that rows do not support.
         public static let model = Code(rawValue: "model")

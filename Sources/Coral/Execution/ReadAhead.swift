@@ -10,7 +10,7 @@ final class ReadAhead<Element>: @unchecked Sendable {
     private let isRead = DispatchGroup()
     private var next: Result<Element, any Error>?
 
-    /// - Parameter read: Reads the next element; called on another thread, and never twice at a time.
+    /// - Parameter read: Reads the next element; called on another thread, and never concurrently with itself.
     init(label: String, _ read: @escaping () throws -> Element) {
         self.read = read
         queue = DispatchQueue(label: label)
@@ -22,12 +22,13 @@ final class ReadAhead<Element>: @unchecked Sendable {
         queue.async(group: isRead) { self.next = Result(catching: self.read) }
     }
 
-    /// The element whose reading was begun; nil if none was. Throws the error of reading it.
+    /// The element that `begin()` started to read, after waiting for it; nil if `begin()` was not called. Throws the error
+    /// of reading.
     func element() throws -> Element? {
         wait()
         return try next?.get()
     }
 
-    /// Waits until nothing is read.
+    /// Waits until a read in progress has finished.
     func wait() { isRead.wait() }
 }

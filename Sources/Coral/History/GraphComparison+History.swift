@@ -55,8 +55,8 @@ extension GraphComparison {
     /// Pins a context to the state after the last transaction of the history. If other connections commit in the meantime,
     /// their transactions are read too, and the context is pinned again.
     ///
-    /// If this does not succeed after some attempts, the pinned state may be later than the history: changes after the
-    /// history are then also part of the next delta, and this delta has no old values.
+    /// If other connections keep committing, the attempts end, and the pinned state may be later than the history. Changes
+    /// after the history are then also part of the next delta, and this delta has no old values.
     private static func pin(
         _ context: NSManagedObjectContext, _ fold: inout HistoryFold, _ pages: HistoryPages, _ progress: Progress?
     ) throws {

@@ -1,7 +1,7 @@
 import CoreData
 import GraphDocuments
 
-/// Makes a delta of the objects that a history names.
+/// Computes the delta of the objects that a history contains.
 struct HistoryDelta {
     private let comparison: GraphComparison
     private let coordinator: NSPersistentStoreCoordinator

@@ -16,7 +16,7 @@ struct HistoryFold {
     private(set) var replacedValues: [NSManagedObjectID: [String: Any]] = [:]
     /// The token of the last transaction; nil if nothing was read.
     private(set) var token: NSPersistentHistoryToken?
-    /// What the objects were before the first of the changes.
+    /// The state of the objects before the first of the changes.
     private(set) var reversal = HistoryReversal()
 
     /// Adds the changes of a transaction that follows those added before.
@@ -42,12 +42,12 @@ struct HistoryFold {
         }
     }
 
-    /// Adds an object whose properties are unchanged, but whose name is not.
+    /// Adds an object whose properties are unchanged but whose name has changed.
     mutating func addUnchanged(_ id: NSManagedObjectID) {
         if fates[id] == nil { fates[id] = .updated([]) }
     }
 
-    /// Discards the earlier states of the objects, where their present state is not known to be that of the last transaction.
+    /// Discards the earlier states of the objects, for use if their present state may be later than the last transaction.
     mutating func invalidateReversal() { reversal.invalidate() }
 
     private static func names(of change: NSPersistentHistoryChange) -> Set<String>? {

@@ -1,10 +1,10 @@
 import CoreData
 import GraphDocuments
 
-/// The names of objects that a history names: present and deleted ones, after and before its transactions.
+/// The names of the objects in a history, present and deleted, both after and before its transactions.
 ///
-/// `name(of:)` is unique for all of them. `formerNames(of:)` are the names before the transactions: a deleted object may
-/// have had the natural key of a present one, and a present one may have had another key.
+/// `name(of:)` is unique among them. `formerNames(of:)` returns the names before the transactions: a deleted object may
+/// have had the natural key that a present object has now, and a present object may have had another key.
 struct HistoryNames {
     private let present: RecordNames
     private let fold: HistoryFold
@@ -20,7 +20,7 @@ struct HistoryNames {
         self.rules = rules
     }
 
-    /// The unique name of an object: that of a present one, and for a deleted one its ID.
+    /// The unique name of an object: the exported name of a present object, or the ID of a deleted one.
     func name(of id: NSManagedObjectID) -> RecordID {
         guard case .deleted? = fold.fates[id] else { return present.name(of: id) }
         guard let rules, !rules.rules(of: id.entity).isEmpty else {
@@ -53,7 +53,7 @@ struct HistoryNames {
 
     // MARK: - Keys
 
-    /// Whether a part of the key has been set, or of a related object's key that it contains.
+    /// Whether a transaction has set a part of the object's key, or a part of a related object's key that it contains.
     private func mayHaveAnotherKey(_ id: NSManagedObjectID, generation: Int) -> Bool {
         guard generation < 16, case .updated(let properties)? = fold.fates[id],
             let rule = rules?.rules(of: id.entity).first

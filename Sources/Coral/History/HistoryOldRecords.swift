@@ -69,7 +69,7 @@ struct HistoryOldRecords {
 
     // MARK: - Members
 
-    /// Takes inserted objects out of an object's to-many relationships, and puts many-to-many relationships back.
+    /// Removes inserted objects from an object's to-many relationships, and restores many-to-many relationships.
     private mutating func setMembers(of id: NSManagedObjectID) throws {
         guard var record = records[id] else { return }
         for index in record.relationships.indices {
@@ -83,7 +83,7 @@ struct HistoryOldRecords {
         records[id] = record
     }
 
-    /// Moves members of one-to-many relationships back to the owners that they had.
+    /// Restores the former owners of members of one-to-many relationships.
     private mutating func moveMembers(_ present: [NSManagedObjectID: GraphRecord], in plan: ShapePlan) {
         let owners = Dictionary(records.map { ($0.value.id, $0.key) }, uniquingKeysWith: { first, _ in first })
         for (id, old) in records {

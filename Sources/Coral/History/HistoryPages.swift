@@ -51,7 +51,7 @@ public struct HistoryPages {
             let page = try context.performAndWait { try fetch(request, limit: size, in: context) }
             for transaction in page { try body(transaction) }
             guard let last = page.last else { return }
-            // The next page has the intended number of changes if its transactions are as large.
+            // If the next transactions have the same average size, the next page has the intended number of changes.
             let changes = page.reduce(0) { $0 + ($1.changes?.count ?? 0) }
             size = max(1, min(pageSize, size * 4, page.count * Self.changeCount / max(1, changes)))
             request = .fetchHistory(after: last.token)

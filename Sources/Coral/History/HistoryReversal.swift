@@ -27,7 +27,7 @@ struct HistoryReversal {
         }
     }
 
-    /// Returns false if an old value is not known.
+    /// Adds the old values of a change. Returns false if one of them is not known.
     private mutating func addOldValues(of change: NSPersistentHistoryChange) throws -> Bool {
         #if canImport(Darwin) || CORAL_PUBLIC_API
             return false

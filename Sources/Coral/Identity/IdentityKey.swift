@@ -12,7 +12,7 @@ struct IdentityKey: Hashable {
         case value(GraphValue)
         /// An object in the store.
         case object(NSManagedObjectID)
-        /// An object that is only in the payload: the index of its node.
+        /// An object that exists only in the payload: the number of its node.
         case node(Int)
     }
 

@@ -28,13 +28,13 @@ struct IdentityLookup {
             !key.parts.contains { if case .node = $0 { true } else { false } }
         }
         var found: [(IdentityKey, [NSManagedObject])] = []
-        // Without an index each fetch scans all rows, so a batch has as many keys as a statement can have.
+        // Without an index each fetch scans all rows, so each fetch gets as many keys as a statement permits.
         let batchSize = isIndexed(rule) ? batchSize : max(batchSize, Self.largestBatch / max(rule.parts.count, 1))
         for start in stride(from: 0, to: stored.count, by: batchSize) {
             let batch = stored[start..<min(start + batchSize, stored.count)]
             let objects = try fetch(predicate(for: batch, of: rule, entity), of: entity.name)
             if objects.isEmpty { continue }
-            // Nearly every key is given once, and has one object, which needs no list.
+            // Fast path: nearly every key is given once and belongs to one object, which needs no array.
             let positions = Dictionary(zip(batch, 0...)) { first, _ in first }
             let isDistinct = positions.count == batch.count
             var first = [NSManagedObject?](repeating: nil, count: batch.count)
@@ -128,7 +128,7 @@ struct IdentityLookup {
 
     // MARK: - By content
 
-    /// For each content the objects of exactly this entity with the same attribute values.
+    /// For each of the contents, the objects of exactly this entity (not of subentities) with the same attribute values.
     func objects(
         of entity: EntityImport, withContents contents: [[String: GraphValue]]
     ) throws -> [[NSManagedObject]] {

@@ -1,9 +1,9 @@
 import CoreData
 import GraphDocuments
 
-/// Determines which nodes represent the same object, and which objects of the context they are: one index over store,
-/// context and payload. The rules are those of `RecordMatching`; ids of the same store and contents, which rows do not
-/// have, are matched here.
+/// Determines which nodes represent the same object, and which objects of the context they represent. The rules are those
+/// of `RecordMatching`. Matching by ids of the same store and by contents, which an import by rows does not support, is
+/// implemented here.
 ///
 /// Cost: in each round one fetch for each key and batch.
 struct IdentityMatcher {
@@ -12,7 +12,7 @@ struct IdentityMatcher {
     private let options: ImportOptions
     private let conversion: ValueConversion
     private let lookup: IdentityLookup
-    /// Cached, because every node uses it.
+    /// The context's coordinator, cached because it is used for every node.
     private let coordinator: NSPersistentStoreCoordinator?
     private var index: [IdentityKey: ImportNode] = [:]
     /// The nodes that were matched by the ids of the same store, if these take precedence over keys.
@@ -36,7 +36,7 @@ struct IdentityMatcher {
             context: context, model: payload.model, batchSize: options.batchSize, progress: progress)
     }
 
-    /// Resolves every node: afterwards it is matched, or new. Throws the errors of fetching.
+    /// Resolves every node: afterwards it is matched with an object, or needs a new one. Throws the errors of fetching.
     mutating func match() throws {
         index.reserveCapacity(payload.nodes.count)
         try matchRounds(payload.nodes)
@@ -72,7 +72,7 @@ struct IdentityMatcher {
         }
     }
 
-    /// The rule of some attributes; the entity's own, if it is the same.
+    /// The rule with the given attributes: the entity's own rule if it has the same ones, else a new rule.
     private func rule(for names: [String], of entity: EntityImport) -> IdentityRule {
         if let own = entity.rules.first(where: { $0.parts.map(\.name) == names }) { return own }
         // The key is unique among the objects of the topmost ancestor that has the attributes.
@@ -87,7 +87,7 @@ struct IdentityMatcher {
     /// The object in a store of the context that a node's id identifies.
     private func objectID(of node: ImportNode) -> NSManagedObjectID? {
         guard options.identity.usesObjectURIs, let id = node.id, !id.isNaturalKey, let coordinator else { return nil }
-        // The entity may have another name than in the document.
+        // The entity may have been renamed since the document was written.
         let entity = id.entity.flatMap { payload.model.entity($0)?.name }
         return id.uri(inStore: payload.header?.storeUUID, entity: entity)
             .flatMap { coordinator.managedObjectID(forURIRepresentation: $0) }
@@ -107,8 +107,8 @@ struct IdentityMatcher {
         }
     }
 
-    /// Finds the objects of references whose key no object has by the id of the same store: their key may have changed
-    /// since. Each is a conflict. Cost: a fetch for each entity of such references.
+    /// For references whose key belongs to no object, finds the objects by their ids in the same store, because the keys may
+    /// have changed since the export. Each is reported as a conflict. Cost: a fetch for each entity of such references.
     fileprivate mutating func matchReferencesByID(_ nodes: [ImportNode]) throws {
         var named: [NSManagedObjectID: ImportNode] = [:]
         for node in nodes where node.resolved.isReference && node.resolved.matchedID == nil && !node.keys.isEmpty {
@@ -185,7 +185,7 @@ struct IdentityMatcher {
             var taken: Set<NSManagedObjectID> = []
             let found = try lookup.objects(of: entity, withContents: contents)
             for (node, objects) in zip(group, found) {
-                // Two records with the same content are two objects, as they would be in the store.
+                // Each object is matched with one record only: two records with the same content are two objects.
                 guard let object = objects.first(where: { taken.insert($0.objectID).inserted }) else { continue }
                 node.matchedID = object.objectID
                 node.object = object

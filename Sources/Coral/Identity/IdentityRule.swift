@@ -33,7 +33,7 @@ final class IdentityRule: Hashable, Sendable {
         digest = hasher.finalize()
     }
 
-    // The rules of a model are few, and each is one object, so that most comparisons end with the first condition.
+    // A model has few rules, and each is one instance, so most comparisons are decided by `===`.
     static func == (left: IdentityRule, right: IdentityRule) -> Bool {
         left === right || left.entity == right.entity && left.parts == right.parts
     }

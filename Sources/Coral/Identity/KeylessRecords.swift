@@ -19,7 +19,7 @@ enum KeylessRecords {
                 }
             }
         }
-        // A record can be nested in another one without a key, which must be matched before.
+        // An owner may itself be a record without a key, which must be matched first; so passes are repeated until none matches.
         var isChanged = true
         while isChanged {
             isChanged = false

@@ -1,8 +1,8 @@
 import CoreData
 import GraphDocuments
 
-/// Finds the owned children of a populated object that records without a key represent: those with the same attribute
-/// values. So populating an object twice from a server's dictionary does not create its children again.
+/// Matches records without a key with owned children of a populated object that have the same attribute values, so that
+/// populating an object twice from the same dictionary does not create its children again.
 ///
 /// An object owns the destinations of its cascading relationships, unless a policy is declared for the relationship.
 struct OwnedChildMatcher {
@@ -81,13 +81,12 @@ struct OwnedChildMatcher {
 }
 
 extension NSManagedObject {
-    /// The destinations of a relationship: in the order of an ordered one, else in an order that may differ in the next
-    /// run.
+    /// The destinations of a relationship, in order if the relationship is ordered; otherwise the order is not deterministic.
     func members(of relationship: RelationshipImport) -> [NSManagedObject] {
         relationship.destinations(in: value(forKey: relationship.name))
     }
 
-    /// The destinations of a relationship, in the order of an ordered one, else by primary key.
+    /// The destinations of a relationship, in order if the relationship is ordered, else sorted by primary key.
     func sortedMembers(of relationship: RelationshipImport) -> [NSManagedObject] {
         let members = members(of: relationship)
         return relationship.isOrdered ? members : members.sortedByName(of: \.objectID)

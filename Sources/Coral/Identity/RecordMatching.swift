@@ -1,5 +1,6 @@
-/// How the records of an import are matched with each other and with stored objects. The rules are here; a type that
-/// conforms keeps the index of keys and looks up stored objects: `IdentityMatcher` managed objects, `RowMatcher` rows.
+/// How the records of an import are matched with each other and with stored objects. This protocol implements the rules.
+/// Conforming types store the index of keys and look up stored objects: `IdentityMatcher` looks up managed objects,
+/// `RowMatcher` rows.
 ///
 /// 1. Records are matched in rounds. A round has the records whose keys are known: first those with keys of attributes
 ///    alone, then those whose keys contain references to records of earlier rounds. Records whose keys contain each other
@@ -14,21 +15,21 @@ protocol RecordMatching {
     /// The values of a key; equal keys identify the same object.
     associatedtype Key
     associatedtype Keys: Sequence<Key>
-    /// What is known of the record that stated a key first.
+    /// A representation of the record that stated a key first.
     associatedtype Holder
     /// A stored object.
     associatedtype Object
 
-    /// Resolves what the keys of records refer to, as far as it is known.
+    /// Resolves the references in keys whose destinations are known by now.
     mutating func beginRound() throws
     /// Whether a record is not matched yet, and not merged into another one.
     func isPending(_ record: Record) -> Bool
     /// Whether the records to which the keys of a record refer are matched.
     func isReady(_ record: Record) -> Bool
-    /// Refuses records whose keys contain each other, or something that is unknown.
+    /// Refuses records whose keys contain each other or an unresolved reference.
     mutating func refuseUnready(_ records: [Record]) throws
 
-    /// Determines the keys of the records of a round, and matches records by what takes precedence over keys.
+    /// Determines the keys of the records of a round, and matches records by the criteria that take precedence over keys.
     mutating func prepare(_ records: [Record]) throws
     /// The keys of a record whose parts are all known and not null, in order of preference.
     func keys(of record: Record) -> Keys
@@ -36,7 +37,7 @@ protocol RecordMatching {
     func isSame(_ holder: Holder, _ record: Record) -> Bool
     /// Adds a key to the index, and to those that are looked up.
     mutating func hold(_ key: Key, by record: Record) throws
-    /// Makes one object of a record and an earlier one with the same key.
+    /// Merges a record into an earlier record with the same key.
     mutating func merge(_ record: Record, into holder: Holder) throws
 
     /// Looks up the added keys: calls `adopt` for each stored object that has one of them.
@@ -48,7 +49,7 @@ protocol RecordMatching {
     mutating func setMatch(_ object: Object, of record: Record) throws
     /// Reports that several stored objects have a key of a record.
     mutating func noteSeveral(_ objects: Int, _ record: Record, _ key: Key) throws
-    /// Whether an object that was matched by something else than a key takes precedence over the object with the key.
+    /// Whether an object that was matched by another criterion takes precedence over the object with the key.
     mutating func prefers(_ known: Object, to other: Object, for record: Record) -> Bool
     /// Refuses a record whose keys belong to two objects.
     mutating func refuseAmbiguity(_ record: Record, _ known: Object, _ other: Object) throws
@@ -95,7 +96,7 @@ extension RecordMatching {
         try complete(records)
     }
 
-    /// Decides about the stored objects that have a key of a record.
+    /// Matches a record with the stored object that has one of its keys, or reports why this is not possible.
     ///
     /// - Parameters:
     ///   - object: The first of them.

@@ -7,12 +7,12 @@ import GraphDocuments
 /// other options allow it: in one pass and one transaction, so that an error or cancellation leaves the store
 /// unchanged. Memory holds some hundred records and some 25 bytes for each object of the document. Records that rows cannot
 /// hold, such as those with values of transformable attributes, are imported through objects in the same transaction: the
-/// document is read a second time for these. If they are more than 5,000, or if records cannot be imported one by one (two
-/// of them have the same key, for example), all of the document is imported through objects.
+/// document is read a second time for these. If there are more than 5,000 of them, or if records cannot be imported one by
+/// one (two of them have the same key, for example), the whole document is imported through objects.
 ///
 /// Any other document is imported in batches of objects, each of which is saved on its own. Relationships to records that
-/// were not read yet are deferred: if there are any, the document is read a second time for these. Memory holds one batch and
-/// the ids of all records. After an error or cancellation the batches saved before it stay in the store. For all-or-nothing
+/// were not read yet are deferred: if there are any, the document is read a second time to set them. Memory holds one batch
+/// and the ids of all records. After an error or cancellation the batches saved before it stay in the store. For all-or-nothing
 /// imports use `importDocument(_:intoStoreAt:model:…)`, which works on a copy of the store, or `GraphImporter`, which works
 /// in memory.
 ///
@@ -26,8 +26,8 @@ public struct BatchImporter {
     public let coordinator: NSPersistentStoreCoordinator
     /// How documents are imported.
     public var options: ImportOptions
-    /// The number of records that are imported together. An object at the top and the objects nested inside it stay in
-    /// one batch.
+    /// The number of records that are imported together. A record at the top of the document and the records nested inside
+    /// it are always in one batch, which may therefore be larger.
     public var batchSize: Int
     /// Whether documents in the plain layout may be imported by rows, without objects.
     public var rowImporting = RowImporting.automatic

@@ -8,7 +8,7 @@ protocol BatchedImport {
     /// Sets the relationships that were deferred.
     mutating func setDeferredLinks() throws
 
-    /// Reports the objects that still lack a required relationship, which a later record might have set.
+    /// Reports the objects that still lack a required relationship after all records were imported.
     mutating func checkRequirements() throws
 
     /// The counts and first entries of the import, once the other functions have been called.

@@ -1,5 +1,5 @@
 extension DanglingReferencePolicy {
-    /// What an import does with a reference whose object does not exist.
+    /// The treatment of a reference whose object does not exist.
     enum Outcome {
         /// The record has an error.
         case error
@@ -9,7 +9,7 @@ extension DanglingReferencePolicy {
         case omission
     }
 
-    /// The decision of an import, for objects and for rows.
+    /// The outcome of this policy, used by imports through objects and by rows.
     ///
     /// - Parameter isKnown: Whether the document contains the object, but its record is omitted or deletes it: the
     ///   reference is then not dangling, and an error would be reported twice.

@@ -1,4 +1,4 @@
-/// The deferred relationships of a record, by their positions in it. The last position stands for all after it too.
+/// The deferred relationships of a record, as a set of their positions in it. All positions from 63 on share one bit.
 struct DeferredLinks {
     private var bits: UInt64 = 0
 

@@ -3,7 +3,7 @@ struct DestinationClaims {
     /// The name of a relationship, and the number of the destination's node.
     private typealias Claim = (relationship: String, target: Int)
 
-    // Most records have one, which needs no array.
+    // Most records have one destination, which is stored without an array.
     private var first: Claim?
     private var others: [Claim] = []
 

@@ -29,8 +29,8 @@ public struct DocumentModelDifference: Sendable, Hashable, CustomStringConvertib
         }
     }
 
-    /// The differences between a document's model and another, sorted by name; empty if the document does not describe
-    /// its model.
+    /// The differences between a document's model and another model, sorted by name; empty if the document's header does
+    /// not describe its model.
     static func differences(of header: DocumentHeader?, to model: NSManagedObjectModel) -> [DocumentModelDifference] {
         guard let theirs = header?.entityVersionHashes, !theirs.isEmpty else { return [] }
         let ours = model.entityVersionHashesByName

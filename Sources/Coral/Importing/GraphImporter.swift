@@ -19,7 +19,7 @@ import GraphDocuments
 /// Cost: one fetch for each key and batch of records; memory grows with the document. `BatchImporter` imports documents
 /// that do not fit into memory.
 public struct GraphImporter {
-    /// The context that gets the changes.
+    /// The context that objects are imported into.
     public let context: NSManagedObjectContext
     /// How documents are imported.
     public var options: ImportOptions

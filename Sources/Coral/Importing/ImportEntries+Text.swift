@@ -4,7 +4,7 @@ import GraphDocuments
 // The entries of a plan as text: one line for each step, which begins with a sign for its kind.
 
 extension ImportSubject: CustomStringConvertible {
-    /// The object's name in its store, as `Note/p12`; of an object to insert, the entity and the record's label.
+    /// The object's name in its store, such as `Note/p12`; for an object to insert, the entity and the record's label.
     public var description: String {
         if let object, let url = URL(string: object) { return "\(entity)/\(url.lastPathComponent)" }
         return label.hasPrefix(entity) ? label : "\(entity) \(label)"

@@ -20,7 +20,7 @@ public struct ImportEntries<Entry> {
         if kept.count < limit { kept.append(entry()) }
     }
 
-    /// Whether one more would be kept.
+    /// Whether the next entry would be kept.
     var keepsNext: Bool { kept.count < limit }
 }
 
@@ -138,7 +138,7 @@ public struct ImportMissingFile: Sendable, Hashable, CustomStringConvertible {
 public struct ImportConflict: Sendable, Hashable, CustomStringConvertible {
     /// The record, and its object.
     public var subject: ImportSubject
-    /// The property in conflict, if it is about one.
+    /// The property in conflict; nil if the conflict concerns the whole record.
     public var property: String?
     /// The conflict and its resolution, as a sentence.
     public var message: String

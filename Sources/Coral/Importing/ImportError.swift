@@ -20,7 +20,7 @@ public struct ImportError: Error, Sendable, Hashable {
     public var ruleCode: Int?
     /// The other errors, if several stopped an import; this error is the first. At most `ImportOptions.entryLimit`.
     public var others: [ImportError] = []
-    /// The number of other errors that were found before the import stopped, also of those that are not kept.
+    /// The number of other errors that were found before the import stopped, including those that are not kept.
     public var otherCount = 0
 
     /// An error of a kind, with a sentence and its subject.
@@ -44,7 +44,7 @@ public struct ImportError: Error, Sendable, Hashable {
 
         /// There is no context, or it has no coordinator.
         public static let noContext = Code(rawValue: "noContext")
-        /// The importer's declarations do not fit the model.
+        /// The import's options do not fit the model, or the importer is used wrongly, for example a plan is applied twice.
         public static let misuse = Code(rawValue: "misuse")
         /// A value that cannot be converted to the declared type.
         public static let wrongValue = Code(rawValue: "wrongValue")

@@ -6,7 +6,7 @@ import GraphDocuments
 final class ImportModel {
     /// The schema for readers, including earlier names.
     let schema: GraphSchema
-    /// How documents of a foreign design are read.
+    /// How documents that were not written by this package map to the model; nil if the options have no mapping.
     let mapping: MappingPlan?
     private let entities: [String: EntityImport]
 
@@ -102,7 +102,7 @@ final class ImportModel {
 }
 
 extension ImportModel {
-    /// Refuses hooks for entities and properties that the model does not have: they would never be called.
+    /// Throws `ImportError` for hooks of entities and properties that the model does not have: they would never be called.
     fileprivate static func check(_ hooks: ImportHooks, _ entities: [String: NSEntityDescription]) throws {
         let records = [Array(hooks.shouldImport.keys), Array(hooks.willImport.keys), Array(hooks.didImport.keys)]
         for name in Set(records.joined()).sorted() where name != "*" && entities[name] == nil {

@@ -1,7 +1,7 @@
 import CoreData
 import GraphDocuments
 
-/// One object of the payload: its records, and its managed object once it is found or inserted.
+/// One object of the payload: the records that describe it, and its managed object once it is found or inserted.
 ///
 /// Records with the same id or the same key share one node. A node without records stands for an object that is only
 /// referred to.
@@ -18,7 +18,7 @@ final class ImportNode {
     private(set) var isReference = true
     /// Whether the last record is a tombstone.
     private(set) var isTombstone = false
-    /// The records that state an id which an earlier record has stated.
+    /// The records whose id another record of the document already has.
     var repeatedRecords: [PlacedRecord] = []
     /// The id that messages and results use.
     var id: RecordID?
@@ -31,7 +31,7 @@ final class ImportNode {
     var referencedNodes: [String: ImportNode] = [:]
     /// The attributes that identify the object, if a mapping states them for this record.
     var keyNames: [String]?
-    /// Whether the document has only the object's key, so that a new object is incomplete.
+    /// Whether the document contains only the key of a new object, which is therefore incomplete.
     var isStub = false
     /// Whether the record is at the top of the document.
     var isTop = false
@@ -108,7 +108,7 @@ final class ImportNode {
         linkedEntity === entity ? link.relationship : entity.relationships[link.relationship.name]
     }
 
-    /// What the last record that mentions a relationship states of it.
+    /// The link of a relationship in the last record that mentions it.
     func link(of relationship: String) -> StatedLink? {
         links.last { $0.relationship.name == relationship }
     }

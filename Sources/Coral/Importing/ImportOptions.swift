@@ -22,8 +22,8 @@ public struct ImportOptions {
     public var operations: Operations = .all
     /// The operations permitted on objects nested inside others in the document; nil for the same as at the top.
     public var relationshipOperations: Operations?
-    /// How documents of a foreign design map to the model; nil for documents written by this package. See `Dialect` for
-    /// the directives that a model may contain.
+    /// How documents that were not written by this package map to the model; nil for documents of this package. See
+    /// `Dialect` for the directives that a model may contain.
     public var mapping: Mapping?
     /// The owner that all objects at the top of the document are added to.
     public var owner: ImportOwner?
@@ -63,7 +63,7 @@ public struct ImportOptions {
     public var hooks = ImportHooks()
     /// How documents are read: limits, trailing commas, shape.
     public var reading = ReadingOptions()
-    /// The folder of files beside the document; nil refuses such files.
+    /// The folder that contains the external files of the document; if nil, a document with such files is an error.
     public var folder: URL?
     /// The policy for values whose files did not exist when the document was written. An import keeps the object's
     /// value or refuses the record; a restored store refers to the missing file again with the policy `keep`. The

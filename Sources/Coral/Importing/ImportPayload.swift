@@ -1,7 +1,7 @@
 import CoreData
 import GraphDocuments
 
-/// The records that were read of a document as nodes, and the nodes by their ids.
+/// The records that were read from a document, as nodes, and the nodes by the ids of their records.
 final class ImportPayload {
     let model: ImportModel
     /// The document's header; nil if it has none.
@@ -19,7 +19,8 @@ final class ImportPayload {
     private(set) var objectsOutside: [NSManagedObject] = []
     /// Finds the object of a record of an earlier batch; nil if the document is not read in batches.
     var objectOutside: ((RecordID) -> NSManagedObject?)?
-    /// Whether a record whose id an earlier batch had is repeated: in the pass that reads values.
+    /// Whether a record with the id of a record of an earlier batch is a repetition. True in the pass that reads values; in a
+    /// later pass every record has been read before.
     var findsRepetitions = false
 
     private struct Reference: Hashable {
@@ -83,8 +84,8 @@ final class ImportPayload {
         }
     }
 
-    /// Adds the results of a mapping: the entities and keys that the record's references stand for, and the record's
-    /// own key.
+    /// Adds the results of a mapping: the entities and keys that the record's references identify, and the record's own
+    /// key.
     private func take(_ details: MappedDetails, of node: ImportNode) {
         node.keyNames = node.keyNames ?? details.key
         for (id, named) in details.references {
@@ -158,7 +159,7 @@ final class ImportPayload {
     func link() {
         let unlinked = linkedCount..<nodes.count
         for number in unlinked where !nodes[number].isReference { link(nodes[number]) }
-        // The nodes created in this loop have no records.
+        // Nodes that the loop has created are references without records, which have no links.
         linkedCount = nodes.count
     }
 

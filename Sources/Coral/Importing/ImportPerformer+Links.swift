@@ -94,8 +94,8 @@ extension ImportPerformer {
         guard options.keepsSidesApart, relationship.inverse?.isToMany == false else {
             return object.setValue(target, forKey: relationship.name)
         }
-        // A value that is set while its change is announced updates the inverse, so the change of an object that is not
-        // new, and would not be saved otherwise, is announced before.
+        // A value that is set between `willChangeValue` and `didChangeValue` updates the inverse, so the primitive value is set
+        // after both. They are called only to mark an existing object as changed, so that it is saved.
         if !object.isInserted {
             object.willChangeValue(forKey: relationship.name)
             object.didChangeValue(forKey: relationship.name)
@@ -134,7 +134,7 @@ extension ImportPerformer {
             relationship, of: object,
             to: relationship.policy == .union ? old + difference.added.map { listedObjects[$0] } : members)
         note(setting, added: difference.added.map { listed[$0] }, removed: removed)
-        // A list of keys changes membership; it does not make the removed objects orphans.
+        // Objects are deleted as orphans only if the record contains the members, not if it lists their keys.
         if !removed.isEmpty, !setting.isByKey, replacesMembers(of: setting) {
             orphans += removed.sortedByName(of: \.objectID).map { ($0, relationship) }
         }
@@ -247,8 +247,8 @@ extension ImportPerformer {
         changes.inserts.add(ImportInsert(subject: node.subject, values: set))
     }
 
-    /// Records which object the document states for the other side of a to-one relationship. Two different objects are
-    /// a conflict; the last one is used.
+    /// Records the destination that the document states for the other side of a to-one relationship. Two different
+    /// destinations are a conflict; the last one is used.
     private func claim(_ relationship: String, of node: ImportNode, for target: ImportNode) {
         guard claims[node.number].add(target.number, for: relationship) else { return }
         changes.conflicts.add(

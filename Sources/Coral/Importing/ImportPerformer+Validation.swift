@@ -21,14 +21,14 @@ extension ImportPerformer {
             check(object) { try object.validateForUpdate() }
         }
         if session.part == .deferredLinks {
-            // Objects whose relationships are all dangling are not changed, and were not validated in their batch.
+            // An object whose deferred references are all dangling is unchanged in this pass, but was not validated in its batch.
             for node in objectNodes {
                 guard let object = node.object, !object.hasChanges, !object.isDeleted else { continue }
                 check(object) { try object.validateForUpdate() }
             }
         }
         for object in context.deletedObjects { check(object) { try object.validateForDelete() } }
-        // Sets have no stable order; only the failures are sorted.
+        // The changed objects come from sets, which have no stable order. Sorting the failures alone is sufficient.
         let numbered = failures.map {
             (node(of: $0.object)?.number ?? .max, ObjectName($0.object.objectID), $0)
         }

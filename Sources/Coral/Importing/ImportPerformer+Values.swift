@@ -48,7 +48,7 @@ extension ImportPerformer {
                 if !value.isNull, changes.inserts.keepsNext {
                     inserted.append(GraphAttribute(name: attribute.name, value: value))
                 }
-                // A default is read only where it may have to be cleared.
+                // The current value, which may be a default, is read only if null may have to replace it.
                 if try !value.isNull || !attribute.value(of: object).isNull {
                     object.setValue(try attribute.object(for: value, folder: options.folder), forKey: attribute.name)
                 }

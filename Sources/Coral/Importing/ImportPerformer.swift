@@ -15,13 +15,13 @@ final class ImportPerformer {
     private let nodes: [ImportNode]
     let conversion: ValueConversion
     let equality: ValueEquality
-    /// The nodes by their objects, once one is looked up: for messages, and where some objects are exempt from validation.
+    /// The nodes by their objects, built at the first lookup: for messages, and for exempting objects from validation.
     private var nodesByObject: [ObjectIdentifier: ImportNode]?
     /// The nodes whose object has only the key values of the references to it.
     private var stubs: [ImportNode] = []
-    /// Nodes with relationships to records that were not read yet.
+    /// The nodes with relationships to records that were not read yet.
     var deferred: Set<Int> = []
-    /// These relationships, by the id of the record.
+    /// The relationships to records that were not read yet, by the id of the record that has them.
     var deferredLinks: [RecordID: DeferredLinks] = [:]
     /// The relationships that objects lack and that records of later batches may still set.
     var requirements: [ImportSession.OpenRequirement] = []
@@ -91,7 +91,7 @@ final class ImportPerformer {
                 }
                 return
             }
-            // The record names an ancestor; the stored object's entity is used.
+            // The record states an ancestor of the stored object's entity; the latter is used.
             if let own = session.model.entity(object.entity), own !== node.entity { node.entity = own }
             let isWanted =
                 operations.contains(.update) && !isOlder(node, than: object) && shouldImport(node, object)
@@ -124,7 +124,7 @@ final class ImportPerformer {
         if let object = node.object { nodesByObject?[ObjectIdentifier(object)] = node }
     }
 
-    /// Whether objects that a save would write are not validated yet.
+    /// Whether some objects that a save would write are exempt from validation.
     var hasExemptions: Bool { !stubs.isEmpty || !deferred.isEmpty }
 
     /// The node of an object that has a record or is a stub. Called after all objects are assigned.
@@ -151,7 +151,7 @@ final class ImportPerformer {
         let properties = node.entity.entity.propertiesByName.keys
         for record in node.records {
             for member in record.unknownMembers {
-                // Built only for entries that are kept: a document may have a million such members.
+                // The message is built only for entries that are kept, because a document may have a million such members.
                 func message() -> String {
                     let name = member.name.count > 100 ? "\(member.name.prefix(100))…" : member.name
                     return "\(node.entity.name) has no property \"\(name)\"."

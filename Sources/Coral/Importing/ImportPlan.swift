@@ -60,7 +60,7 @@ public final class ImportPlan<Root: NSManagedObject> {
     /// records in the document's header (`DocumentHeader.roots`), in their order; without these, those at its top.
     ///
     /// Throws the first `ImportError`, which contains the others, if the plan has errors; else errors of saving to a
-    /// parent context. A plan can be applied once.
+    /// parent context. A plan can be applied only once.
     @discardableResult
     public func apply() throws -> [Root] {
         guard !isApplied else { throw ImportError(.misuse, "The plan has been applied already.") }

@@ -1,7 +1,7 @@
 import CoreData
 import GraphDocuments
 
-/// A relationship that objects require.
+/// A relationship that must have at least one or `minCount` destinations.
 struct ImportRequirement: Hashable {
     /// The topmost entity with the relationship.
     let entity: String
@@ -26,7 +26,8 @@ struct ImportRequirement: Hashable {
         self.ruleCode = ruleCode
     }
 
-    /// Nil if the error is not that a required relationship has too few objects.
+    /// Creates the requirement that a validation error reports as violated. Nil for errors other than a required
+    /// relationship with too few destinations.
     init?(_ error: NSError, of entity: NSEntityDescription, _ property: String) {
         guard
             [NSValidationMissingMandatoryPropertyError, NSValidationRelationshipLacksMinimumCountError]

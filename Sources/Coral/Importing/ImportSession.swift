@@ -128,7 +128,7 @@ final class ImportSession {
             let refused = performer.refused.subtracting(excluded)
             guard options.skipsInvalid, !refused.isEmpty else { return }
             leftOut = performer.changes.errors.kept.filter { !matcher.errors.contains($0) }
-            // A refused record may already be the target of relationships: the work is repeated without it.
+            // A refused record may already be the destination of relationships, so all changes are made again without it.
             excluded.formUnion(refused)
             context.rollback()
             for node in payload.nodes where node.matchedID == nil { node.object = nil }

@@ -14,7 +14,7 @@ public enum ImportSource {
     /// Records with their positions in a document without a header, for example read by `ForeignDocument`.
     case placedRecords([PlacedRecord])
 
-    /// Whether the source is a text or a property list, which contains no objects of the application.
+    /// Whether the source is the data of a document, which, unlike a dictionary, contains no objects of the application.
     var isDocument: Bool {
         switch self {
         case .data, .file: true

@@ -1,12 +1,12 @@
 /// The order in which an import makes the changes of some records: those of a whole document, or of a batch.
 ///
-/// There are two adapters: `ImportPerformer` changes managed objects, `RowImport` writes rows. Links are set after all
-/// values, because a record may refer to a later one; objects are deleted after that, because a record may still use
-/// them; and all is validated at the end, because other records may supply what an object lacks. Rows, which are written
-/// at once, are validated one by one before they are written, and what other records may supply is checked after the
-/// last batch (`BatchedImport`).
+/// Two types conform: `ImportPerformer` changes managed objects, `RowImport` writes rows. Relationships are set after all
+/// values, because a record may refer to a later one. Objects are deleted after that, because a record may still refer to
+/// them. Objects are validated at the end, because other records may set their required relationships. Rows are validated
+/// one by one before they are written, except for required relationships, which are checked after the last batch
+/// (`BatchedImport`).
 protocol ImportSteps {
-    /// Assigns each record the object that has its key, or a new one.
+    /// Assigns an object to each record: the stored object that matches it, or a new one.
     mutating func assignObjects() throws
 
     /// Sets the values of attributes, and defaults of new objects.
@@ -15,10 +15,10 @@ protocol ImportSteps {
     /// Sets the relationships whose destinations are known.
     mutating func setLinks() throws
 
-    /// Deletes what the options say.
+    /// Deletes the objects of tombstones, orphans, and the objects that deletion scopes cover.
     mutating func deleteObjects() throws
 
-    /// Validates what the steps have changed.
+    /// Validates the objects that the other steps have changed.
     mutating func validate() throws
 }
 

@@ -21,7 +21,7 @@ struct LinkSetting {
     /// Whether the record lists keys of the destinations, and does not contain them.
     var isByKey: Bool { record.details?.relationshipsByKey.contains(given.name) ?? false }
 
-    // For messages only, because texts are expensive.
+    // The following are computed for messages only, because building strings is expensive.
 
     /// The name in messages: of the entity and of the relationship.
     var name: String { "\(node.entity.name).\(relationship.name)" }

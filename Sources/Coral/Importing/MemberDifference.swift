@@ -1,7 +1,7 @@
-/// How the members of a to-many relationship change by a record: the decision of an import, for objects and for rows.
+/// The changes that a record makes to the members of a to-many relationship, computed for objects and for rows.
 ///
-/// Members are identified by a key, such as a primary key or an `ObjectIdentifier`, and listed by their indexes, so that
-/// a caller finds its own form of each.
+/// Members are identified by a key, such as a primary key or an `ObjectIdentifier`. Results are indexes in the arrays that
+/// the caller has passed, so that the caller can find the objects or rows.
 struct MemberDifference {
     /// The listed members, each once, in order.
     private(set) var listed: [Int]

@@ -71,7 +71,7 @@ final class ObjectImport: BatchedImport {
         let reading = importer.options.reading(for: model, rootEntity: entity)
         let reader = try source.reader(schema: model.schema, options: reading, mapping: model.mapping)
         countsBytes = reader.byteCount != nil
-        // A mapping may have functions of the application, and a dictionary objects of it.
+        // The functions of a mapping and the objects of a dictionary belong to the application and stay on the caller's thread.
         let readsAhead = model.mapping == nil && source.isDocument
         return RecordBatches(
             reader, batchSize: importer.batchSize, readsAhead: readsAhead, where: isIncluded, mayEndWith: mayEndBatch)
@@ -109,8 +109,8 @@ final class ObjectImport: BatchedImport {
         if countsBytes, part == .batch { progress?.completedUnitCount = Int64(batch.bytesRead) }
     }
 
-    /// Where records with errors are omitted, the objects that were inserted for them are deleted again, and then those that
-    /// required them. An object that was in the store before cannot be omitted: its error ends the import.
+    /// With `skipsInvalid`, the objects that were inserted for invalid records are deleted again, and then the objects that
+    /// required them. An object that was in the store before the import cannot be omitted: its error ends the import.
     ///
     /// Cost: a statement for each relationship that an object of a batch lacked. If an object still lacks it whose record is in
     /// another batch, the document is read again.
@@ -149,7 +149,7 @@ final class ObjectImport: BatchedImport {
         return records
     }
 
-    /// Deletes objects that this import has inserted, and notes which others lack them now.
+    /// Deletes objects that this import has inserted, and records the objects that lack a required relationship afterwards.
     ///
     /// - Throws: The error of an object that was in the store before, or whose deletion deletes one.
     private func omit(_ objects: [(id: NSManagedObjectID, error: ImportError)]) throws {

@@ -1,7 +1,7 @@
 /// The objects that lacked required relationships when they were written, in an import that does not hold the whole
 /// document. A later record may still set the relationships, so they are checked after the last record.
 ///
-/// The objects include those outside of the document whose destination was given to another object.
+/// The objects include some that are not in the document: those whose destination a record has moved to another object.
 struct OpenRequirements<Object: Hashable, Record> {
     private var objects: [ImportRequirement: [Object: Record?]] = [:]
 
@@ -15,8 +15,8 @@ struct OpenRequirements<Object: Hashable, Record> {
 
     /// The objects that still lack a relationship, sorted by relationship.
     ///
-    /// - Parameter lacking: The objects among the given ones that lack a relationship now, in order. Called once for
-    ///   each relationship.
+    /// - Parameter lacking: Returns those of the given objects that lack the relationship now, in order. Called once for each
+    ///   relationship.
     func violations<Found>(
         _ lacking: (ImportRequirement, Dictionary<Object, Record?>.Keys) throws -> [(Object, Found)]
     ) rethrows -> [(requirement: ImportRequirement, object: Found, record: Record?)] {

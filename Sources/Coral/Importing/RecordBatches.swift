@@ -42,7 +42,7 @@ final class RecordBatches {
         reading?.begin()
     }
 
-    // Nothing is read any more when an error ends the import.
+    // Waits for the read in progress, so that nothing is read after an error has ended the import.
     deinit { reading?.wait() }
 
     /// The next batch, which may be empty; nil after the last one.
@@ -60,7 +60,8 @@ final class RecordBatches {
         return batch
     }
 
-    /// What is read, apart from the batches so that it can be read while they are deallocated.
+    /// The reader and its conditions, in an object of their own, which the reading thread uses without retaining
+    /// `RecordBatches`.
     private final class Source {
         private var reader: any DocumentReader
         private let batchSize: Int

@@ -8,7 +8,7 @@ import CoreData
         /// Whether a store can be replaced.
         static let isPossible = true
 
-        /// Replaces a store. Others can read it meanwhile, and writers wait.
+        /// Replaces a store. Meanwhile other connections can read the store, and connections that write wait.
         ///
         /// - Parameter fill: Creates and fills a store at a location.
         static func run(at url: URL, _ fill: (URL) throws -> Void) throws {
@@ -18,7 +18,7 @@ import CoreData
         }
     }
 #else
-    /// A store on a server cannot be locked by Core Data's public API: it is not replaced.
+    /// Core Data's public API cannot lock a store on a server, so a store is not replaced.
     enum ServerStoreReplacement {
         static let isPossible = false
 

@@ -1,7 +1,7 @@
 import GraphDocuments
 
-/// What a record states of a relationship, with the nodes of its destinations: the relationship of the model is looked up
-/// by its name once.
+/// A relationship as a record states it, with the nodes of its destinations. The relationship is looked up in the model by
+/// its name only once.
 struct StatedLink {
     /// The relationship, of the entity that the node had when the payload was linked.
     let relationship: RelationshipImport
@@ -14,7 +14,7 @@ struct StatedLink {
     enum Destinations {
         case toOne(ImportNode?)
         case toMany([ImportNode])
-        /// A to-many that is null in the document, not an empty list.
+        /// A to-many relationship that is null in the document, as opposed to an empty list.
         case nullToMany
 
         var nodes: [ImportNode] {
@@ -33,15 +33,15 @@ struct StatedLink {
         self.destinations = destinations
     }
 
-    /// The link after other records were placed before its own.
+    /// The link after a number of other records was inserted before its own record.
     func moved(by count: Int) -> StatedLink {
         var link = self
         link.record += count
         return link
     }
 
-    /// Whether a destination is neither a record of this batch nor of an earlier one. A later record may have its id; what
-    /// the id refers to in the store is decided after all records are read.
+    /// Whether a destination is neither a record of this batch nor of an earlier one. A later record may have its id, so the
+    /// id is looked up in the store only after all records are read.
     var isUnread: Bool {
         switch destinations {
         case .toOne(let node): node?.isUnread ?? false

@@ -30,7 +30,7 @@ public enum StoreCreation {
     /// final one in one transaction. A store that exists there is never replaced. A process that is killed leaves its draft.
     ///
     /// Throws the errors of `fill`; `CocoaError.fileWriteFileExists` if there is a file that must not be replaced; Core
-    /// Data's errors if the location cannot be written to or the existing store is in use. The location is then
+    /// Data's errors if the location cannot be written to or the existing store is in use. After an error the location is
     /// unchanged.
     ///
     /// - Parameters:
@@ -80,7 +80,7 @@ public enum StoreCreation {
     /// Throws as `makeStore(at:model:replacing:_:)` does.
     ///
     /// - Parameters:
-    ///   - url: Where the store is made.
+    ///   - url: The location of the new store.
     ///   - model: The model of the store.
     ///   - header: The document whose UUID and metadata the store gets; nil for a UUID of its own.
     ///   - joinTablesLike: A store of the model from which the names of join tables are taken; nil for those of Core
@@ -124,7 +124,7 @@ public enum StoreCreation {
 }
 
 extension CocoaError {
-    /// The error with the final location in place of the draft's, which the caller has not chosen and which is removed.
+    /// The error with the final location in place of the draft location, which the caller has not chosen and which is removed.
     fileprivate func naming(_ destination: URL, insteadOf draft: URL) -> CocoaError {
         var information = userInfo
         for (key, value) in information {

@@ -17,7 +17,7 @@ import CoreData
             replacement = try StoreReplacement(at: destination)
         }
 
-        /// A copy of a store in ``workFolder``, without changes that others make.
+        /// A copy of a store in ``workFolder``. Later changes of the store do not affect it.
         ///
         /// - Parameter isLocked: Whether the store is the one at ``destination``, which is then locked until it is replaced.
         func copy(of url: URL, isLocked: Bool) throws -> URL {

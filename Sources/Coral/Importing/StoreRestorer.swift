@@ -11,7 +11,7 @@ public struct StoreRestorer {
     public var model: NSManagedObjectModel
     /// How documents are read: limits, trailing commas.
     public var reading = ReadingOptions()
-    /// The folder of files beside the document; nil refuses such files.
+    /// The folder that contains the external files of the document; if nil, a document with such files is an error.
     public var folder: URL?
 
     /// The policy for values whose files did not exist when the document was written. By default the store refers to

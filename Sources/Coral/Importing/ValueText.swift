@@ -1,7 +1,7 @@
 import Foundation
 import GraphDocuments
 
-/// Formats values for messages: short, and on one line.
+/// Formats values for messages, in a short form on one line.
 public enum ValueText {
     /// A value as text. Long strings are truncated.
     public static func text(_ value: GraphValue) -> String {

@@ -76,7 +76,7 @@ import GraphDocuments
                 return .objects(because: reason)
             } catch let violation as UniquenessViolation {
                 guard violation.hadRows else { throw violation.error }
-                // Only objects order changes by which a unique value moves from one existing row to another.
+                // Only the object importer orders the changes by which a unique value moves from one existing row to another.
                 let message = "Values of \(violation.entity) that must be unique move between objects."
                 return .objects(because: ObjectsReason(.contents, message, entity: violation.entity))
             } catch let mistakes as RowImportMistakes {
@@ -84,7 +84,7 @@ import GraphDocuments
             }
         }
 
-        /// Rolls back an import that is made only to determine its path.
+        /// Thrown to roll back an import that is executed only to determine its path.
         private struct DryRun: Error {
             let result: Result
         }

@@ -51,8 +51,8 @@
             var count = 0
         }
 
-        // Without dynamic checks of exclusive access, which would cost more than a search: no method calls another one
-        // while it changes the pieces.
+        // Dynamic exclusivity checks are disabled, because they would cost more than a search. This is safe: no method calls
+        // another method of the map while it modifies `pieces`.
         @exclusivity(unchecked) private var pieces: ContiguousArray<Piece>
 
         init() {

@@ -3,10 +3,10 @@
     import CoreData
     @_spi(Stores) import ManagedObjects
 
-    // The records that rows cannot hold.
+    // Importing the records that rows cannot hold through objects.
     extension RowImport {
-        /// Imports the records that are left to objects: after the rows, so that they find all other objects of the document, and
-        /// in their transaction.
+        /// Imports the records that rows cannot hold through objects, in the transaction of the rows. It is called after the rows
+        /// are written, so that all other objects of the document can be found.
         ///
         /// Cost: the document is read again up to the last of these records, which are in memory together.
         mutating func importObjects() throws {

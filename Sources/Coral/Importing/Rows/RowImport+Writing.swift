@@ -3,7 +3,7 @@
     import CoreData
     @_spi(Stores) import ManagedObjects
 
-    // The records of a batch become rows.
+    // Writing the records of a batch as rows.
     extension RowImport: ImportSteps {
         mutating func assignObjects() throws {
             guard let batch else { return }
@@ -85,7 +85,7 @@
             for (number, link) in entity.toOne.enumerated() {
                 let slot = link.reference.slot
                 guard rows.kind(row, slot) != .absent else { continue }
-                // Forward references are resolved at the end.
+                // An unresolved reference keeps its current value until forward references are resolved at the end.
                 if batch.waiting.contains(where: { $0.row == row && $0.link == number }) { continue }
                 let old = link.reference.current(batch.references[row * entity.toOne.count + number], of: key)
                 let isSet = rows.kind(row, slot) == .reference
@@ -108,8 +108,8 @@
             for (reference, old, new) in changedLinks { try reference.didSet(key, from: old, to: new) }
         }
 
-        /// Whether the attributes of a row satisfy the model's rules. Records the first that does not. A record whose validity
-        /// depends on a stored value that only objects read is left to objects.
+        /// Whether the attributes of a row satisfy the model's rules. Records the first attribute that does not. A record whose
+        /// validity depends on a stored value that the row does not contain is imported through objects.
         private mutating func isValid(_ row: Int, of batch: RowImportBatch, isNew: Bool) -> Bool {
             if !options.validates { return true }
             switch batch.entity.table.validate(row, of: batch.rows, isNew: isNew) {
@@ -156,7 +156,7 @@
                     wanted.append(target)
                 }
                 guard wanted.count == members.count else {
-                    // A member is not known yet: the whole list is deferred.
+                    // A member is not found yet, so the whole list is deferred.
                     for member in members {
                         forward.append(
                             ForwardReference(
@@ -206,13 +206,13 @@
 
         // MARK: - Required relationships
 
-        /// Records that a row lacks a destination, which its inverse or a later record may still set.
+        /// Records that a row lacks a required destination, which the inverse or a later record may still set.
         private mutating func require(_ link: RowEntity.ToOne, of key: Int64, _ record: Int) {
             guard options.validates, let requirement = link.requirement else { return }
             requirements.add(requirement, of: key, record: record)
         }
 
-        /// Records the rows whose destinations were given to other rows.
+        /// Records the rows that have lost a required destination to another row.
         private mutating func requireEmptied() {
             for emptied in writer.takeEmptied() where options.validates {
                 let relationship = emptied.relationship
@@ -257,8 +257,8 @@
             }
         }
 
-        /// The objects to which references of a relationship refer. Records those that refer to none, or to one of an
-        /// entity that the relationship does not admit.
+        /// The objects to which references of a relationship refer. Records as mistakes the references to an object of an entity
+        /// that the relationship does not permit and, if the policy for dangling references is `fail`, those to no object.
         private mutating func destinations(
             of references: ArraySlice<ForwardReference>, _ name: String, where admits: (Int) -> Bool
         ) -> [(key: Int64, entity: Int)] {

@@ -10,9 +10,9 @@
     /// up with one statement, compared column by column, and written. Each known key is stored as a digest with the
     /// primary key of its row. Forward references are kept until the end.
     ///
-    /// A record that rows cannot hold is left to objects: see `importObjects()`. What concerns several records at once, such
-    /// as two records with one key, throws `ObjectsReason`: the transaction is rolled back, and the object importer reads the
-    /// document from its beginning.
+    /// A record that rows cannot hold is imported through objects: see `importObjects()`. A problem of several records, such
+    /// as two records with the same key, throws `ObjectsReason`: the transaction is rolled back, and the object importer reads
+    /// the document from its beginning.
     struct RowImport: BatchedImport {
         private var reader: PlainFieldReader
         private let schema: GraphSchema
@@ -21,13 +21,13 @@
         let plan: RowImportPlan
         let options: ImportOptions
         private let progress: Progress?
-        /// The values of a document that equal those of a row. Plain documents have no header.
+        /// Determines whether a value of the document equals that of a row.
         let equality: ValueEquality
         private var entities: [RowCapability<RowEntity>?]
         let index = RowKeyIndex()
         let coordinator: NSPersistentStoreCoordinator
         let model: ImportModel
-        /// The records that are left to objects, by their number in the document.
+        /// The reasons of the records that are imported through objects, by the records' numbers in the document.
         var exceptions: [Int: ObjectsReason] = [:]
         /// Reads records again, by their numbers.
         let readAgain: (Set<Int>) throws -> [(number: Int, record: PlacedRecord)]
@@ -94,9 +94,9 @@
             }
         }
 
-        /// Leaves a record to objects.
+        /// Marks a record as one that is imported through objects.
         ///
-        /// - Throws: The reason, if these are so many that objects would import most of the document.
+        /// - Throws: The reason, if there are more than `exceptionLimit` such records; then all are imported through objects.
         private mutating func leave(_ reason: ObjectsReason, record: Int) throws {
             exceptions[record] = reason
             if exceptions.count > Self.exceptionLimit { throw reason }
@@ -123,7 +123,7 @@
             switch capability {
             case .objects(let reason): throw RowImportObstacle(reason)
             case .rows(let entity):
-                // The reader has counted the record that begins here.
+                // `recordCount` already includes the record that begins here.
                 if batch?.entity !== entity { batch = RowImportBatch(entity) }
                 batch?.begin(firstRecord: reader.recordCount - 1)
             }
@@ -174,7 +174,7 @@
             switch batch.entity.relationships[property] {
             case .toOne(let number)?:
                 let link = batch.entity.toOne[number]
-                // Discards an earlier value of the relationship, given under its earlier name.
+                // The record may have stated the relationship before, under its earlier name; that value is discarded.
                 batch.waiting.removeAll { $0.row == row && $0.link == number }
                 let slot = link.reference.slot
                 if reader.token == .null { return batch.rows.setNull(row, slot) }

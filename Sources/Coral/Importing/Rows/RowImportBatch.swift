@@ -34,7 +34,7 @@
         var members: [Member] = []
         /// The primary key of each row, once it is known; 0 before.
         var keys: [Int64] = []
-        /// The records that are left to objects.
+        /// The records that are imported through objects, with the reasons.
         private(set) var left: [Int: ObjectsReason] = [:]
         /// The last primary key before those of the batch's new rows.
         var firstNewKey: Int64 = 0
@@ -62,14 +62,14 @@
             left.removeAll()
         }
 
-        /// Leaves a record to objects: it is not matched, or not written.
+        /// Marks a record as one that is imported through objects: it is not written as a row.
         func leave(_ row: Int, because reason: ObjectsReason) {
             left[row] = reason
             waiting.removeAll { $0.row == row }
             if row < keys.count { keys[row] = Self.leftKey }
         }
 
-        /// Whether a record is left to objects.
+        /// Whether a record is imported through objects.
         func isLeft(_ row: Int) -> Bool { keys[row] == Self.leftKey }
 
         private static let leftKey: Int64 = -1

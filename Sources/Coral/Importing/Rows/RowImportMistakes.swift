@@ -3,8 +3,8 @@
     import CoreData
     import GraphDocuments
 
-    /// Properties of records that cannot be imported. The row importer reports only which; the object importer produces
-    /// the messages.
+    /// Properties of records that cannot be imported. The row importer records only their names; the object importer produces
+    /// the error messages.
     struct RowImportMistakes: Error {
         struct Mistake: Hashable {
             /// The number of the record in the document.
@@ -35,7 +35,7 @@
                     })
                 var found = session.changes.errors.kept.filter { $0.place.map(wanted.contains) ?? false }
                 if found.isEmpty {
-                    // The error depends on other records.
+                    // The object importer finds no error, because the error depends on records that are not among these.
                     guard let mistake = mistakes.first else { return ImportError(.invalidObject, "Invalid record.") }
                     let record = records.first { $0.number == mistake.record }?.record
                     found = [

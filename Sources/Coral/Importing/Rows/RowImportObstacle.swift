@@ -2,8 +2,8 @@
 
     import CoreData
 
-    /// The reason why a record cannot be imported by rows alone: thrown while the record is read, and caught by
-    /// `RowImport.importRecords()`, which leaves the record to objects.
+    /// The reason why a single record cannot be imported by rows: thrown while the record is read, and caught by
+    /// `RowImport.importRecords()`, which marks the record as one that is imported through objects.
     struct RowImportObstacle: Error {
         let reason: ObjectsReason
 

@@ -4,8 +4,8 @@ import CoreData
 /// and has the same result.
 ///
 /// It requires a store of this package's engine, a JSON document, and options that need no objects: no hooks, no
-/// mapping, and default policies. Otherwise, and on Apple's Core Data, objects are used whatever the setting. Records that
-/// rows cannot hold are imported through objects, in the same transaction, and their methods are called.
+/// mapping, and default policies. Otherwise, and with Apple's Core Data, objects are used regardless of this setting. Records
+/// that rows cannot hold are imported through objects, in the same transaction, and the objects' methods are called.
 public enum RowImporting: String, Sendable, Hashable, CaseIterable {
     /// Objects are always used.
     case never

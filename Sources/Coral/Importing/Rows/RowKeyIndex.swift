@@ -81,9 +81,9 @@
             }
         }
 
-        // MARK: - Records that are left to objects
+        // MARK: - Records that are imported through objects
 
-        /// Treats a record's key as that of a stored row only.
+        /// Marks the key of a record as that of a stored row only, because the record is imported through objects.
         func release(_ row: Int, of batch: RowImportBatch, key primaryKey: Int64) throws {
             guard let key = batch.entity.key, let digest = digest(of: row, in: batch.rows, key) else { return }
             identities.set(

@@ -4,8 +4,8 @@
     @_spi(Stores) import ManagedObjects
 
     /// Assigns a primary key to each record of a batch: that of a stored row, found by the record's key, or a new one.
-    /// The rules are those of `RecordMatching`. Where they merge records or use one of several rows, a reason for
-    /// objects is thrown instead.
+    /// The rules are those of `RecordMatching`. In cases in which these merge records or use the first of several rows,
+    /// `ObjectsReason` is thrown instead.
     struct RowMatcher {
         private let batch: RowImportBatch
         private let key: RowKey
@@ -151,7 +151,7 @@
 
         private mutating func adopt(_ found: FoundRows, for row: Int) throws {
             guard let digest = digests[row] else { return }
-            // Rows of one key are found one after the other.
+            // The statement returns the rows of a key in succession: if the record is already matched, this is the second row.
             try adopt(
                 Candidate(key: found.key, found: found), count: isPending(row) ? 1 : 2, for: row, digest)
         }
@@ -179,7 +179,7 @@
             }
         }
 
-        /// Leaves a record to objects because a row of another entity has its key.
+        /// Marks a record as one that is imported through objects, because a row of another entity has its key.
         private func leave(_ row: Int, matching found: FoundRows) throws {
             batch.leave(row, because: batch.entity.ofOtherEntity)
             guard let digest = digests[row], let entity = found.entity else { return }
