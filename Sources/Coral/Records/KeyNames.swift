@@ -3,7 +3,8 @@ import GraphDocuments
 
 /// Creates the ids of objects from their natural keys: `Tag/=home`.
 ///
-/// Ids are cached, so that an object is loaded once for its id, however many references there are. An object with an
+/// Ids are cached, so that an object is loaded only once for its id, independent of the number of references to it. An object
+/// with an
 /// incomplete key has no such id, nor has the second of two objects with the same key.
 final class KeyNames {
     private let context: NSManagedObjectContext
@@ -64,11 +65,11 @@ final class KeyNames {
                 })
             generation += 1
         }
-        // The parts of keys are known before the keys.
+        // Objects that are part of the keys of others come first, so that their own keys are cached.
         for object in generations.reversed().joined() { _ = name(of: object.objectID) }
     }
 
-    /// Those with a key that is not known yet, once each.
+    /// The IDs whose key is not cached yet, each once.
     private func unknown(_ ids: some Sequence<NSManagedObjectID>) -> [NSManagedObjectID] {
         var met: Set<ObjectIDKey> = []
         return ids.filter {
