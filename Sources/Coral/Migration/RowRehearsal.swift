@@ -85,7 +85,7 @@ struct RowRehearsal {
     }
 }
 
-/// A check of one object. Its result are the objects with the problem, which may be other objects than the checked one.
+/// A check of one object. It returns the objects with the problem, which may be other objects than the checked one.
 struct RowRehearsalCheck {
     let code: MigrationFinding.Code
     let entity: String

@@ -17,7 +17,7 @@
     import CoreData
 
     extension ObjectName {
-        /// With Core Data's public API only the URI has the parts.
+        /// With Core Data's public API only the URI contains the parts.
         init?(partsOf id: NSManagedObjectID) { nil }
     }
 

@@ -35,7 +35,7 @@ final class ObjectLoader {
         request.includesSubentities = false
         request.affectedStores = stores
         let ids = try context.fetch(request)
-        // Of a million names only the keys are kept.
+        // Only the keys are kept, because the names of a million objects would need much memory.
         var keys: [Int64] = []
         keys.reserveCapacity(ids.count)
         var isSorted = true
@@ -47,7 +47,7 @@ final class ObjectLoader {
             last = name
         }
         if stores == nil, keys.count == ids.count { known[ObjectIdentifier(entity)] = PrimaryKeyRanges(keys) }
-        // Stores usually return them in this order.
+        // Stores usually return the IDs in this order.
         return isSorted ? ids : ids.map { (names.newName(of: $0), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
     }
 
@@ -65,7 +65,7 @@ final class ObjectLoader {
                 continue
             }
             let entity = id.entity
-            // The last entity is usually the same.
+            // Consecutive objects usually have the same entity.
             if let index = absent.lastIndex(where: { $0.entity === entity }) {
                 absent[index].positions.append(position)
             } else {
@@ -84,7 +84,7 @@ final class ObjectLoader {
         _ ids: [NSManagedObjectID], of entity: NSEntityDescription, _ body: (Int, NSManagedObject) -> Void
     ) throws {
         let found = try fetch(ids, of: entity)
-        // They usually come in the order of their IDs.
+        // The results are usually in the order of the IDs.
         if found.count == ids.count, zip(found, ids).allSatisfy({ $0.objectID == $1 }) {
             for (position, object) in found.enumerated() where !object.isDeleted { body(position, object) }
             return
