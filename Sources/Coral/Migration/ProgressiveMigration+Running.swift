@@ -5,8 +5,7 @@ extension ProgressiveMigration {
     ///
     /// Inferred steps are lightweight migrations in the store's file. With this package's engine several steps are run in one
     /// transaction; with Apple's framework, one step. Other migrations run on a copy beside the store, which replaces it when
-    /// all steps are
-    /// complete. The copy of a store in PostgreSQL is in another schema of its database.
+    /// all steps are complete. The copy of a store in PostgreSQL is in another schema of its database.
     ///
     /// The UUID and the program's own metadata are kept; with this package's engine also the primary keys, and with them
     /// the URIs of objects. A mapping model whose policies are classes of a program needs these classes.

@@ -13,8 +13,7 @@ public struct PlainExporter: Sendable {
     /// The format of the documents.
     public var format: GraphFormat
     /// Whether values for which the format has no type are tagged with their type (`{"$date": …}`), for readers without typed
-    /// properties, such as
-    /// collections of `Any`.
+    /// properties, such as collections of `Any`.
     public var tagsTypes: Bool
     /// The names in documents of properties without a mapping, and of the coding keys of `Encodable` types.
     public var keys = KeyStrategy.same

@@ -4,8 +4,7 @@ import GraphDocuments
 /// Creates the ids of objects from their natural keys: `Tag/=home`.
 ///
 /// Ids are cached, so that an object is loaded only once for its id, independent of the number of references to it. An object
-/// with an
-/// incomplete key has no such id, nor has the second of two objects with the same key.
+/// with an incomplete key has no such id, nor has the second of two objects with the same key.
 final class KeyNames {
     private let context: NSManagedObjectContext
     private let rules: IdentityRules

@@ -3,8 +3,8 @@
 /// Entities and properties are matched by their canonical name: the renaming identifier if there is one, else the
 /// name. A renaming identifier on the newer side takes precedence over an equal name, and may also be the older name
 /// itself. The rest is matched by equal names. Parts of one kind are matched first: the renaming identifier of a former
-/// attribute may be the name of a new, unrelated relationship. A part that has changed its kind is
-/// matched only by the names that both sides state.
+/// attribute may be the name of a new, unrelated relationship. A part that has changed its kind is matched only by the names
+/// that both sides state.
 ///
 /// Source: "Lightweight Migration" in Apple's Core Data Model Versioning and Data Migration Programming Guide.
 public struct ModelMatch: Sendable {

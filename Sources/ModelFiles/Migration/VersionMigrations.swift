@@ -1,8 +1,7 @@
 import Foundation
 
 /// The possible migrations between the versions of a model: the steps between consecutive versions, and from each version to
-/// the
-/// current one.
+/// the current one.
 public struct VersionMigrations: Sendable {
     /// A mapping model with the name of its file.
     public typealias Mapping = (name: String, entities: [MappingArchive.Entity])
