@@ -18,7 +18,7 @@ struct BinaryPropertyListReader {
 
     private enum State {
         case unread
-        /// A container whose children are being read; a reference to it is a cycle.
+        /// A container whose children are being read. A reference to it from one of them is a cycle.
         case open
         /// `depth` is the number of containers down to the deepest value, `size` the number of values with shared ones
         /// repeated.
@@ -40,7 +40,7 @@ struct BinaryPropertyListReader {
         offsetSize = Int(bytes[trailer + 6])
         referenceSize = Int(bytes[trailer + 7])
         guard (1...8).contains(offsetSize), (1...8).contains(referenceSize) else {
-            throw ArchiveError(.malformed, "The trailer states impossible sizes.", at: .byte(trailer + 6))
+            throw ArchiveError(.malformed, "The sizes in the trailer are invalid.", at: .byte(trailer + 6))
         }
         func number(at offset: Int) -> Int? {
             Int(exactly: Self.bigEndian(bytes[offset..<offset + 8]))

@@ -1,7 +1,7 @@
 import Foundation
 
 extension PropertyListValue {
-    /// A readable value as a property list. What a property list cannot represent becomes its text, or null.
+    /// A readable value as a property list. A value that a property list cannot represent becomes text, or null.
     public init(_ value: ReadableValue) {
         self =
             switch value {

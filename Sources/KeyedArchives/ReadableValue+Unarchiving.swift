@@ -2,7 +2,7 @@ import Foundation
 
 extension ReadableValue {
     /// Reads an archive in order to check it for Foundation's unarchiver, which outside Apple's platforms stops the
-    /// program at an archive that no archiver would write.
+    /// program at some invalid archives.
     ///
     /// Throws ``ArchiveError`` for everything that `init(archive:)` rejects, and for sets, nulls, cycles and dangling
     /// references anywhere in the property list. Cost: a step for each value.

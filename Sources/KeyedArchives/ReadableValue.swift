@@ -1,6 +1,6 @@
 import Foundation
 
-/// An archived value as a tree of plain values, whatever classes the archive names.
+/// An archived value as a tree of plain values, independent of the classes that the archive names.
 public indirect enum ReadableValue: Sendable, Hashable {
     case null
     case boolean(Bool)

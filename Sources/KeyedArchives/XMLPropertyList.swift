@@ -35,7 +35,7 @@ extension PropertyListValue {
 }
 
 /// Collects the values of an XML property list: of a document, or of an element `plist` inside another document. The
-/// reader of that document sets this object as the parser's delegate for the duration of the element.
+/// reader of that document sets this object as the parser's delegate until the end of the element.
 package final class XMLPropertyListReader: NSObject, XMLParserDelegate {
     /// A container that is being read.
     private struct Container {

@@ -105,7 +105,7 @@ extension EntityClasses {
     }
 
     /// The functions for an array of members: on Apple's platforms `addToTags([home, work])` passes a literal of `NSSet`, which
-    /// has no literals elsewhere. `NSOrderedSet` has them everywhere.
+    /// has no array literals on other platforms. `NSOrderedSet` has them on all platforms.
     private func writeArrayAccessors(
         of relationship: ModelRelationship, in entityClass: EntityClass, to text: inout SwiftText
     ) {

@@ -1,8 +1,8 @@
 import ModelFiles
 
 extension EntityClasses {
-    /// Writes the names of the key paths of a class and its subclasses. Outside Apple's platforms a key path has no
-    /// name.
+    /// Writes the function that registers the names of the key paths of a class and its subclasses. Outside Apple's platforms a
+    /// key path has no name.
     ///
     /// The topmost generated class registers all of them, because in Swift a class can conform to a protocol only once.
     /// Inherited properties are listed again: in Swift, `\Sub.title` and `\Note.title` are different key paths.

@@ -50,7 +50,7 @@ public struct EntityClasses: Sendable {
     /// The names of the generated classes and extensions, in the model's order.
     public var classNames: [String] { classes.map(\.name) }
 
-    /// The text of one file with everything.
+    /// The text of one file with all classes and extensions.
     public func text() -> String {
         var text = SwiftText(modelName: modelName)
         for entityClass in classes {

@@ -26,7 +26,7 @@ public struct ModelFile: Sendable, Equatable {
 
     /// A version of a model.
     public struct Version: Sendable, Equatable {
-        /// The version's name: that of its file without extension.
+        /// The version's name: the name of its file without the extension.
         public var name: String
         /// The model.
         public var model: Model

@@ -2,8 +2,8 @@ import Foundation
 
 /// The hashes SHA-256 and SHA-512 of the Secure Hash Standard (FIPS 180-4), which version hashes use.
 ///
-/// Implemented here because nothing else in the package needs a cryptographic library. Its C sources take longer to
-/// build than the package, and would be built twice if a model is compiled: for the program, and for the tool that
+/// Implemented here because nothing else in the package needs a cryptographic library. The C sources of such a library take
+/// longer to build than the package, and would be built twice if a model is compiled: for the program, and for the tool that
 /// runs at build time. The running time depends only on the length of the input.
 package enum SecureHash {
     /// The 32 bytes of SHA-256.

@@ -1,10 +1,10 @@
 /// The keys of a store's metadata.
 public enum StoreMetadataKeys {
-    /// The key of the name of the class that has migrated the store in place, which is Apple's.
+    /// The key, defined by Apple, of the name of the class that has migrated the store in place.
     public static let migrationManagerClass = "migrationManagerClass"
     /// The key of the named followers of the store's history.
     public static let historyFollowers = "CoralHistoryFollowers"
-    /// The key of work that a migration has deferred, which is Apple's.
+    /// The key, defined by Apple, of the work that a migration has deferred.
     public static let deferredMigration = "NSPersistentStoreDeferredLightweightMigrationOptionKey"
 
     /// Whether the framework sets a key whenever it writes the metadata.
@@ -12,8 +12,8 @@ public enum StoreMetadataKeys {
         key.hasPrefix("NSStore") || key.hasPrefix("_NS") || key == "NSPersistenceFrameworkVersion"
     }
 
-    /// Whether a program has added a key: its value is kept when a new file takes the place of a store, and is part of a document of
-    /// the whole store. Values of the framework's keys follow from the model and from the store's own history.
+    /// Whether a program has added a key. Its value is kept when a new file replaces a store, and is part of a document of the
+    /// whole store. Values of the framework's keys follow from the model and from the store's own history.
     public static func isOfProgram(_ key: String) -> Bool {
         !isOfFramework(key) && !key.hasPrefix("NSPersistence")
             && ![migrationManagerClass, historyFollowers, deferredMigration].contains(key)

@@ -12,7 +12,7 @@ public struct VersionHash: Sendable {
     /// The version of the hash algorithm, which is part of a store's metadata.
     public static let version = 3
 
-    /// Computes the hashes of all entities. Cost: one hash a property; inherited properties are hashed for each entity.
+    /// Computes the hashes of all entities. Cost: one hash for each property; inherited properties are hashed for each entity.
     public init(_ model: Model) {
         inheritance = ModelInheritance(model)
         entityNames = Set(model.entities.map(\.name)).sorted(by: Self.isOrdered)

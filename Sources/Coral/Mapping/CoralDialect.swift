@@ -79,7 +79,7 @@ enum CoralDialect {
             if mapping.choice == nil {
                 reading.note(
                     .wrongDirective,
-                    "The directive coral.choice is \"\(choice)\"; it must be like \"type: round=Circle, square=Square\".",
+                    "The directive coral.choice is \"\(choice)\"; it must have the form \"type: round=Circle, square=Square\".",
                     name)
             }
         }

@@ -50,7 +50,7 @@ public struct Dialect: Sendable {
         return reading.mapping
     }
 
-    /// All errors in the user info: misspelt directives, invalid values, and what does not fit the model. Empty if
+    /// All errors in the user info: misspelt directives, invalid values, and declarations that do not fit the model. Empty if
     /// there are none.
     public func mistakes(in model: NSManagedObjectModel) -> [MappingMistake] {
         let reading = read(model)

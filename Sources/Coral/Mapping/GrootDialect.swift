@@ -6,7 +6,8 @@ import GraphDocuments
 /// Only properties with a `JSONKeyPath` are mapped. `JSONTransformerName` names a value transformer; for entities,
 /// `identityAttribute` or `identityAttributes` declare the key, `entityMapperName` names a transformer from a
 /// dictionary to an entity's name, `JSONDictionaryTransformerName` one from a dictionary to a dictionary. Entities
-/// inherit the directives of their ancestors. References by bare keys create objects that have nothing but the key.
+/// inherit the directives of their ancestors. A reference by a bare key to an object that does not exist creates the object
+/// with only its key set.
 enum GrootDialect {
     private static let entityWords = [
         "identityAttribute", "identityAttributes", "entityMapperName", "JSONDictionaryTransformerName",

@@ -46,9 +46,9 @@ final class AttributeRepair: NSObject {
         return converted
     }
 
-    /// What the repairs make of the value of a source object.
+    /// The result of the repairs for the value of a source object.
     enum Outcome {
-        /// The value, unchanged but for its type.
+        /// The same value, converted to the attribute's new type if necessary.
         case kept(GraphValue)
         /// Another value, or none.
         case changed(GraphValue)

@@ -66,7 +66,7 @@ public struct MigrationMapping: @unchecked Sendable {  // because the mapping mo
         #endif
     }
 
-    /// Whether it was made for these versions: its version hashes are theirs.
+    /// Whether the mapping model fits these versions: its version hashes are equal to those of the versions.
     func fits(from source: [String: Data], to destination: [String: Data]) -> Bool {
         let mappings = model.entityMappings ?? []
         return !mappings.isEmpty

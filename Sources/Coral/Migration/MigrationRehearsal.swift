@@ -6,8 +6,8 @@ import CoreData
 ///     let result = try rehearsal.run(onStoreAt: storeURL)
 ///     for finding in result.findings { print(finding.count, finding.entity, finding.message) }
 ///
-/// Rows are examined before steps that are inferred, repaired or impossible. A mapping model decides itself what becomes of
-/// the rows: its steps are only tried.
+/// Rows are examined before steps that are inferred, repaired or impossible. Steps with a mapping model are run without this
+/// examination, because the effect of a mapping model on rows cannot be derived from the two models.
 public struct MigrationRehearsal: Sendable {
     /// The migration.
     public let migration: ProgressiveMigration
@@ -21,21 +21,21 @@ public struct MigrationRehearsal: Sendable {
     public struct Result: Sendable {
         /// The steps. An impossible one is the last.
         public var steps: [MigrationStep]
-        /// What was found in the rows, step by step: first what stops the migration.
+        /// The findings in the rows, step by step; those that stop the migration come first.
         public var findings: [MigrationFinding]
         /// Why the migration fails; nil if it succeeds.
         public var failure: String?
         /// The time that the steps took, in seconds.
         public var duration: TimeInterval
-        /// The number of objects after the steps that were made.
+        /// The number of objects after the steps that succeeded.
         public var objectCount: Int
 
         /// Whether the migration would succeed.
         public var isPossible: Bool { failure == nil }
     }
 
-    /// Makes the steps on a copy in the temporary folder, as far as possible; of a store in PostgreSQL, in another schema of the same
-    /// database (`coral_copy_…`), which is removed.
+    /// Runs the steps on a copy in the temporary folder, up to the first that fails. The copy of a store in PostgreSQL is in
+    /// another schema of the same database (`coral_copy_…`), which is removed.
     ///
     /// Progress counts thousandths of steps. Cost: the disk space of two copies of the store; each object of entities that
     /// change is loaded once for each step.

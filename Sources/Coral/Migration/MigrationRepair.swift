@@ -1,10 +1,10 @@
 import CoreData
 import GraphDocuments
 
-/// A repair for rows or properties that would stop a migration. It is made in a copy of the store, which replaces the
-/// store when the migration is complete.
+/// A repair for rows or properties that would stop a migration. It is applied to a copy of the store, which replaces the store
+/// when the migration is complete.
 public struct MigrationRepair: Sendable, Hashable {
-    /// What becomes of a value that the new type of its attribute cannot represent.
+    /// The treatment of a value that the new type of its attribute cannot represent.
     public enum Narrowing: Sendable, Hashable {
         /// The migration fails.
         case refuse
@@ -23,13 +23,13 @@ public struct MigrationRepair: Sendable, Hashable {
         /// Values are converted to the attribute's new type, by the rules of an import.
         case convert(attribute: String, Narrowing)
         /// Objects with equal values of these attributes and to-one relationships are merged as by ``Deduplicator``:
-        /// the first by primary key is kept, gets missing values of the others, and their references.
+        /// the first by primary key is kept and receives its missing values, and the references, from the others.
         case deduplicate([String])
     }
 
     /// The entity that declares the properties, by its name in the version that needs the repair.
     public var entity: String
-    /// What is repaired, and how.
+    /// The kind of repair, with the properties and values that it concerns.
     public var rule: Rule
 
     /// Creates a repair.

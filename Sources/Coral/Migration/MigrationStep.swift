@@ -4,19 +4,19 @@ import CoreData
 public struct MigrationStep: Sendable {
     /// How a step migrates.
     public enum Kind: Sendable {
-        /// Core Data infers what to do: lightweight migration.
+        /// Core Data infers the changes from the two models: lightweight migration.
         case inferred
         /// A mapping model of the two versions determines the changes.
         case mapping(MigrationMapping)
-        /// As inferred, but for the properties of the repairs.
+        /// The changes are inferred, except for the properties with repairs.
         case repaired
         /// The step cannot be inferred, and there is no mapping model.
         case impossible([MigrationObstacle])
     }
 
-    /// The version before.
+    /// The version before the step.
     public let source: ModelVersion
-    /// The version after.
+    /// The version after the step.
     public let destination: ModelVersion
     /// How the step migrates.
     public let kind: Kind

@@ -1,7 +1,8 @@
 import CoreData
 import ModelFiles
 
-/// Which entities and properties of a newer model are those of an older one, by names and renaming identifiers.
+/// The correspondence between the entities and properties of a newer model and those of an older one, by names and renaming
+/// identifiers.
 struct ModelCorrespondence {
     let source: NSManagedObjectModel
     let destination: NSManagedObjectModel
@@ -58,7 +59,7 @@ struct ModelCorrespondence {
     // MARK: - Several steps
 
     /// Whether migrating from the first of several versions directly to the last gives the same objects as going through
-    /// all of them: every entity and property comes from the same one, and default values do not differ on the way.
+    /// all of them: every entity and property has the same source, and the intermediate versions have no other default values.
     static func isDirect(through models: [NSManagedObjectModel]) -> Bool {
         guard let first = models.first, let last = models.last, models.count > 2 else { return true }
         let direct = ModelCorrespondence(from: first, to: last)

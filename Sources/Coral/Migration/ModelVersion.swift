@@ -13,7 +13,7 @@ public struct ModelVersion: @unchecked Sendable {  // because the model is not c
         self.model = model
     }
 
-    /// Reads all versions of a model, sorted by name as a person would sort them: `Notes`, `Notes 2`, `Notes 10`.
+    /// Reads all versions of a model, sorted by name, with numbers in numerical order: `Notes`, `Notes 2`, `Notes 10`.
     ///
     /// - Parameter url: A `.momd`, a `.mom`, with this package's engine also an `.xcdatamodeld` or `.xcdatamodel`, or a
     ///   folder that contains such files.

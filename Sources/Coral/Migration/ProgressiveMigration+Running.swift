@@ -3,17 +3,17 @@ import CoreData
 extension ProgressiveMigration {
     /// Migrates a store. On an error it is unchanged.
     ///
-    /// Inferred steps are lightweight migrations in the store's file. With this package's engine several are one transaction; with
-    /// Apple's framework one step is. Other migrations run on a copy beside the store, which replaces it when all steps are
-    /// complete. The copy of a store in PostgreSQL is in another schema of its database.
+    /// Inferred steps are lightweight migrations in the store's file. With this package's engine several steps are run in one
+    /// transaction; with Apple's framework, one step. Other migrations run on a copy beside the store, which replaces it when
+    /// all steps are complete. The copy of a store in PostgreSQL is in another schema of its database.
     ///
     /// The UUID and the program's own metadata are kept; with this package's engine also the primary keys, and with them
     /// the URIs of objects. A mapping model whose policies are classes of a program needs these classes.
     ///
     /// - Parameters:
-    ///   - url: The store. No one else may have it open.
+    ///   - url: The store. It must not be open in any coordinator or other process.
     ///   - output: Where the migrated store is created; nil to replace the store.
-    ///   - occupant: What the output may replace.
+    ///   - occupant: What may exist at the location of the output and be replaced.
     ///   - progress: Counts thousandths of steps, and can cancel the migration; with Apple's framework not during a lightweight
     ///     migration.
     /// - Returns: The steps; none if the store already has the destination's version and nothing was done.
@@ -56,7 +56,7 @@ extension ProgressiveMigration {
         return steps.allSatisfy { if case .inferred = $0.kind { true } else { false } }
     }
 
-    /// Migrates a copy of a store that is on a server, or whose copy is.
+    /// Migrates a copy of a store where the store, or the output, is on a server.
     private func migrateOnServer(
         _ steps: [MigrationStep], _ url: URL, to output: URL?, replacing occupant: StoreCreation.Occupant,
         _ progress: Progress?

@@ -5,8 +5,9 @@
         /// The SQL statements that ``migrateStore(at:to:replacing:progress:)`` would execute on a store, with their values, in
         /// order: one transaction. None if the store already has the version to migrate to. The store is not changed.
         ///
-        /// The statements are recorded while they migrate a copy in the temporary folder, or in another schema of the same database. They call functions of the engine where
-        /// values are stored in files beside the store. Cost: those of the migration, and of a copy of the store.
+        /// The statements are recorded while they migrate a copy in the temporary folder, or in another schema of the same
+        /// database. Where values are stored in files beside the store, the statements call functions of the engine. Cost:
+        /// those of the migration, and of a copy of the store.
         ///
         /// - Parameters:
         ///   - url: The location of the store.

@@ -1,15 +1,15 @@
 import CoreData
 import ModelFiles
 
-/// Migrates a store of any version of a model to a later version, over the versions between where that is necessary.
+/// Migrates a store of any version of a model to a later version, through the intermediate versions where necessary.
 ///
 ///     let migration = try ProgressiveMigration(toModelAt: modelURL)          // Notes.momd, with all versions
 ///     print(try migration.steps(forStoreAt: storeURL).count)
 ///     try migration.migrateStore(at: storeURL)
 ///
 /// A step is made with a mapping model if there is one for its versions, else by inference. Consecutive steps that can all
-/// be inferred become one, if that gives the same objects: if no property loses its values or gets another default value
-/// on the way. Inferred steps that cannot become one are still one transaction.
+/// be inferred become one, if that gives the same objects: if no property loses its values or gets another default value in an
+/// intermediate version. Inferred steps that cannot become one are still one transaction.
 public struct ProgressiveMigration: Sendable {
     /// The version to migrate to.
     public let destination: ModelVersion
@@ -55,7 +55,7 @@ public struct ProgressiveMigration: Sendable {
         return ["momd", "xcdatamodeld"].contains(folder.pathExtension.lowercased()) ? folder : url
     }
 
-    /// The mapping models that were made for no two of the versions: those of another model, or of a version that has been
+    /// The mapping models that do not fit any two of the versions: those of another model, or of a version that has been
     /// edited since.
     ///
     /// - Parameter source: A version that need not be one of ``versions``, such as that of a store.
@@ -73,9 +73,9 @@ public struct ProgressiveMigration: Sendable {
     /// The steps from the version of a store; none if it already has the version to migrate to. An impossible step is the
     /// last.
     ///
-    /// - Throws: ``MigrationError`` if the store's version is not known, later than the destination or one of another model that
-    ///   has no entity of this one, and Core Data's
-    ///   errors if the store cannot be read. Cost: the version hashes of all versions, and an inference for each step.
+    /// - Throws: ``MigrationError`` if the store's version is not known, is later than the destination, or belongs to another
+    ///   model without any entity of this one; Core Data's errors if the store cannot be read. Cost: the version hashes of all
+    ///   versions, and an inference for each step.
     public func steps(forStoreAt url: URL) throws -> [MigrationStep] {
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
             ofType: url.storeType, at: url, options: [NSReadOnlyPersistentStoreOption: true])
@@ -127,8 +127,8 @@ public struct ProgressiveMigration: Sendable {
         return found.map { step(from: versions[$0.from], to: versions[$0.to]) }
     }
 
-    /// The place of the version among the others is not known: it migrates directly if it can, else to the oldest version
-    /// from which the destination can be reached.
+    /// The position of the version in the order is not known. The store is migrated directly if possible; otherwise the version
+    /// is treated as older than all others, and the steps are those of `VersionPath`.
     private func stepsFromUnknown(_ source: ModelVersion) -> [MigrationStep] {
         let direct = step(from: source, to: destination)
         if direct.obstacles.isEmpty { return [direct] }
@@ -155,7 +155,7 @@ public struct ProgressiveMigration: Sendable {
     }
 }
 
-/// What is possible between the versions of a list.
+/// The possible steps between the versions of a list.
 private struct VersionTable {
     private let versions: [ModelVersion]
     private let mappings: [MigrationMapping]

@@ -14,7 +14,7 @@ struct RowRehearsal {
     /// The findings: first those that stop the migration, each kind by entity and property.
     func findings() throws -> [MigrationFinding] {
         let correspondence = ModelCorrespondence(from: model, to: step.destination.model)
-        // A plan describes the whole model, so that one serves all entities.
+        // A plan describes the whole model, so one loader is used for all entities.
         let loader = ObjectLoader(
             context: context, plan: try ShapePlan(.roots, model: model), batchSize: 500, storeIdentifier: nil,
             countsRows: false)
@@ -85,7 +85,7 @@ struct RowRehearsal {
     }
 }
 
-/// A check of one object: which objects it finds a problem of, which may be others than the object itself.
+/// A check of one object. It returns the objects with the problem, which may be other objects than the checked one.
 struct RowRehearsalCheck {
     let code: MigrationFinding.Code
     let entity: String

@@ -1,6 +1,7 @@
 import CoreData
 
-/// The locations of the stores between the steps of a migration: files in a folder, or schemas beside that of a store in PostgreSQL.
+/// The locations of the stores between the steps of a migration: files in a folder, or, for a store in PostgreSQL, other
+/// schemas of its database.
 final class ScratchStores {
     private enum Parent {
         case folder(URL, name: String)

@@ -20,7 +20,7 @@ struct StepExecution {
         try Self.copy(current, to: destination, model: migration.destination.model)
     }
 
-    /// Makes one step, in place where Core Data can do so.
+    /// Runs one step, in place where Core Data supports this.
     ///
     /// - Returns: The location of the result.
     func run(_ step: MigrationStep, at current: URL, to next: URL) throws -> URL {
@@ -74,7 +74,8 @@ struct StepExecution {
             changed, forPersistentStoreOfType: destination.storeType, at: destination, options: nil)
     }
 
-    /// Copies a store with its history and its large values. Between a file and a server the rows are copied, and not the history.
+    /// Copies a store with its history and its large values. Between a file and a server only the rows are copied, not the
+    /// history.
     ///
     /// - Parameter model: The model of the store.
     static func copy(_ source: URL, to destination: URL, model: NSManagedObjectModel) throws {
@@ -91,7 +92,7 @@ struct StepExecution {
     }
 
     private static func copyRows(of source: URL, to destination: URL, _ model: NSManagedObjectModel) throws {
-        // The copy keeps this model as its own, and not the one that keeps archives as they are.
+        // The copy must contain this model, and not the one that `keepingStoredArchives()` returns.
         try StoreCreation.fillStore(at: destination, model: model)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model.keepingStoredArchives())
         let store = try coordinator.addPersistentStore(
@@ -104,8 +105,8 @@ struct StepExecution {
 
     // MARK: - Duplicates
 
-    /// Merges the duplicates of the repairs whose properties both versions of a step have. A repair that has been made is
-    /// made again before the next step without finding any.
+    /// Merges the duplicates of the repairs whose properties both versions of a step have. A repair that was made before an
+    /// earlier step is run again before the next one, and then finds no duplicates.
     ///
     /// - Parameter limit: The number of URIs that a finding contains.
     /// - Returns: The objects that were merged into others.

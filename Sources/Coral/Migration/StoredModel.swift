@@ -2,8 +2,8 @@ import CoreData
 
 /// The model that a store contains.
 enum StoredModel {
-    /// The model that is cached in a store, as a version with the name of the store; nil if there is none, and on Core
-    /// Data's public API, which cannot read it.
+    /// The model that is cached in a store, as a version with the name of the store; nil if there is none, and with Core Data's
+    /// public API, which cannot read it.
     static func model(ofStoreAt url: URL) -> ModelVersion? {
         #if canImport(Darwin) || CORAL_PUBLIC_API
             return nil

@@ -12,7 +12,7 @@ package struct PageNameCollector: GraphWriter {
     private var id: RecordID?
     private var best: (text: String, rank: Int)?
 
-    /// The attribute of an entity that names its objects, by its name; nil if no attribute has text.
+    /// The name of the attribute whose values are the display names of an entity's objects; nil if no attribute has text.
     package static func nameAttribute(of entity: NSEntityDescription) -> String? {
         let texts = entity.attributesByName.filter { $0.value.attributeType == .stringAttributeType }.keys
         return texts.min { (rank(of: $0), $0) < (rank(of: $1), $1) }
@@ -22,7 +22,7 @@ package struct PageNameCollector: GraphWriter {
         preferred.firstIndex(of: attribute) ?? preferred.count
     }
 
-    /// A text as a name: on one line, truncated; nil if it has no characters but spaces.
+    /// A text as a name: on one line, truncated; nil if it consists of spaces.
     package static func name(_ text: String) -> String? {
         let line = text.prefix(lengthLimit * 4).split(whereSeparator: \.isWhitespace).joined(separator: " ")
         return line.isEmpty ? nil : line.count > lengthLimit ? line.prefix(lengthLimit - 1) + "…" : line

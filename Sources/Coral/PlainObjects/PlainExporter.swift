@@ -12,8 +12,8 @@ import GraphDocuments
 public struct PlainExporter: Sendable {
     /// The format of the documents.
     public var format: GraphFormat
-    /// Whether such values are tagged with their type (`{"$date": …}`), for readers without typed properties, such as
-    /// collections of `Any`.
+    /// Whether values for which the format has no type are tagged with their type (`{"$date": …}`), for readers without typed
+    /// properties, such as collections of `Any`.
     public var tagsTypes: Bool
     /// The names in documents of properties without a mapping, and of the coding keys of `Encodable` types.
     public var keys = KeyStrategy.same

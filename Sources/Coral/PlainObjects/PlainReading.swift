@@ -10,7 +10,7 @@ final class PlainReading {
     private var mappings: [ObjectIdentifier: [PlainPropertyMapping]] = [:]
     /// Objects in the document, by their `$id`.
     private var objects: [String: AnyObject] = [:]
-    /// Assignments that are made when everything was read without errors.
+    /// Assignments that are made after the whole document was read without an error.
     private var assignments: [() -> Void] = []
 
     init(_ options: PlainImportOptions) {
@@ -88,7 +88,7 @@ final class PlainReading {
         assignments = []
     }
 
-    /// Creates an instance of a class, or finds the one that a reference identifies.
+    /// Creates an instance of a class, or returns the one to which a reference refers.
     func object(_ type: any Mapped.Type, from tree: ReadableValue, at path: PlainPath) throws -> any Mapped {
         if let reference = tree.member(PlainMember.reference)?.text {
             guard let object = objects[reference] as? any Mapped else {

@@ -1,11 +1,11 @@
 import Foundation
 import GraphDocuments
 
-/// Makes a tree of any value, by reflection. A class instance that occurs more than once is written once and then
+/// Creates the tree of any value by reflection. A class instance that occurs more than once is written once and then
 /// referred to.
 struct PlainWriting {
     private let style: PlainStyle
-    /// Class instances visited; those visited more than once; the ids of these.
+    /// The class instances visited so far; those visited more than once; and the ids of the latter.
     private var met: Set<ObjectIdentifier> = []
     private var shared: Set<ObjectIdentifier> = []
     private var numbers: [ObjectIdentifier: Int] = [:]

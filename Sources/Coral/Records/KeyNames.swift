@@ -68,11 +68,11 @@ final class KeyNames {
                 })
             generation += 1
         }
-        // The parts of keys are known before the keys.
+        // Objects that are part of the keys of others come first, so that their own keys are cached.
         for object in generations.reversed().joined() { _ = name(of: object.objectID) }
     }
 
-    /// Those with a key that is not known yet, once each.
+    /// The IDs whose key is not cached yet, each once.
     private func unknown(_ ids: some Sequence<NSManagedObjectID>) -> [NSManagedObjectID] {
         var met: Set<ObjectIDKey> = []
         return ids.filter {

@@ -16,7 +16,7 @@ public enum MissingFilePolicy: String, Sendable, Hashable, CaseIterable {
     case keep
     /// The value is null.
     case skip
-    /// An error.
+    /// The operation fails with an error.
     case refuse
 }
 

@@ -5,7 +5,7 @@
     import ManagedObjects
 
     extension ObjectName {
-        /// Reads the parts from the engine's ID; nil if only the URI has them.
+        /// Reads the parts from the engine's ID; nil if only the URI contains them.
         init?(partsOf id: NSManagedObjectID) {
             guard let key = id.primaryKey else { return nil }
             self.init(store: id.storeUUID, entity: id.entity.name ?? "", primaryKey: key)
@@ -17,7 +17,7 @@
     import CoreData
 
     extension ObjectName {
-        /// With Core Data's public API only the URI has the parts.
+        /// With Core Data's public API only the URI contains the parts.
         init?(partsOf id: NSManagedObjectID) { nil }
     }
 

@@ -78,8 +78,8 @@ extension ObjectName: Comparable {
 }
 
 extension Sequence {
-    /// The elements in the order of documents: by the names of the IDs of their objects. Each name is read once, and none
-    /// of a single element.
+    /// The elements in the order of documents: by the names of the IDs of their objects. Each name is read once; for a single
+    /// element no name is read.
     func sortedByName(of id: (Element) -> NSManagedObjectID) -> [Element] {
         let elements = Array(self)
         guard elements.count > 1 else { return elements }

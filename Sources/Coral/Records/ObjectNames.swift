@@ -6,7 +6,7 @@ final class ObjectNames {
     private var names: [ObjectIDKey: ObjectName] = [:]
     /// The store of the last name, which is usually that of the next one.
     private var lastStore: String?
-    /// The number of names that are kept; then all are removed, so that memory does not grow with the store.
+    /// The maximum number of cached names. When it is reached, all are removed, so that memory does not grow with the store.
     private static let limit = 50_000
 
     func name(of id: NSManagedObjectID) -> ObjectName {
@@ -18,7 +18,7 @@ final class ObjectNames {
         return name
     }
 
-    /// The name of an ID that is not looked up again, so that it takes no place.
+    /// The name of an ID that is not looked up again. It is not cached.
     func newName(of id: NSManagedObjectID) -> ObjectName {
         if let name = ObjectName(partsOf: id) { return name }
         let name = ObjectName(id, in: lastStore)

@@ -18,9 +18,9 @@ final class ObjectRecorder {
     final class Draft {
         let id: NSManagedObjectID
         let entity: EntityPlan
-        /// For each attribute of the entity's plan its value.
+        /// The values of the attributes of the entity's plan.
         var values: [GraphValue]
-        /// For each relationship of the entity's plan the IDs of its destinations, in order.
+        /// The IDs of the destinations of the relationships of the entity's plan, in order.
         let targets: [[NSManagedObjectID]]
 
         fileprivate init(

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Progress {
-    /// Sets the number of units. With none, the progress is one unit, which is completed: outside Apple's
+    /// Sets the number of units. If it is zero, the progress has one unit, which is complete: outside Apple's
     /// platforms Foundation crashes if a total becomes zero.
     func begin(_ count: Int) {
         totalUnitCount = Int64(max(count, 1))

@@ -1,9 +1,9 @@
 import CoreData
 import GraphDocuments
 
-/// Decides what the record of an object contains, for every source of values: the properties of the shape in the order
-/// of its plan, null for values that are not there, the destinations that the shape includes in the order of documents,
-/// and no reference to an object that does not exist.
+/// Creates the record of an object, for every source of values: the properties of the shape in the order of its plan, null for
+/// missing values, the destinations that the shape includes in the order of documents, and no reference to an object that does
+/// not exist.
 struct RecordComposer {
     let plan: ShapePlan
 

@@ -3,7 +3,7 @@ import GraphDocuments
 
 /// The values of one object of which a record is made: a managed object (`ObjectRecorder`) or a row (`RowRecorder`).
 ///
-/// `RecordComposer` decides what the record contains; a source only reads.
+/// `RecordComposer` determines what the record contains; a source only reads values.
 protocol RecordSource {
     /// The value of an attribute of the entity's plan, nil for null.
     func value(of attribute: Int) throws -> GraphValue?

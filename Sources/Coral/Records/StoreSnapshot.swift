@@ -1,16 +1,16 @@
 import CoreData
 
-/// A consistent view of a coordinator's stores: reads through a snapshot see the state at its creation, also if other
+/// A consistent view of a coordinator's stores: reads through a snapshot return the state at its creation, also if other
 /// contexts or processes save meanwhile.
 ///
 ///     let snapshot = try StoreSnapshot(of: coordinator)
 ///     try GraphExporter().exportStore(of: snapshot, to: url)
 ///     let problems = try StoreCheck(url: url, model: model).problems(of: snapshot)
 ///
-/// A snapshot is a query generation of Core Data's, which is kept for the snapshot's lifetime. For a store with a
+/// A snapshot is a query generation of Core Data, which is kept for the snapshot's lifetime. For a store with a
 /// write-ahead log it is a read transaction, which does not block writers. A store with a rollback journal, where a
 /// reader blocks writers, is copied under a shared lock when it is first read, with this package's engine; Apple's Core
-/// Data has query generations only for stores with a write-ahead log, and reads of other stores see the newest state.
+/// Data has query generations only for stores with a write-ahead log, and reads of other stores return the newest state.
 public final class StoreSnapshot: Sendable {
     /// The coordinator whose stores are read.
     public let coordinator: NSPersistentStoreCoordinator

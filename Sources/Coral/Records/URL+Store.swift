@@ -21,7 +21,8 @@ extension URL {
 
     /// Whether there is a file at the location, or a store if it is on a server.
     ///
-    /// - Throws: Core Data's errors if the server cannot be reached, and if the package was built without the trait for PostgreSQL.
+    /// - Throws: Core Data's errors if the server cannot be reached, and if the package was built without the trait
+    ///   `PostgreSQL`.
     package func storeExists() throws -> Bool {
         guard isOfServer else { return FileManager.default.fileExists(atPath: path) }
         do {

@@ -9,8 +9,8 @@ public enum ObjectArchiver {
     /// The archive of an object graph.
     ///
     /// Throws `ReferenceError` for an object without a context and for values that cannot be archived, and the errors
-    /// of obtaining permanent IDs. Cost: a statement for each unsaved object; `archivedReferences()` of a collection
-    /// needs one for all.
+    /// of obtaining permanent IDs. Cost: a statement for each unsaved object; `archivedReferences()` of a collection executes
+    /// one statement for all of them.
     ///
     /// - Parameters:
     ///   - root: The object graph.

@@ -1,6 +1,6 @@
 import CoreData
 
-/// A managed object in a Codable value: encoded as a reference, and looked up by decoding.
+/// A managed object in a Codable value: encoded as a reference, and looked up in a context when it is decoded.
 ///
 ///     struct Selection: Codable {
 ///         @Referenced var note: Note?

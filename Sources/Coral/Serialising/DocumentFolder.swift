@@ -5,7 +5,7 @@ import GraphDocuments
 struct DocumentFolder {
     private let folder: URL?
 
-    /// Nil refuses all files.
+    /// Nil means that no file may be read.
     init(_ folder: URL?) { self.folder = folder }
 
     /// A file's bytes. Throws `ImportError` for a path outside the folder (by `..`, a link, or an absolute path), and
@@ -13,7 +13,7 @@ struct DocumentFolder {
     func contents(of file: ExternalFile) throws -> Data {
         let parts = file.path.split(separator: "/", omittingEmptySubsequences: false)
         guard let folder, !parts.contains(".."), !parts.contains("."), !parts.contains(""), !file.path.contains("\0")
-        else { throw ImportError(.file, "The file \"\(file.path)\" is not one that may be read.") }
+        else { throw ImportError(.file, "Reading the file \"\(file.path)\" is not allowed.") }
         let url = folder.appendingPathComponent(file.path)
         // A symbolic link could refer to a file outside the folder.
         let path = url.resolvingSymlinksInPath().path

@@ -29,7 +29,7 @@ final class DraftBatches {
     func forEachBatch(of ids: [NSManagedObjectID], _ body: ([ObjectRecorder.Draft]) throws -> Void) throws {
         self.ids = ids[...]
         let reading = ReadAhead(label: "coral.export.reading") { [self] in try context.performAndWait { try read() } }
-        // Nothing is read any more when an error ends the export.
+        // Waits for a running read if an error ends the export.
         defer { reading.wait() }
         reading.begin()
         while let drafts = try reading.element() {

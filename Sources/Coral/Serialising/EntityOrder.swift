@@ -7,7 +7,7 @@ struct EntityOrder {
     /// Nil for documents of other layouts.
     let plainLayout: PlainLayout?
 
-    /// Whether the records of an entity precede those of another one: by name, in the plain layout as laid out.
+    /// Whether the records of an entity precede those of another one: by name; in the plain layout, in the order of the layout.
     func comesBefore(_ left: String, _ right: String) -> Bool {
         guard let plainLayout else { return left < right }
         func position(_ name: String) -> Int { plainLayout.entities.firstIndex { $0.name == name } ?? .max }

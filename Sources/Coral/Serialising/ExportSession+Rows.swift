@@ -1,7 +1,7 @@
 import CoreData
 import GraphDocuments
 
-// The parts of an export that the store's rows suffice for.
+// The parts of an export that read the store's rows and create no objects.
 
 extension ExportSession {
     /// How each stored entity would be exported in an export of the whole store. Writes nothing.

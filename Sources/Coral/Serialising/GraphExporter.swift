@@ -30,7 +30,7 @@ public struct GraphExporter: Sendable {
     /// throws `ExportError` if a reference to an object outside the document has no natural key. Otherwise the result
     /// lists such references (`ExportResult.keylessReferences`).
     public var isPortable = false
-    /// The format of dates in the plain layout; by default with all digits.
+    /// The format of dates in the plain layout; by default with full precision.
     public var plainDates = PlainLayout.DateForm.exact
     /// The format of decimals in the plain layout.
     public var plainDecimals = PlainLayout.DecimalForm.string

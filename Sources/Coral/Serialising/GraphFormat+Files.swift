@@ -12,6 +12,6 @@ extension GraphFormat {
         }
     }
 
-    /// The shape that a format uses by default.
+    /// The layout that a format uses by default.
     public var defaultLayout: DocumentLayout { self == .jsonLines ? .lines : .flat }
 }

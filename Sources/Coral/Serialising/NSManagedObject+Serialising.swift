@@ -21,9 +21,9 @@ extension NSManagedObject {
 
     /// The object as a dictionary: attributes by name, embedded objects as nested dictionaries, and all others as
     /// `["$ref": id]`, where the id contains the natural key if there is one. With `portable` a reference without a
-    /// natural key is an error: see `GraphExporter.isPortable`. The style determines whether values are Foundation's own types, or those of JSON or property
-    /// lists. The ids of stored objects are their URIs, because a dictionary has no header that states the store.
-    /// `populate(from:)` and `NSManagedObjectContext.importObject(from:as:options:)` import it.
+    /// natural key is an error: see `GraphExporter.isPortable`. The style determines whether values are Foundation's own
+    /// types, or those of JSON or property lists. The ids of stored objects are their URIs, because a dictionary has no header
+    /// that states the store. `populate(from:)` and `NSManagedObjectContext.importObject(from:as:options:)` import it.
     ///
     /// Throws as `GraphExporter.export(_:to:progress:)` does, and `ExportError` if objects are nested deeper than
     /// `shape.depthLimit`: one dictionary cannot contain them. Serialising an unchanged object again gives an equal

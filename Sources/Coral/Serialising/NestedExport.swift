@@ -34,7 +34,7 @@ struct NestedExport {
             willWrite: { [session] _ in try session.checkCancelled() })
         for start in stride(from: 0, to: roots.count, by: loader.batchSize) {
             let batch = Array(roots[start..<min(start + loader.batchSize, roots.count)])
-            // Keeps the objects alive while the walk uses them.
+            // Retains the objects while the walk uses them.
             let objects = try loader.objects(with: batch)
             for id in batch { state.ids[names.name(of: id)] = id }
             _ = try walk.write(batch.map(names.name(of:)), schema: plan.schema, to: &writer, record: record)

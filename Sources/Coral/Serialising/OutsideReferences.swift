@@ -1,9 +1,9 @@
 import CoreData
 
-/// The references of a document to objects outside of it.
+/// The references of a document to objects outside the document.
 ///
 /// In the nested layout an object can become a member of the document after the first reference to it. Such a reference
-/// has a natural key as those to objects outside have, which an import ignores.
+/// contains a natural key, like a reference to an object outside the document; an import ignores this key.
 final class OutsideReferences {
     /// The natural keys of objects.
     let keys: KeyNames

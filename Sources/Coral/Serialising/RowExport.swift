@@ -247,7 +247,7 @@
                 let missing = rows.objectID(of: destination, key: target)
             else { return }
             danglingCount += 1
-            // At most as many as a result keeps.
+            // A result contains at most this number of dangling references.
             if dangling.count < ExportResult.danglingLimit {
                 dangling.append(Dangling(relationship: relationship.name, owner: owner, target: missing))
             }

@@ -16,9 +16,9 @@
         private let name: String
         private let plan: EntityPlan
         private var columns: [StoreRows.Column] = []
-        /// For each attribute of the plan its column.
+        /// The codec and the column of each attribute of the plan.
         private var attributes: [(codec: any RowCodec, column: Int32)] = []
-        /// For each relationship of the plan its columns.
+        /// The columns of each relationship of the plan.
         private var relationships: [Relationship] = []
 
         private struct Relationship {
@@ -34,7 +34,7 @@
             var held: Int32
             /// The column with the key of the existing destination.
             var found: Int32
-            /// The entity of relationships whose destination has subentities is in a column.
+            /// The declared destination, and the column with the row's actual entity if the destination has subentities.
             var entity: (declared: NSEntityDescription, column: Int32?)
         }
 

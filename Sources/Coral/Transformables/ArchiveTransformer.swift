@@ -13,7 +13,7 @@ public final class ArchiveTransformer: ValueTransformer, @unchecked Sendable {  
     /// The names of the classes in archives.
     private var names: Set<String> { ArchivedTree.names(of: classes) }
 
-    /// Registers a transformer under the name in the model. Once for the process, before a store is opened.
+    /// Registers a transformer under the name in the model. Call it once in a process, before a store is opened.
     @discardableResult
     public static func register(as name: String, classes: [AnyClass]) -> ArchiveTransformer {
         let transformer = ArchiveTransformer()

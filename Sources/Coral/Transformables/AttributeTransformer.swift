@@ -56,7 +56,7 @@ struct AttributeTransformer {
         return transformer
     }
 
-    /// The unarchiving transformers are used in reverse: their forward direction is that of reading.
+    /// The unarchiving transformers are used in reverse: their forward direction decodes an archive.
     private func isUnarchiving(_ transformer: ValueTransformer) -> Bool {
         transformer is NSSecureUnarchiveFromDataTransformer || isInsecure
     }

@@ -11,8 +11,7 @@ public final class CodableTransformer<Value: Codable>: ValueTransformer, @unchec
     private var coder = ValueCoder.json
     private var error: TransformableError?
 
-    /// Registers a transformer of this type under the name in the model. Once for the process, before a store is
-    /// opened.
+    /// Registers a transformer of this type under the name in the model. Call it once in a process, before a store is opened.
     @discardableResult
     public static func register(as name: String, coder: ValueCoder = .json) -> CodableTransformer<Value> {
         let transformer = CodableTransformer<Value>()

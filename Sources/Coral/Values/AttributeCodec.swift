@@ -6,8 +6,8 @@ import GraphDocuments
 ///
 /// For stores of this package's engine, most codecs also conform to `RowCodec`, which reads and writes columns.
 protocol AttributeCodec {
-    /// The document's value of a value from key-value coding, which is not nil; nil if it does not have the type, as
-    /// a transient property's may not.
+    /// The document's value of a value from key-value coding, which is not nil; nil if it is not of the type, which is possible
+    /// for transient properties.
     ///
     /// Throws `ExportError` for a transformable value that cannot be archived.
     func value(of object: Any) throws -> GraphValue?
@@ -91,13 +91,12 @@ extension GraphSchema.Attribute {
         /// Sets a cell to a value of the type, which is not null; false if columns cannot contain it.
         func bind(_ value: GraphValue, to rows: RowBatch, _ row: Int, _ slot: Int) -> Bool
 
-        /// Whether a cell has the value of a found row: the same decision as that of
-        /// `isSame(_:_:by:)` for the values of the two.
+        /// Whether a cell has the value of a found row: the same result as `isSame(_:_:by:)` for the two values.
         func isSame(
             _ found: FoundRows, _ given: RowBatch, _ row: Int, _ slot: Int, by equality: ValueEquality
         ) -> Bool
 
-        /// Adds the value of a found row to the digest of a key; false if no value of a document finds the row.
+        /// Adds the value of a found row to the digest of a key; false if no value of a document can be equal to it.
         func add(_ found: FoundRows, _ slot: Int, to digest: inout KeyDigest) -> Bool
     }
 

@@ -44,7 +44,7 @@ struct ObjectIDCodec: AttributeCodec {
     @_spi(Stores) import ManagedObjects
 
     extension URICodec: RowCodec {
-        /// The text of a URI as objects have it; nil if it is invalid.
+        /// The text of a URI as a managed object returns it; nil if it is invalid.
         private static func text(_ bytes: UnsafeRawBufferPointer) -> String? {
             URL(string: String(decoding: bytes, as: UTF8.self))?.absoluteString
         }

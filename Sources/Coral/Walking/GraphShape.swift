@@ -5,7 +5,7 @@ import CoreData
 /// For each relationship the first of these that applies is used: a rule set in code, the directive in the model's user
 /// info (`coral.shape`: `embed`, `reference` or `omit`), the shape's `base`.
 public struct GraphShape: Sendable, Hashable {
-    /// The rule of a relationship without a rule and directive.
+    /// The rule of relationships that have neither a rule set in code nor a directive.
     public enum Base: Sendable, Hashable {
         /// Every reachable object is part of the graph.
         case everything
@@ -19,7 +19,7 @@ public struct GraphShape: Sendable, Hashable {
     /// The key of the directive in the user info of entities, attributes and relationships.
     public static let userInfoKey = "coral.shape"
 
-    /// The rule of a relationship without a rule and directive.
+    /// The rule of relationships that have neither a rule set in code nor a directive.
     public var base: Base
     /// Whether transient attributes are written; false by default.
     public var includesTransientAttributes = false

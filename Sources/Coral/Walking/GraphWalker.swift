@@ -2,7 +2,7 @@ import CoreData
 
 /// Finds the objects of a graph: the roots, and the destinations of the followed relationships.
 ///
-/// The walk uses a work list and goes generation by generation, so that a chain of a million objects uses no stack, and
+/// The walk uses a work list and proceeds generation by generation, so that a chain of a million objects uses no stack, and
 /// the objects of one generation are loaded together.
 final class GraphWalker {
     private let loader: ObjectLoader

@@ -73,7 +73,7 @@ final class ObjectLoader {
                 continue
             }
             let entity = id.entity
-            // The last entity is usually the same.
+            // Consecutive objects usually have the same entity.
             if let index = absent.lastIndex(where: { $0.entity === entity }) {
                 absent[index].positions.append(position)
             } else {
@@ -92,7 +92,7 @@ final class ObjectLoader {
         _ ids: [NSManagedObjectID], of entity: NSEntityDescription, _ body: (Int, NSManagedObject) -> Void
     ) throws {
         let found = try fetch(ids, of: entity)
-        // They usually come in the order of their IDs.
+        // The results are usually in the order of the IDs.
         if found.count == ids.count, zip(found, ids).allSatisfy({ $0.objectID == $1 }) {
             for (position, object) in found.enumerated() where !object.isDeleted { body(position, object) }
             return

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The names by which the compiler calls the accessors of `@NSManaged` declarations, in the object files of a module.
+/// The symbols of the accessors of `@NSManaged` declarations in the object files of a module.
 ///
 /// They are read from the compiler's output: it compiles a model of the module, which contains the declarations with empty
 /// bodies, and of its types only the names. Each body contains the number of its declaration as a string, next to the name of
@@ -29,7 +29,7 @@ struct AccessorSymbols {
             try Data(text.utf8).write(to: file)
             return file.path
         }
-        // The module of the engine's classes, of which only the names count too.
+        // The module of the engine's classes, of which only the names are needed.
         let engine = try write(Self.engineClasses, "Engine.swift")
         let module = folder.appendingPathComponent("ManagedObjects.swiftmodule").path
         try compiler.run(["-emit-module", "-module-name", "ManagedObjects", "-o", module, engine])

@@ -12,7 +12,7 @@ struct ClassAccessors {
     private let ownProperties: [String]
     /// The types of the class's properties by name.
     private let propertyTypes: [String: String]
-    /// The functions that are none of a relationship.
+    /// The functions with `@NSManaged` that do not change a relationship, which are errors.
     let mistakes: [ManagedDeclarationMistake]
 
     init(
@@ -106,8 +106,8 @@ struct ClassAccessors {
         }
     }
 
-    /// The names of the key paths, for `NSSortDescriptor(keyPath: \Note.title, …)`. The engine finds the class by its name, since
-    /// an extension can override nothing.
+    /// The class that registers the names of the key paths, for `NSSortDescriptor(keyPath: \Note.title, …)`. The engine finds
+    /// it by its name, because an extension cannot override a method.
     private func writeKeyPaths(to text: inout SwiftText) {
         // The key path of an inherited property has the subclass as its root, and `Self` is the subclass.
         let root = isFinal ? typeName : "Object"

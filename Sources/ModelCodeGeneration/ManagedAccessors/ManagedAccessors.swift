@@ -14,8 +14,8 @@ package struct ManagedAccessors {
     /// The beginning of the file.
     private static let heading = "// Generated from the declarations with @NSManaged. Do not edit.\n"
 
-    /// Reads the files of a module and lets the compiler name the accessors. Cost: every file is read once; two runs of the
-    /// compiler, half a second, if there are declarations.
+    /// Reads the files of a module, and gets the symbols of the accessors from the compiler. Cost: every file is read once; two
+    /// runs of the compiler, half a second, if there are declarations.
     ///
     /// - Parameter files: The texts of the module's files, by their paths.
     /// - Throws: ``AccessorError`` where a type of a property is unknown: one of another module than Foundation, CoreData and

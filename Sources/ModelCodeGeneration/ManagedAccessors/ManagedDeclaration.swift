@@ -36,7 +36,7 @@ struct ManagedDeclaration {
 package struct ManagedDeclarationMistake: Error, Sendable, Equatable {
     /// The file's path and the line, starting at 1.
     package let file: String, line: Int
-    /// A sentence.
+    /// A description of the mistake, in one sentence.
     package let sentence: String
 
     /// The mistake in the format of compilers.

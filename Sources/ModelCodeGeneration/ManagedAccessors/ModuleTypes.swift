@@ -19,7 +19,7 @@ struct ModuleTypes {
         while let name = pending.popLast() {
             for type in byName[name] ?? [] where needed.insert(type.path).inserted {
                 pending += type.path
-                // What an alias means, and the class from which nested types are inherited.
+                // The target of a type alias, and the superclass, whose nested types are inherited.
                 if ["typealias", "class"].contains(type.kind) { pending += Self.names(in: type.rest) }
             }
         }

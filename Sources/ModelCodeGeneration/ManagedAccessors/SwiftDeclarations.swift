@@ -1,7 +1,7 @@
 /// The declarations of a Swift file that accessors of `@NSManaged` need: types, imports, the properties and functions with the
 /// attribute, and the other properties of classes.
 ///
-/// Reads declarations, not expressions. What is inside functions and accessors is skipped.
+/// Reads declarations, not expressions. The bodies of functions and accessors are skipped.
 struct SwiftDeclarations {
     /// A type of the file.
     struct TypeDeclaration {
@@ -9,7 +9,7 @@ struct SwiftDeclarations {
         let kind: String
         /// The names of the enclosing types, and its own.
         let path: [String]
-        /// The text after the name: generic parameters and inherited types, or what a type alias means.
+        /// The text after the name: generic parameters and inherited types, or the target of a type alias.
         let rest: String
         let isFinal: Bool
         let isPrivate: Bool
@@ -29,7 +29,7 @@ struct SwiftDeclarations {
     let file: String
     private(set) var types: [TypeDeclaration] = []
     var managed: [ManagedDeclaration] = []
-    /// Properties of types without `@NSManaged` that other files can access, but for those with other attributes.
+    /// Properties of types without `@NSManaged` that other files can access, except those with other attributes.
     private(set) var ownProperties: [OwnProperty] = []
     /// The imports, with their access levels and the attributes that other files need too.
     private(set) var imports: [String] = []

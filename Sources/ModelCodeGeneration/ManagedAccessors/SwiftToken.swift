@@ -11,8 +11,8 @@ struct SwiftToken {
     /// Whether the token can be a name.
     let isName: Bool
 
-    /// The tokens of a text, and its code: without comments, strings and what is compiled on Apple's platforms only. A line with
-    /// the attribute `@objc` alone is included, which is written in a condition.
+    /// The tokens of a text, and its code: without comments, strings and what is compiled on Apple's platforms only. A line
+    /// that contains only the attribute `@objc` is included, even in a condition that holds on Apple's platforms only.
     static func tokens(of text: String) -> (tokens: [SwiftToken], code: [Character]) {
         var conditions = ConditionStack()
         var tokens: [SwiftToken] = []

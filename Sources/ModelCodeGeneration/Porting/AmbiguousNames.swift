@@ -1,7 +1,7 @@
 /// Types that the modules of a package declare under names of Foundation's types: a file that imports both modules must name the
 /// module of such a type, because Foundation is imported with Core Data here.
 package struct AmbiguousNames {
-    /// Types that Foundation got when packages had their own of these names.
+    /// Types that were added to Foundation after packages had declared types with the same names.
     private static let foundation: Set<String> = [
         "AttributedString", "Expression", "InflectionRule", "KeyPathComparator", "Morphology", "Predicate",
         "PredicateExpressions", "SortComparator", "SortDescriptor", "SortOrder", "TermOfAddress",
@@ -17,7 +17,7 @@ package struct AmbiguousNames {
     package init(files: some Sequence<(text: String, module: String)>) {
         for (text, module) in files where Self.foundation.contains(where: text.contains) {
             for line in SwiftCode.lines(of: text) where line.first?.isLetter == true || line.first == "@" {
-                // What follows a brace in the line is a member.
+                // The text after a brace in the line declares members.
                 let words = SwiftCode.words(of: Array(line.prefix { $0 != "{" })).map(\.text)
                 guard let keyword = words.firstIndex(where: Self.kinds.contains), keyword + 1 < words.count,
                     Self.foundation.contains(words[keyword + 1])

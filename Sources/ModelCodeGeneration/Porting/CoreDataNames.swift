@@ -1,4 +1,4 @@
-/// The names that a file gets by `import CoreData` outside Apple's platforms, where no other module declares them in a usable form.
+/// The names that `import CoreData` provides outside Apple's platforms and that no other module declares in a usable form.
 ///
 /// A test compares the list with the exports of the module.
 enum CoreDataNames {

@@ -5,8 +5,8 @@ struct PackageManifests {
     /// Whether the manifest for a folder names the plugin CoralModelPlugin, by the folder's path.
     private var known: [String: Bool] = [:]
 
-    /// Whether the nearest manifest above a file names the plugin. False if there is no manifest. Cost: one look for a file in
-    /// each folder above, and one file that is read, for each folder once.
+    /// Whether the nearest manifest above a file names the plugin. False if there is no manifest. Cost: for each folder, once,
+    /// a check for a manifest in it and its ancestors, and the reading of the manifest.
     mutating func useModelPlugin(_ file: URL) -> Bool {
         var folder = file.standardizedFileURL.deletingLastPathComponent()
         var asked: [String] = []

@@ -57,8 +57,8 @@ public struct PortingFinding: Sendable, Hashable {
         findings(in: text, file: file, ambiguous: [:], sets: SetProperties(texts: [text]))
     }
 
-    /// The findings in a text of a package, with the names of types that are ambiguous in it, each with the module that
-    /// declares the type that is meant, and with the package's properties that are sets.
+    /// The findings in a text of a package, with the names of ambiguous types, each with the module whose type the text refers
+    /// to, and the package's properties of type `NSSet`.
     private static func findings(
         in text: String, file: String, ambiguous: [String: String], sets: SetProperties
     ) -> [PortingFinding] {
@@ -77,7 +77,7 @@ public struct PortingFinding: Sendable, Hashable {
             for (column, rule) in matches(in: line) { add(column, rule.pattern, rule) }
             for column in extensions.take(line) { add(column, "override", .overrideInExtension) }
             for column in sets.literals(in: line) { add(column, "[", .assignedLiteral) }
-            // The code of these may have begun in an earlier line.
+            // These constructs may begin in an earlier line.
             func add(_ place: (line: Int, column: Int), _ code: String, _ rule: PortingRule) {
                 findings.append(
                     PortingFinding(file: file, line: place.line + 1, column: place.column + 1, code: code, rule: rule))

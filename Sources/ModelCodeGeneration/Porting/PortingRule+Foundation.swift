@@ -1,8 +1,8 @@
-// What Foundation and its companions have on Apple's platforms only, of what the data layers of apps use. Each name was
-// compiled with Swift 6.3 on Linux.
+// The parts of Foundation and related modules that the data layers of apps use and that exist on Apple's platforms only. Each
+// name was checked by compiling it with Swift 6.3 on Linux.
 
 extension PortingRule {
-    /// A file that uses the loading of URLs, which is in a module of its own elsewhere.
+    /// A file that uses URL loading, which is in a separate module on other platforms.
     package static let missingNetworking = PortingRule(
         "import FoundationNetworking",
         "The type is in a module of its own here: write `#if canImport(FoundationNetworking)`, `import FoundationNetworking` and"

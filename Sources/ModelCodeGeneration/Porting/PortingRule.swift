@@ -37,7 +37,7 @@ public struct PortingRule: Sendable, Hashable {
         ),
         PortingRule(".classForCoder()", "There is no such class method: write the type itself, `T.self`."),
         PortingRule(
-            ".responds(to", "There are no selectors to ask for: declare a protocol and test for it with `as?`."),
+            ".responds(to", "Selectors do not exist here: declare a protocol and test for it with `as?`."),
         PortingRule(
             "AutoreleasingUnsafeMutablePointer",
             "Override `validateForInsert()` and `validateForUpdate()` in place of `validate(_:)`, or put the method between"
@@ -80,7 +80,7 @@ public struct PortingRule: Sendable, Hashable {
         PortingRule("NSCoreDataCoreSpotlightDelegate", onlyWith("CoreSpotlight")),
     ]
 
-    /// A property that links only where a file of the module has its accessors.
+    /// A property with `@NSManaged`, which links only if a file of the module contains its accessors.
     static let managed = PortingRule(
         "@NSManaged",
         "Let the target use the plugin CoralModelPlugin, which implements it: `plugins: [.plugin(name: \"CoralModelPlugin\","
@@ -134,7 +134,7 @@ public struct PortingRule: Sendable, Hashable {
     private static let modules = appleModules.map { module in
         PortingRule(
             "import \(module)",
-            "The module is Apple's: write `#if canImport(\(module))` around it and what needs it.")
+            "The module is Apple's: write `#if canImport(\(module))` around the import and the code that uses it.")
     }
 
     private static let uncastRequest =

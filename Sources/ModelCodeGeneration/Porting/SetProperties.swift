@@ -3,7 +3,7 @@ package struct SetProperties {
     /// Whether all declarations of a property are of type `NSSet`, by its name.
     private var names: [String: Bool] = [:]
 
-    /// Searches files of a package for the declarations. A name that is declared with another type, too, is left out.
+    /// Searches files of a package for the declarations. A name that is also declared with another type is omitted.
     package init(texts: some Sequence<String>) {
         let texts = Array(texts)
         guard texts.contains(where: { $0.contains("NSSet") }) else { return }

@@ -9,7 +9,7 @@ enum SwiftCode {
         }
     }
 
-    /// The words of a line of code with their columns, but for the names of members, which follow a dot.
+    /// The words of a line of code with their columns, except the names of members, which follow a dot.
     static func words(of line: [Character]) -> [(column: Int, text: String)] {
         var words: [(column: Int, text: String)] = []
         var index = 0
@@ -21,7 +21,7 @@ enum SwiftCode {
         return words
     }
 
-    /// Keeps what is open at the end of a line: comments, multi-line strings, and code inside strings.
+    /// Tracks the constructs that are open at the end of a line: comments, multi-line strings, and code inside strings.
     private struct Scanner {
         private enum Level {
             /// A string that ends with `"` or `"""` and the number of `#`.
@@ -51,7 +51,7 @@ enum SwiftCode {
             return code
         }
 
-        /// The length of what begins a rest of a line, and whether it is code.
+        /// The length of the first token in the rest of a line, and whether it is code.
         private mutating func token(of rest: ArraySlice<Character>) -> (length: Int, isCode: Bool) {
             if commentDepth > 0 {
                 if rest.starts(with: "*/") {

@@ -44,7 +44,8 @@ extension ModelValue {
 }
 
 extension ModelAttribute {
-    /// Sets the validations of a compiled model: those that express limits and a pattern as such, the others unchanged.
+    /// Sets the validations of a compiled model: those that express a limit or a pattern become that limit or pattern, the
+    /// others are kept unchanged.
     mutating func setValidations(_ validations: [ModelValidation]) {
         for validation in validations {
             var candidate = self

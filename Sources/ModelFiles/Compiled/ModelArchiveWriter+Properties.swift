@@ -66,7 +66,7 @@ extension ModelArchiveWriter {
         try fill(reference, with: attribute, of: entityName)
     }
 
-    /// Recursive for the elements of composites, to the depth that readers allow.
+    /// Recursive for the elements of composites, to a depth of 64 levels.
     mutating func fill(
         _ reference: PropertyListValue, with attribute: ModelAttribute, of entityName: String, depth: Int = 0
     ) throws {

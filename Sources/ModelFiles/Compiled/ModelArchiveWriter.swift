@@ -2,8 +2,8 @@ import Foundation
 import KeyedArchives
 import PredicateLanguage
 
-/// Writes the archive of an `NSManagedObjectModel`. Entities and properties refer to each other in cycles, so all of
-/// them have their indexes before any is filled in.
+/// Writes the archive of an `NSManagedObjectModel`. Entities and properties refer to each other in cycles, so the indexes of
+/// all are reserved before any object is filled in.
 struct ModelArchiveWriter {
     let model: Model
     let form: ModelArchive.Form

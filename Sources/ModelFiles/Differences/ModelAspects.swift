@@ -12,7 +12,7 @@ struct ModelAspects {
 
     private mutating func add(_ name: String, _ flag: Bool) { add(name, flag ? "yes" : nil) }
 
-    /// The aspects that differ, with the old and the new text; nothing is empty.
+    /// The aspects that differ, with the old and the new text; the text of a missing aspect is empty.
     static func differences(_ old: ModelAspects, _ new: ModelAspects) -> [(name: String, old: String, new: String)] {
         let before = Dictionary(old.aspects.map { ($0.name, $0.text) }, uniquingKeysWith: { first, _ in first })
         let after = Dictionary(new.aspects.map { ($0.name, $0.text) }, uniquingKeysWith: { first, _ in first })

@@ -11,7 +11,7 @@ public struct ModelDifference: Sendable, Equatable {
             case removed
             /// The entity or property had another name.
             case renamed(from: String)
-            /// An aspect differs: its name, and its old and new text. Nothing is empty.
+            /// An aspect differs: its name, and its old and new text. The text of a missing aspect is empty.
             case changed(aspect: String, old: String, new: String)
         }
 

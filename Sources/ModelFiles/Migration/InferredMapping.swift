@@ -19,7 +19,7 @@ public struct InferredMapping: Sendable, Equatable {
     public struct Property: Sendable, Hashable {
         /// The property of the new model.
         public var name: String
-        /// The property of the old model; nil if the new one starts with its default value, or empty.
+        /// The property of the old model; nil if the property has no source: it gets its default value, or is empty.
         public var sourceName: String?
 
         /// A property and its source.

@@ -30,8 +30,8 @@ public enum MappingArchive {
         public var userInfo: [String: PropertyListValue]
     }
 
-    /// Reads the entity mappings of a file, in order: of a compiled mapping model, or of a source (`.xcmappingmodel`) as it
-    /// is compiled.
+    /// Reads the entity mappings of a file, in order: of a compiled mapping model, or of the compiled form of a source
+    /// (`.xcmappingmodel`).
     ///
     /// - Throws: ``ModelError`` if the file cannot be read or is no mapping model.
     public static func read(at url: URL) throws -> [Entity] {
@@ -57,7 +57,7 @@ public enum MappingArchive {
         return try (root.object("NSEntityMappings")?.members ?? []).compactMap { $0 }.map(entity)
     }
 
-    /// Whether the mappings were made for two versions: each has the version hashes of its entities.
+    /// Whether the mappings fit two versions: the version hashes of each mapping's entities are those of the versions.
     public static func fits(
         _ mappings: [Entity], from source: [String: Data], to destination: [String: Data]
     ) -> Bool {
@@ -68,7 +68,7 @@ public enum MappingArchive {
             }
     }
 
-    /// Whether a mapping's entity is an entity of a version: it has a hash, which is that of the version's entity of that name. A
+    /// Whether a mapping's entity is an entity of a version: its hash is that of the version's entity with the same name. A
     /// mapping without the entity, such as one that adds or removes objects, fits every version.
     public static func isEntity(_ name: String?, _ hash: Data?, in version: [String: Data]) -> Bool {
         name.map { hash != nil && version[$0] == hash } ?? true

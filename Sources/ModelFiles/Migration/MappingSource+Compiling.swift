@@ -117,7 +117,8 @@ private struct MappingCompilation {
         return .init(name: property.name, value: value, userInfo: [:])
     }
 
-    /// The instances of the mapping of the destination entity; of any mapping if there are several.
+    /// The value of a relationship without an expression: the destination instances that the only fitting mapping of the
+    /// destination entity creates, or, if several mappings fit, those that any of them creates. Nil if no mapping fits.
     private func generatedValue(of name: String, _ entity: MappingSource.Entity) -> ExpressionNode? {
         guard let source = entity.sourceName, let destination = entity.destinationName,
             let before = old.relationships(of: source).first(where: { $0.name == name }),

@@ -43,7 +43,7 @@ public struct MappingSource: Sendable {
 
     /// Reads a mapping model.
     ///
-    /// - Throws: ``ModelError`` with file and line if it cannot be read or is none.
+    /// - Throws: ``ModelError`` with file and line if it cannot be read or is not a mapping model.
     public init(contentsOf url: URL) throws {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {

@@ -3,8 +3,8 @@
 /// Entities and properties are matched by their canonical name: the renaming identifier if there is one, else the
 /// name. A renaming identifier on the newer side takes precedence over an equal name, and may also be the older name
 /// itself. The rest is matched by equal names. Parts of one kind are matched first: the renaming identifier of a former
-/// attribute may be the name of a new relationship, which has nothing to do with it. A part that has changed its kind is
-/// matched only by the names that both sides state.
+/// attribute may be the name of a new, unrelated relationship. A part that has changed its kind is matched only by the names
+/// that both sides state.
 ///
 /// Source: "Lightweight Migration" in Apple's Core Data Model Versioning and Data Migration Programming Guide.
 public struct ModelMatch: Sendable {
@@ -37,17 +37,17 @@ public struct ModelMatch: Sendable {
     /// The new name of an entity of the old model; nil if the entity is removed.
     public func newName(of entity: String) -> String? { newNames[entity] }
 
-    /// The properties of two lists.
+    /// Matches the properties of two lists.
     static func pairs(_ old: [any ModelProperty], _ new: [any ModelProperty]) -> [Pair] {
         pairs(old.map(Part.init), new.map(Part.init))
     }
 
-    /// The kinds of what has a name in a model.
+    /// The kinds of named parts of a model.
     package enum Kind: Hashable, Sendable {
         case entity, attribute, relationship, fetchedProperty
     }
 
-    /// What has a name in a model, and perhaps a renaming identifier.
+    /// A named part of a model, with its renaming identifier if it has one.
     package struct Part: Sendable {
         let name: String
         let identifier: String?

@@ -1,12 +1,12 @@
 import Foundation
 
-/// Which versions of a model can be migrated to which: the steps between consecutive versions, and from each version to the
-/// current one.
+/// The possible migrations between the versions of a model: the steps between consecutive versions, and from each version to
+/// the current one.
 public struct VersionMigrations: Sendable {
     /// A mapping model with the name of its file.
     public typealias Mapping = (name: String, entities: [MappingArchive.Entity])
 
-    /// How a step is made.
+    /// How a step migrates a store.
     public enum Kind: Sendable, Equatable {
         /// The version hashes are equal: stores open with either version.
         case none
@@ -26,8 +26,8 @@ public struct VersionMigrations: Sendable {
         public var checksum: String
         /// The step from the version before; nil for the first.
         public var step: Kind?
-        /// The names of the versions from this one to the current one, in both of which stores are migrated; nil if the
-        /// current one cannot be reached. Only the name itself for the current version and for later ones.
+        /// The names of the versions that a store passes during its migration, from this version to the current one; nil if the
+        /// current one cannot be reached. For the current version and for later ones, only their own name.
         public var path: [String]?
     }
 

@@ -23,7 +23,7 @@ private struct CompositeNaming {
         names = Set(model.composites.map(\.name) + model.entities.map(\.name))
     }
 
-    /// Recursive for nested elements; readers and writers limit the nesting to 64 levels.
+    /// Recursive for nested elements; elements below level 64 are not named.
     mutating func named(_ attribute: ModelAttribute, depth: Int = 0) -> ModelAttribute {
         guard attribute.type == .composite, depth <= 64 else { return attribute }
         if let name = attribute.compositeName, composites.contains(where: { $0.name == name }) { return attribute }

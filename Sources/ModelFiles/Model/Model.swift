@@ -11,7 +11,7 @@ public struct Model: Sendable, Equatable {
     public var configurations: [ModelConfiguration]
     /// Fetch requests stored in the model under a name.
     public var fetchRequestTemplates: [ModelFetchRequestTemplate]
-    /// The developer's own names of this version. Part of a store's metadata, but of no hash.
+    /// The developer's own names of this version. They are part of a store's metadata, but not of any hash.
     public var versionIdentifiers: Set<String>
     /// The composite types that attributes of the source refer to by name. Empty for a compiled model, where each
     /// attribute contains its elements.

@@ -2,7 +2,7 @@ import Foundation
 import KeyedArchives
 import PredicateLanguage
 
-/// An attribute: a value of an object.
+/// An attribute of an entity.
 public struct ModelAttribute: ModelProperty {
     public var name: String
     /// The type of the value.
@@ -22,7 +22,7 @@ public struct ModelAttribute: ModelProperty {
     public var renamingIdentifier: String?
     public var versionHashModifier: String?
     public var userInfo: [String: PropertyListValue]
-    /// The value of a new object.
+    /// The attribute's value in a new object; nil if it has none.
     public var defaultValue: ModelValue?
     /// The minimum value, the minimum length of a string, or the earliest date.
     public var minimum: ModelValue?

@@ -8,7 +8,7 @@ public struct ModelEntity: Sendable, Equatable {
     /// The class of its objects; nil means `NSManagedObject`. A leading dot, in source models only, represents the
     /// module that the model is compiled for.
     public var className: String?
-    /// Whether the entity cannot have objects of its own, only its sub-entities.
+    /// Whether the entity has no objects of its own; only its subentities have objects.
     public var isAbstract: Bool
     /// The name of the entity that this one inherits from.
     public var parentName: String?

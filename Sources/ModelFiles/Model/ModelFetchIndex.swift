@@ -6,7 +6,7 @@ public struct ModelFetchIndex: Sendable, Equatable {
     public var name: String
     /// The indexed elements, in order.
     public var elements: [ModelFetchIndexElement]
-    /// The predicate of the objects in the index; nil means all.
+    /// The predicate that selects the objects in the index; nil means all.
     public var partialIndexPredicate: PredicateNode?
     /// The index's position in the file that it was read from.
     public var position = ModelPosition()

@@ -44,7 +44,7 @@ public struct ModelValidation: Sendable, Equatable {
     public enum Warning: Sendable, Hashable {
         /// An error code, such as 1620 for a number that is too small.
         case code(Int)
-        /// A sentence of the developer.
+        /// A message that the model's developer has written.
         case text(String)
     }
 }

@@ -30,7 +30,7 @@ enum SourceText {
         }
     }
 
-    /// The value of a default, by the attribute's type. Nil when the text is not a valid value.
+    /// The default value that a text represents for an attribute's type. Nil when the text is not a valid value.
     static func value(_ text: String, type: ModelAttributeType) -> ModelValue? {
         switch type {
         case .integer16, .integer32, .integer64: integer(text).map(ModelValue.integer)

@@ -1,4 +1,4 @@
-/// The meaning of the operators: each is prepared with its right side and then applied to left sides.
+/// Evaluates the operators: each is prepared with its right side once and then applied to any number of left sides.
 enum ComparisonTest {
     /// Whether the comparison holds for a left side.
     typealias Test = (PredicateValue) throws -> Bool

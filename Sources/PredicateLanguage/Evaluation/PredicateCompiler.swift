@@ -1,4 +1,4 @@
-/// Compiles a tree to closures: whatever is the same for all subjects is computed once. Expressions are in an
+/// Compiles a tree to closures: values that are the same for all subjects are computed once. Expressions are in an
 /// extension.
 struct PredicateCompiler {
     /// Whether a predicate holds.
@@ -60,7 +60,7 @@ struct PredicateCompiler {
         }
     }
 
-    /// The test of the left side, made of the test of one value: for the value itself, for every element, or for at
+    /// The test of the left side, composed of tests of single values: for the value itself, for every element, or for at
     /// least one.
     private func quantified(
         _ comparison: ComparisonNode, _ test: @escaping ComparisonTest.Test
@@ -91,7 +91,7 @@ struct PredicateCompiler {
         }
     }
 
-    /// Compiles something one level deeper in the tree, and throws beyond the limit.
+    /// Compiles a part of the tree one level deeper, and throws beyond the depth limit.
     mutating func descend<Result>(_ body: (inout PredicateCompiler) throws -> Result) throws -> Result {
         depth += 1
         defer { depth -= 1 }

@@ -28,7 +28,7 @@ public struct PredicateEvaluationError: Error, Sendable, Equatable, CustomString
     /// The text of the comparison or expression with the error; empty if it is not known.
     public var place: String
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ code: Code, _ message: String, place: String = "") {
         self.code = code
         self.message = message

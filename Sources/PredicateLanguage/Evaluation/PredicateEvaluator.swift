@@ -32,12 +32,12 @@ public struct PredicateEvaluator: @unchecked Sendable {
         try test(EvaluationScope(subject: .object(subject), variables: variables))
     }
 
-    /// Those of some values for which the predicate holds, in their order.
+    /// The values for which the predicate holds, in their order.
     public func filter<Subject>(_ subjects: [Subject], variables: [String: Any?] = [:]) throws -> [Subject] {
         try subjects.filter { try evaluate($0 as Any, variables: variables) }
     }
 
-    /// Those of some subjects for which the predicate holds, in their order.
+    /// The subjects for which the predicate holds, in their order.
     public func filter<Subject: PredicateSubject>(
         _ subjects: [Subject], variables: [String: Any?] = [:]
     ) throws -> [Subject] {

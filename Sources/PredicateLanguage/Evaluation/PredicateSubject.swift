@@ -4,7 +4,7 @@ import Foundation
 public protocol PredicateSubject {
     /// The value of an attribute or a relationship: nil (or `NSNull`), a number, a string, a date, another subject, a
     /// collection of these. Throws when there is no such key. A subject that has typed values may return a
-    /// ``PredicateValue``, which saves dynamic casts: many, for collections of subjects.
+    /// ``PredicateValue``, which saves dynamic casts, in particular for collections of subjects.
     func predicateValue(forKey key: String) throws -> Any?
 
     /// The identity of this subject in comparisons for equality and in collections. Two subjects are equal when their
@@ -45,7 +45,8 @@ extension NSDictionary: PredicateSubject {
 
 /// The value of the second argument of `FETCH(request, context, countOnly)`.
 package protocol FetchingContext {
-    /// The objects that a request returns, or their number. Throws where the value is no request of this context.
+    /// The objects that a request returns, or their number. Throws if the value is not a fetch request that this context can
+    /// execute.
     func predicateValue(ofRequest request: Any?, countOnly: Bool) throws -> Any?
 }
 

@@ -16,7 +16,7 @@ public enum PredicateValue {
     case collection([PredicateValue], ordered: Bool)
     /// An object with keys.
     case object(any PredicateSubject)
-    /// Anything else; equal to itself only.
+    /// Any other value, which is equal only to itself.
     case other(Any)
 }
 

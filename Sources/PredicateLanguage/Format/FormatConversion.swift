@@ -1,6 +1,6 @@
-/// A conversion of a format, such as `%@`, `%K` or `%d`: the place of an argument.
+/// A conversion of a format, such as `%@`, `%K` or `%d`: it represents an argument.
 struct FormatConversion: Sendable {
-    /// What the argument must be.
+    /// The kind of argument that a conversion requires.
     enum Kind: String {
         case object = "an object"
         case keyPath = "a key path"

@@ -192,8 +192,8 @@ struct FormatParser {
 
     // MARK: - Terms
 
-    // The two methods below are mutating because of the order of evaluation: in `predicate(in: negation())`, a method
-    // that is not mutating would see the parser as it was before the argument was parsed.
+    // The two methods below are mutating because of the order of evaluation: in `predicate(in: negation())`, a method that is
+    // not mutating would use a copy of the parser from before the argument was parsed.
 
     mutating func predicate(in term: FormatTerm) throws -> (node: PredicateNode, height: Int) {
         switch term.kind {
@@ -227,7 +227,7 @@ struct FormatParser {
         return height
     }
 
-    /// Parses something one level deeper.
+    /// Parses a part of the format one level deeper.
     mutating func nested<Result>(_ read: (inout FormatParser) throws -> Result) throws -> Result {
         depth += 1
         defer { depth -= 1 }

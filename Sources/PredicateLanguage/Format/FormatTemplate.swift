@@ -1,6 +1,6 @@
 /// The tree of a format without the values of its arguments, which are inserted for each use.
 struct FormatTemplate: Sendable {
-    /// Takes the place of an argument in the tree.
+    /// Represents an argument in the tree.
     private struct Placeholder: Sendable {
         let index: Int
     }

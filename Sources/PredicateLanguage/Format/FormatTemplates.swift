@@ -5,10 +5,10 @@ final class FormatTemplates: @unchecked Sendable {  // because a lock guards its
     static let shared = FormatTemplates()
 
     private let lock = NSLock()
-    /// Nil for a format that is parsed for each use.
+    /// The templates by formats; nil for a format that is parsed for each use.
     private var known: [String: FormatTemplate?] = [:]
     private static let countLimit = 500
-    /// In bytes. A longer format is likely to contain values, and to be used once.
+    /// The maximum length of a format with a template, in bytes. A longer format probably contains values and is used once.
     private static let lengthLimit = 1000
 
     /// The tree of a format with arguments; nil if it must be parsed with them. The second call for a format costs a lookup and

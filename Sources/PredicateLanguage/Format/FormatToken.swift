@@ -24,7 +24,7 @@ struct FormatToken {
     }
 
     let kind: Kind
-    /// In UTF-8 bytes from the start of the format.
+    /// The offset in UTF-8 bytes from the start of the format.
     let offset: Int
     /// The keyword, when this is an identifier and a keyword.
     let keyword: ReservedWord?
@@ -45,7 +45,7 @@ struct FormatToken {
         return symbols.contains(text)
     }
 
-    /// The token in words, for messages.
+    /// A description of the token, for messages.
     var inWords: String {
         switch kind {
         case .identifier(let text, _), .selector(let text), .symbol(let text): "“\(text)”"

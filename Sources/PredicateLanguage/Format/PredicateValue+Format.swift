@@ -21,7 +21,7 @@ extension PredicateValue {
         }
     }
 
-    /// The text of `NSNull`. Foundation's parser refuses it; the one of this module reads it.
+    /// The text of `NSNull`. Foundation's parser rejects it; this module's parser accepts it.
     static let nullObject = "<null>"
 
     private static func format(_ value: Double) -> String {

@@ -4,7 +4,7 @@ import Foundation
 public enum StringFolding {
     /// The folded string: equal for all strings that are equal under these options.
     ///
-    /// Cost: none without options, low for ASCII; Unicode folding otherwise, about two microseconds a string.
+    /// Cost: none without options, low for ASCII; Unicode folding otherwise, about two microseconds for each string.
     public static func fold(_ text: String, options: ComparisonOptions) -> String {
         let ignoresCase = options.contains(.caseInsensitive)
         let ignoresMarks = options.contains(.diacriticInsensitive)

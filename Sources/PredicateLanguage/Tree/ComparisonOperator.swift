@@ -53,7 +53,7 @@ public enum ComparisonOperator: Sendable, Hashable {
         }
     }
 
-    /// Every operator but the custom ones.
+    /// Every operator except custom selectors.
     public static let named: [ComparisonOperator] = [
         .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo, .equalTo, .notEqualTo, .matches, .like,
         .beginsWith, .endsWith, .in, .contains, .between,

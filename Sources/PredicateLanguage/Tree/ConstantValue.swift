@@ -7,8 +7,8 @@ import Foundation
 public struct ConstantValue: @unchecked Sendable {
     /// The value; nil for `nil` and `NSNull`. Optionals inside `Any` are unwrapped.
     public let value: Any?
-    /// Whether the value was given as `NSNull`, or as an optional without a value inside `Any`, which Objective-C treats alike.
-    /// It equals `nil`, and is printed as `<null>`.
+    /// Whether the value was given as `NSNull`, or as an optional without a value inside `Any`, which Objective-C does not
+    /// distinguish. It equals `nil`, and is printed as `<null>`.
     public let isNullObject: Bool
 
     /// Creates a constant.

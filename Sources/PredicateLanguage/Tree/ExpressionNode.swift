@@ -17,7 +17,7 @@ public indirect enum ExpressionNode: Sendable {
     case call(receiver: ExpressionNode, selector: String, arguments: [ExpressionNode])
     /// `{a, b}`.
     case aggregate([ExpressionNode])
-    /// `SUBQUERY(collection, $variable, predicate)`: those elements for which the predicate holds.
+    /// `SUBQUERY(collection, $variable, predicate)`: the elements for which the predicate holds.
     case subquery(collection: ExpressionNode, variable: String, predicate: PredicateNode)
     /// `left UNION right`, or another operation on sets.
     case setOperation(SetOperation, ExpressionNode, ExpressionNode)

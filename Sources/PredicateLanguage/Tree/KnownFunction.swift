@@ -1,6 +1,6 @@
 /// The functions of the language, by Apple's selectors.
 enum KnownFunction: String, CaseIterable {
-    // Of a collection.
+    // Functions of a collection.
     case sum = "sum:"
     case count = "count:"
     case min = "min:"
@@ -10,7 +10,7 @@ enum KnownFunction: String, CaseIterable {
     case mode = "mode:"
     case standardDeviation = "stddev:"
     case distinct = "distinct:"
-    // Of numbers.
+    // Functions of numbers.
     case add = "add:to:"
     case subtract = "from:subtract:"
     case multiply = "multiply:by:"
@@ -34,12 +34,12 @@ enum KnownFunction: String, CaseIterable {
     case onesComplement = "onesComplement:"
     case random = "random"
     case randomBelow = "random:"
-    // Of strings.
+    // Functions of strings.
     case uppercase = "uppercase:"
     case lowercase = "lowercase:"
     case canonical = "canonical:"
     case length = "length:"
-    // Of anything.
+    // Other functions.
     case now = "now"
     case cast = "castObject:toType:"
     case element = "objectFrom:withIndex:"
