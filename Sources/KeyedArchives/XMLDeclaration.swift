@@ -2,7 +2,7 @@
 package enum XMLDeclaration {
     /// Replaces the declaration, and a byte order mark before it, by blanks, which keep lines and columns.
     ///
-    /// Foundation's parser follows an encoding that the declaration names, although the bytes have been checked to be
+    /// Foundation's parser uses the encoding that the declaration names, although the bytes have been checked to be
     /// UTF-8, and crashes on some.
     package static func blank(_ utf8: inout [UInt8]) {
         if utf8.starts(with: [0xEF, 0xBB, 0xBF]) { utf8.replaceSubrange(..<3, with: repeatElement(0x20, count: 3)) }

@@ -44,7 +44,7 @@ enum AttributeChecks {
         return checks
     }
 
-    /// The checks of an attribute with repairs: the values that the repairs refuse, and those that they change.
+    /// The checks of an attribute with repairs: the values that the repairs reject, and those that they change.
     static func repaired(
         _ attribute: NSAttributeDescription, of entity: NSEntityDescription, _ repair: AttributeRepair
     ) -> [RowRehearsalCheck] {

@@ -1,6 +1,6 @@
 import CoreData
 
-/// Tries a migration on a copy of a store, and examines the rows beforehand. The store is not changed.
+/// Runs a migration on a copy of a store, and examines the rows beforehand. The store is not changed.
 ///
 ///     let rehearsal = MigrationRehearsal(try ProgressiveMigration(toModelAt: modelURL))
 ///     let result = try rehearsal.run(onStoreAt: storeURL)

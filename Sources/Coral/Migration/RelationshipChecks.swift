@@ -31,7 +31,7 @@ enum RelationshipChecks {
         return checks
     }
 
-    /// The number of destinations that a relationship must have.
+    /// The minimum number of destinations of a relationship.
     private static func leastCount(of relationship: NSRelationshipDescription) -> Int {
         if relationship.isOptional { return 0 }
         return relationship.isToMany ? relationship.minCount : 1

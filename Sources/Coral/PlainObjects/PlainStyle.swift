@@ -1,6 +1,6 @@
 import GraphDocuments
 
-/// The format of plain values in documents: the options of an exporter, prepared.
+/// The format of plain values in documents: the options of an exporter in the form that writing uses.
 struct PlainStyle {
     var keys = KeyStrategy.same
     /// The format of dates without a mapping.

@@ -74,8 +74,8 @@ struct ArchivedTree {
     static func names(of classes: [AnyClass]) -> Set<String> {
         var names = Set(classes.flatMap { [String(reflecting: $0), String(describing: $0)] })
         #if canImport(Darwin)
-            // Classes may have another name there. On other platforms some have none, and the call would stop the
-            // program.
+            // On Apple's platforms archives may contain another name of a class. On other platforms some classes have no name,
+            // and the call would terminate the program.
             names.formUnion(classes.map { NSStringFromClass($0) })
         #endif
         return names

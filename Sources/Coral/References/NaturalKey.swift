@@ -39,7 +39,7 @@ public struct NaturalKey: Codable, Sendable, Hashable {
         self.init(object, depth: 0)
     }
 
-    /// The maximum number of relationships in a key: a key with a cycle is none.
+    /// The maximum number of relationships in a key: an object whose key contains a cycle has no natural key.
     private static let depthLimit = 8
 
     private init?(_ object: NSManagedObject, depth: Int) {

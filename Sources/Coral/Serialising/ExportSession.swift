@@ -106,7 +106,8 @@ final class ExportSession {
         return result
     }
 
-    /// Reports the references that can be resolved in the objects' own store only. Throws if the exporter refuses them.
+    /// Reports the references that can be resolved in the objects' own store only. Throws `ExportError` for the first one if
+    /// the document must be portable.
     private func noteKeylessReferences() throws {
         for reference in recorder.names.outside?.keyless ?? [] {
             let found = KeylessReference(

@@ -24,7 +24,7 @@
         private struct Relationship {
             var plan: EntityPlan.Relationship
             var reference: Reference
-            /// The offset of the cursor over the members of a to-many relationship.
+            /// The index of the cursor over the members of a to-many relationship.
             var members: Int?
         }
 

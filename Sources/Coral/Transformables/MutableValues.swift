@@ -44,7 +44,7 @@ public final class MutableValues {
         observer = NotificationCenter.default.addObserver(
             forName: .NSManagedObjectContextWillSave, object: context, queue: nil
         ) { notification in
-            // The context is found by the notification, so that the block retains nothing.
+            // The context is taken from the notification, so that the block does not retain it.
             (notification.object as? NSManagedObjectContext)?.mutableValues.noticeBeforeSave()
         }
     }

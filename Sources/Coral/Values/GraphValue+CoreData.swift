@@ -28,7 +28,8 @@ extension GraphValue {
         }
     }
 
-    /// The object of a value without parts, for key-value coding and predicates; nil for others, and for a URI that is not a
+    /// The Foundation object of a scalar value, for key-value coding and predicates; nil for others, and for a URI that is not
+    /// a
     /// valid URL.
     package var scalarObject: Any? {
         switch self {

@@ -36,7 +36,7 @@ struct TextCodec: AttributeCodec {
 
         func write(_ column: Int32, of row: RowCursor, to writer: inout JSONWriter) throws {
             try row.withText(column) { bytes in
-                // Invalid UTF-8 is repaired, as it is in objects.
+                // Invalid UTF-8 is repaired, as for the values of objects.
                 if UTF8Check.firstInvalid(in: bytes) == nil {
                     try writer.string(validUTF8: bytes)
                 } else {

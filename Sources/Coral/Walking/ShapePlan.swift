@@ -45,7 +45,7 @@ final class ShapePlan {
         return plan
     }
 
-    /// Omits what documents of the plain layout do not contain: the relationships whose other side is written, and the ids
+    /// Omits what documents of the plain layout do not contain: the relationships whose inverse is written, and the ids
     /// of objects to which no relationship refers.
     func omitUnwritten(in layout: PlainLayout) throws {
         var destinations: [NSEntityDescription] = []

@@ -25,7 +25,7 @@ public enum MappingArchive {
     /// How the value of a property of the destination entity is computed.
     public struct Property: Sendable {
         public var name: String?
-        /// The value; nil leaves the property as it is.
+        /// The value; nil leaves the property unchanged.
         public var value: ExpressionNode?
         public var userInfo: [String: PropertyListValue]
     }

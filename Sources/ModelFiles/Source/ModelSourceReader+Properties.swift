@@ -81,7 +81,7 @@ extension ModelSourceReader {
         var property = ModelFetchedProperty(
             name: try required("name", element), fetchRequest: try fetchRequest(request))
         try readCommon(&property, element)
-        // A fetched property is always transient and optional, whatever the source contains.
+        // A fetched property is always transient and optional, independent of the source.
         property.isOptional = true
         property.isTransient = true
         property.isSyncable = try optionalFlag("syncable", element)

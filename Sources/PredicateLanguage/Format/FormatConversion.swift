@@ -14,7 +14,7 @@ struct FormatConversion: Sendable {
     /// The zero-based index of the argument.
     let index: Int
 
-    /// A conversion by its letter; nil if there is none with it.
+    /// The conversion with a letter; nil for an unknown letter.
     init?(letter: Character, index: Int) {
         guard let kind = Self.kinds[letter] else { return nil }
         (self.letter, self.kind, self.index) = (letter, kind, index)
