@@ -47,6 +47,42 @@ struct ModelConversionTests {
         #expect(result.entities[0].relationships[0].maximumCount == -1)
     }
 
+    /// A model with an attribute of the given number of composites in each other.
+    private func nested(_ depth: Int) -> Model {
+        var attribute = element("value", .double)
+        for level in 0..<depth {
+            var outer = element("level\(level)", .composite)
+            outer.elements = [attribute]
+            attribute = outer
+        }
+        return Model(entities: [ModelEntity(name: "Note", attributes: [attribute])])
+    }
+
+    @Test(
+        "Every depth of composites that can be written can be read; a greater one is an error of all readers and writers"
+    )
+    func nesting() throws {
+        let allowed = nested(ModelAttribute.maximumNesting)
+        let hashes = VersionHash(allowed).entityHashes
+        #expect(VersionHash(try ModelSourceReader.read(try ModelSourceWriter.write(allowed))).entityHashes == hashes)
+        #expect(VersionHash(try ModelArchive.read(try ModelArchive.write(allowed))).entityHashes == hashes)
+
+        let deeper = nested(ModelAttribute.maximumNesting + 1)
+        func expectError(_ body: () throws -> Void) {
+            let error = #expect(throws: ModelError.self) { try body() }
+            #expect(error?.description.contains("nested more than 32 levels deep") == true)
+        }
+        expectError { _ = try ModelSourceWriter.write(deeper) }
+        expectError { _ = try ModelArchive.write(deeper) }
+        let types = (0...ModelAttribute.maximumNesting).map { level in
+            let type = level == ModelAttribute.maximumNesting ? "'Double'" : "'Composite' composite='C\(level + 1)'"
+            return "<composite name='C\(level)'><attribute name='value' attributeType=\(type)/></composite>"
+        }
+        let attribute = "<attribute name='value' attributeType='Composite' composite='C0'/>"
+        let source = "<model><entity name='Note'>\(attribute)</entity>\(types.joined())</model>"
+        expectError { _ = try ModelSourceReader.read(Data(source.utf8)) }
+    }
+
     @Test("Properties that a source cannot represent are listed as omissions")
     func omissions() throws {
         let omissions = try ModelConversion.source(of: compiled).omissions.map(\.description)

@@ -155,7 +155,7 @@ extension ModelArchiveReader {
                 filteringPredicate: try object.object("NSFilteringPredicate").map { try predicates.predicate($0) })
         }
         if let elements = try object.object("NSCompositeElements")?.members {
-            guard depth < 32 else { throw ModelError(.malformedFile, "Composite attributes are nested too deeply.") }
+            try ModelAttribute.checkNesting(depth, property: attribute.name)
             attribute.elements = try elements.compactMap { $0 }.map { try self.attribute($0, depth: depth + 1) }
         }
         return attribute

@@ -66,13 +66,10 @@ extension ModelArchiveWriter {
         try fill(reference, with: attribute, of: entityName)
     }
 
-    /// Recursive for the elements of composites, to a depth of 64 levels.
+    /// Recursive for the elements of composites, to a depth of ``ModelAttribute/maximumNesting``.
     mutating func fill(
         _ reference: PropertyListValue, with attribute: ModelAttribute, of entityName: String, depth: Int = 0
     ) throws {
-        guard depth <= 64 else {
-            throw ModelError(.invalidValue, "Composite attributes are nested too deeply.", property: attribute.name)
-        }
         var fields = try commonFields(attribute, of: entityName)
         var flags = 0
         if attribute.allowsExternalBinaryDataStorage { flags |= AttributeFlags.allowsExternalBinaryDataStorage }
@@ -94,6 +91,7 @@ extension ModelArchiveWriter {
                 try derivation.filteringPredicate.map { try builder.add(predicate: $0) } ?? KeyedArchiveBuilder.null
         }
         if attribute.type == .composite {
+            try ModelAttribute.checkNesting(depth, entity: entityName, property: attribute.name)
             classChain.insert("NSCompositeAttributeDescription", at: 0)
             var elements: [PropertyListValue] = []
             for element in attribute.elements {

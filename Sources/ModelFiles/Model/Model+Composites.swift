@@ -1,7 +1,8 @@
 extension Model {
     /// Fills in the elements of composite attributes from the composite types that they name.
     ///
-    /// Throws ``ModelError`` when a type does not exist or contains itself.
+    /// Throws ``ModelError`` when a type does not exist, contains itself, or is nested too deeply
+    /// (``ModelAttribute/maximumNesting``).
     public mutating func resolveComposites(file: String? = nil) throws {
         let composites = Dictionary(self.composites.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         for index in entities.indices {
@@ -23,17 +24,20 @@ extension Model {
         entity: String, file: String?
     ) throws -> ModelAttribute {
         guard attribute.type == .composite, let name = attribute.compositeName else { return attribute }
+        let position = attribute.position
         func error(_ code: ModelError.Code, _ message: String) -> ModelError {
-            let place = attribute.position
-            return ModelError(
-                code, message, file: place.file ?? file, line: place.line, entity: entity, property: attribute.name)
+            ModelError(
+                code, message, file: position.file ?? file, line: position.line, entity: entity,
+                property: attribute.name)
         }
         guard let composite = composites[name] else {
             throw error(.unknownComposite, "There is no composite type '\(name)'.")
         }
-        guard !owners.contains(name), owners.count < 64 else {
+        guard !owners.contains(name) else {
             throw error(.inheritanceCycle, "The composite type '\(name)' contains itself.")
         }
+        try ModelAttribute.checkNesting(
+            owners.count, file: position.file ?? file, line: position.line, entity: entity, property: attribute.name)
         remaining -= composite.elements.count
         guard remaining >= 0 else {
             throw error(.invalidValue, "The composite type '\(name)' has too many elements.")

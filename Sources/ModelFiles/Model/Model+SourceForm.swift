@@ -1,12 +1,14 @@
 extension Model {
     /// The model in the form of a source model: the elements of composite attributes are declared as composite types,
     /// which the attributes refer to by name. Existing types are kept; attributes of a compiled model with equal
-    /// elements share a type.
-    func sourceForm() -> Model {
+    /// elements share a type. Throws ``ModelError`` if they are nested too deeply (``ModelAttribute/maximumNesting``).
+    func sourceForm() throws -> Model {
         var naming = CompositeNaming(self)
         var model = self
         for index in model.entities.indices {
-            model.entities[index].attributes = model.entities[index].attributes.map { naming.named($0) }
+            model.entities[index].attributes = try model.entities[index].attributes.map {
+                try naming.named($0, of: model.entities[index].name)
+            }
         }
         model.composites = naming.composites
         return model
@@ -23,12 +25,15 @@ private struct CompositeNaming {
         names = Set(model.composites.map(\.name) + model.entities.map(\.name))
     }
 
-    /// Recursive for nested elements; elements below level 64 are not named.
-    mutating func named(_ attribute: ModelAttribute, depth: Int = 0) -> ModelAttribute {
-        guard attribute.type == .composite, depth <= 64 else { return attribute }
+    /// Recursive for nested elements, to a depth of ``ModelAttribute/maximumNesting``.
+    mutating func named(
+        _ attribute: ModelAttribute, of entityName: String, depth: Int = 0
+    ) throws -> ModelAttribute {
+        guard attribute.type == .composite else { return attribute }
+        try ModelAttribute.checkNesting(depth, entity: entityName, property: attribute.name)
         if let name = attribute.compositeName, composites.contains(where: { $0.name == name }) { return attribute }
         var attribute = attribute
-        let elements = attribute.elements.map { named($0, depth: depth + 1) }
+        let elements = try attribute.elements.map { try named($0, of: entityName, depth: depth + 1) }
         if let known = composites.first(where: { $0.elements == elements }) {
             attribute.compositeName = known.name
             return attribute

@@ -42,7 +42,7 @@ public struct ModelAttribute: ModelProperty {
     public var derivation: ModelDerivation?
     /// The name of the composite type. Only in source models.
     public var compositeName: String?
-    /// The elements of a composite attribute.
+    /// The elements of a composite attribute. Composites may be nested to a depth of ``maximumNesting``.
     public var elements: [ModelAttribute]
     /// Whether the attribute takes part in synchronisation. Nil if the source has no such attribute. Only in source
     /// models.
@@ -71,8 +71,23 @@ public struct ModelAttribute: ModelProperty {
         position = ModelPosition()
     }
 
+    /// The maximum depth of composites in composites, counted with the outermost one. A model with deeper ones can be
+    /// neither read nor written.
+    public static let maximumNesting = 32
+
     /// Whether the store computes the value. Such an attribute cannot be set.
     public var isReadOnly: Bool { derivation != nil }
+
+    /// Throws ``ModelError`` if a composite is the element of `depth` composites and that is more than
+    /// ``maximumNesting`` allows.
+    static func checkNesting(
+        _ depth: Int, file: String? = nil, line: Int? = nil, entity: String? = nil, property: String? = nil
+    ) throws {
+        guard depth >= maximumNesting else { return }
+        throw ModelError(
+            .invalidValue, "Composite attributes are nested more than \(maximumNesting) levels deep.", file: file,
+            line: line, entity: entity, property: property)
+    }
 }
 
 /// The types of attributes. The raw values are those of files.

@@ -10,10 +10,10 @@ public struct ModelSourceWriter {
     ///
     /// A source model cannot represent default values of archived objects, sort descriptors of fetch requests, and
     /// validations other than limits and patterns; these are omitted, and ``ModelConversion`` lists them. Throws
-    /// ``ModelError`` for a predicate that cannot be printed.
+    /// ``ModelError`` for a predicate that cannot be printed, and for composites that are nested too deeply.
     public static func write(_ model: Model) throws -> Data {
         var writer = ModelSourceWriter()
-        try writer.write(model.sourceForm())
+        try writer.write(try model.sourceForm())
         return Data(writer.xml.text.utf8)
     }
 

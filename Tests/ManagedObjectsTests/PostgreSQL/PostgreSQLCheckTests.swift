@@ -130,7 +130,7 @@
                     return (0..<found.rowCount).map { found.text($0, 0) }
                 }
             }
-            #expect(options[0] == options[1] && options[0].contains("znotefillfactor=90"))
+            #expect(options[0] == options[1] && options[0].contains("znotefillfactor=70"))
             // The copy is independent, and complete: a save is refused by its own unique index.
             let context = other.context()
             _ = context.insert("Note", ["title": "only here"])

@@ -67,7 +67,7 @@
             try connection.execute(script: "COMMIT")
         }
 
-        /// The storage parameters of a table, which LIKE does not copy, such as ` WITH (fillfactor=90)`; empty if there are none.
+        /// The storage parameters of a table, which LIKE does not copy, such as ` WITH (fillfactor=70)`; empty if there are none.
         private static func options(ofTable name: String, in connection: PostgreSQLConnection) throws -> String {
             let found = try connection.execute(
                 "SELECT array_to_string(reloptions, ', ') FROM pg_class WHERE oid = to_regclass($1)", [.text(name)])
