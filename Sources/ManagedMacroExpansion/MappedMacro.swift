@@ -23,10 +23,10 @@
             let access = modifiers.contains("public") || modifiers.contains("open") ? "public " : ""
             let isFinal = modifiers.contains("final")
             // A class that conforms already inherits the conformance, unless it declares it itself.
-            let saysSo = declaration.inheritanceClause?.inheritedTypes.contains {
+            let isDeclared = declaration.inheritanceClause?.inheritedTypes.contains {
                 ["Mapped", "Coral.Mapped"].contains($0.type.trimmedDescription)
             }
-            let isRoot = !protocols.isEmpty || saysSo == true
+            let isRoot = !protocols.isEmpty || isDeclared == true
             let list = variables.map { "        " + $0.property(of: declaration.name.text) + "," }
                 .joined(separator: "\n")
             var members: [DeclSyntax] = []

@@ -274,7 +274,7 @@ import Testing
         let context = diary.context()
         typealias Key = NSManagedObjectContext.NotificationKey
         // Unsafe because notifications are posted on the thread that makes the changes.
-        nonisolated(unsafe) var told: [(Notification.Name, [String])] = []
+        nonisolated(unsafe) var posted: [(Notification.Name, [String])] = []
         let names = [
             NSManagedObjectContext.willSaveObjectsNotification, NSManagedObjectContext.didSaveObjectsNotification,
             NSManagedObjectContext.didChangeObjectsNotification, NSManagedObjectContext.didSaveObjectIDsNotification,
@@ -282,21 +282,21 @@ import Testing
         let tokens = names.map { name in
             NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) { notification in
                 let keys = (notification.userInfo ?? [:]).keys.compactMap { $0 as? String }
-                told.append((name, keys.filter { $0 != Key.sourceContext.rawValue }.sorted()))
+                posted.append((name, keys.filter { $0 != Key.sourceContext.rawValue }.sorted()))
             }
         }
         defer { for token in tokens { NotificationCenter.default.removeObserver(token) } }
         try context.performAndWait {
             let note = context.insert("Note", ["title": "one"])
             try context.save()
-            #expect(told.map(\.0) == [names[0], names[2], names[1], names[3]])
-            #expect(told.map(\.1) == [[], ["inserted"], ["inserted"], [Key.insertedObjectIDs.rawValue]])
-            told = []
+            #expect(posted.map(\.0) == [names[0], names[2], names[1], names[3]])
+            #expect(posted.map(\.1) == [[], ["inserted"], ["inserted"], [Key.insertedObjectIDs.rawValue]])
+            posted = []
             context.refresh(note, mergeChanges: false)
-            #expect(told.map(\.1) == [["refreshed"]])
-            told = []
+            #expect(posted.map(\.1) == [["refreshed"]])
+            posted = []
             context.reset()
-            #expect(told.map(\.1) == [["invalidatedAll"]])
+            #expect(posted.map(\.1) == [["invalidatedAll"]])
         }
         #expect(Key.sourceContext.rawValue == "managedObjectContext")
         #expect(Key.insertedObjects.rawValue == NSInsertedObjectsKey)

@@ -50,18 +50,18 @@ import Testing
                 try change()
                 return log.events.filter { $0.hasPrefix("awakeFromSnapshotEvents") }
             }
-            func told(_ type: NSSnapshotEventType) -> [String] { ["awakeFromSnapshotEvents \(type.rawValue)"] }
+            func awakenings(_ type: NSSnapshotEventType) -> [String] { ["awakeFromSnapshotEvents \(type.rawValue)"] }
             #expect(events { context.refresh(note, mergeChanges: true) } == [])
             note.setValue("two", forKey: "title")
-            #expect(events { context.refresh(note, mergeChanges: true) } == told(.refresh))
-            #expect(events { context.rollback() } == told(.rollback))
+            #expect(events { context.refresh(note, mergeChanges: true) } == awakenings(.refresh))
+            #expect(events { context.rollback() } == awakenings(.rollback))
             try other.performAndWait {
                 try other.existingObject(with: note.objectID).setValue("three", forKey: "title")
                 try other.save()
             }
             note.setValue("four", forKey: "title")
             context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
-            #expect(try events { try context.save() } == told(.mergePolicy))
+            #expect(try events { try context.save() } == awakenings(.mergePolicy))
             #expect(note.value(forKey: "title") as? String == "four")
         }
     }

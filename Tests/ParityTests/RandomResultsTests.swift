@@ -113,17 +113,19 @@ private final class RandomResults {
 
     /// A save of another context, merged immediately.
     private func mergeOthersChanges() throws {
-        var told: [Notification] = []
+        var notifications: [Notification] = []
         try other.performAndWait {
             try edit(other)
             let observer = NotificationCenter.default.addObserver(
                 forName: .NSManagedObjectContextDidSave, object: other, queue: nil
-            ) { [box = Unchecked(value: { told.append($0) })] notification in box.value(notification) }
+            ) { [box = Unchecked(value: { notifications.append($0) })] notification in box.value(notification) }
             defer { NotificationCenter.default.removeObserver(observer) }
             try other.save()
             other.reset()
         }
-        context.performAndWait { for notification in told { context.mergeChanges(fromContextDidSave: notification) } }
+        context.performAndWait {
+            for notification in notifications { context.mergeChanges(fromContextDidSave: notification) }
+        }
     }
 
     private struct Unchecked<Value>: @unchecked Sendable {  // because the saving thread posts the notification

@@ -37,7 +37,7 @@ struct CopyBatches {
         isOpen = Array(repeating: false, count: graph.nodes.count)
     }
 
-    /// The objects whose copies must exist before an object's copy is saved: the mandatory destinations of its
+    /// The objects whose copies must exist before an object's copy is saved: the required destinations of its
     /// relationships and, if values are taken from a parent, the object from which it was reached.
     private func needs(of number: Int) -> [Int] {
         let node = graph.nodes[number]

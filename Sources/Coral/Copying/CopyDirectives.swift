@@ -55,7 +55,7 @@ struct CopyDirectives {
         guard canBeBlank(attribute) else {
             throw CopyError(
                 .wrongDirective,
-                "\(place) has the directive \(keys.exclude), but is mandatory and has no default value.", at: place)
+                "\(place) has the directive \(keys.exclude), but is required and has no default value.", at: place)
         }
         return nil
     }
@@ -138,7 +138,7 @@ struct CopyDirectives {
         if choice == .blank, !canBeBlank(attribute) {
             throw CopyError(
                 .wrongDirective,
-                "\(place) has the directive \(keys.withoutParent) = blank, but is mandatory and has no default value.",
+                "\(place) has the directive \(keys.withoutParent) = blank, but is required and has no default value.",
                 at: place)
         }
         return choice

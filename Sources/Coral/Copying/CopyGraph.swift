@@ -44,7 +44,7 @@ final class CopyGraph {
         }
     }
 
-    /// Continues the walk to linked objects, and from there to mandatory ones.
+    /// Continues the walk to linked objects, and from there to required ones.
     private func walkToNeighbours(_ loader: ObjectLoader, _ willLoad: @escaping (Int) throws -> Void) throws {
         var outside: [NSManagedObjectID] = []
         var met: Set<NSManagedObjectID> = []

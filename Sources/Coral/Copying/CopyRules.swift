@@ -24,7 +24,7 @@ public struct CopyRules: Sendable {
 
     /// The treatment of a link that would remove an object from the original, because the inverse is to-one.
     public enum ExclusiveLinks: String, Sendable, Hashable, CaseIterable {
-        /// The link is omitted and reported. If the relationship is mandatory, the object is copied.
+        /// The link is omitted and reported. If the relationship is required, the object is copied.
         case leaveOut
         /// The object is copied.
         case copy
@@ -79,7 +79,7 @@ public struct CopyRules: Sendable {
     var excludedProperties: Set<String> = []
     var excludedNames: Set<String> = []
     var excludedRootNames: Set<String> = []
-    /// Whether the copies are the content of a new store: values are not changed, and mandatory objects are always
+    /// Whether the copies are the content of a new store: values are not changed, and required objects are always
     /// copied.
     var isSubset = false
     /// Whether linked objects are copied too, without the objects that they own.

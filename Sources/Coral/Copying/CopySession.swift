@@ -209,7 +209,7 @@ final class CopySession {
         if !isOrdered { progress?.completedUnitCount += Int64(portion.count) }
     }
 
-    /// Connects copies with mandatory objects before they are saved: the order of the batches ensures that all of these
+    /// Connects copies with required objects before they are saved: the order of the batches ensures that all of these
     /// exist.
     private func connectMandatory(_ portion: [Int], cleaner: CopyCleaner) {
         for number in portion {

@@ -14,7 +14,7 @@ import CoreData
 public struct GraphSubset: Sendable {
     /// The treatment of objects that are related to those of the subset but not owned by any of them.
     public enum Neighbours: String, Sendable, Hashable, CaseIterable {
-        /// They are omitted, unless they are mandatory for an object in the subset.
+        /// They are omitted, unless they are required for an object in the subset.
         case leaveOut
         /// They are included, without the objects that they own.
         case include
@@ -94,7 +94,7 @@ public struct GraphSubset: Sendable {
                 let attribute = model.entitiesByName[parts[0]]?.attributesByName[parts[1]]
             else { throw ShapeError(.unknownProperty, "\(name) is not an attribute.", at: name) }
             if substitute == .null, !attribute.isOptional {
-                throw CopyError(.wrongValue, "\(name) is mandatory and cannot be replaced by null.", at: name)
+                throw CopyError(.wrongValue, "\(name) is required and cannot be replaced by null.", at: name)
             }
             let type = attribute.attributeType
             try redaction.check(substitute, fits: type, at: name)

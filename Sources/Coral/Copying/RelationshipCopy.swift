@@ -6,7 +6,7 @@ struct RelationshipCopy {
     let relationship: NSRelationshipDescription
     /// The relationship of the copies.
     let target: NSRelationshipDescription
-    /// The effective rule: `copy` in place of `link` for mandatory to-one relationships whose link would be exclusive, or that
+    /// The effective rule: `copy` in place of `link` for required to-one relationships whose link would be exclusive, or that
     /// belong to a subset, and for all exclusive links if `CopyRules.exclusiveLinks` is `copy`.
     let rule: CopyRule
     /// Determines the rule for each object, in place of `rule`.

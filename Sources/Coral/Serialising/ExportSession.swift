@@ -7,7 +7,7 @@ final class ExportSession {
     let plan: ShapePlan
     let recorder: ObjectRecorder
     let layout: DocumentLayout
-    /// How documents of a foreign design are written.
+    /// How documents in another program's format are written.
     let mapping: MappingPlan?
     let plainLayout: PlainLayout?
     let exporter: GraphExporter

@@ -18,7 +18,7 @@ public struct GraphExporter: Sendable {
     /// The part of the graph that is written. A whole store is written completely, except for excluded and omitted
     /// properties and entities.
     public var shape: GraphShape
-    /// How documents of a foreign design map to the model; nil for this package's own documents.
+    /// How documents in another program's format map to the model; nil for this package's own documents.
     public var mapping: Mapping?
     /// The identity of objects: used for references to objects outside the document, for references in the plain layout
     /// and with a mapping, and for ids with `idScheme` `.key`.

@@ -7,7 +7,7 @@ struct StoreSite: Sendable {
     private let damaged: DamagedStore
     private let running = RunningWork()
     /// The seconds after which an unfinished page is sent in parts. The status is then sent before the result is known.
-    private static let patience = 0.4
+    private static let answerTime = 0.4
 
     init(_ store: ServedStore?, damaged: DamagedStore) {
         self.store = store
@@ -34,7 +34,7 @@ struct StoreSite: Sendable {
             work.finish(await answer(request, store, work))
             running.remove(work)
         }
-        if let answer = await work.answer(within: Self.patience) { return answer }
+        if let answer = await work.answer(within: Self.answerTime) { return answer }
         let page = WaitingPage(work)
         return SiteAnswer(stream: ResponseStream(of: work) { await page.next() })
     }

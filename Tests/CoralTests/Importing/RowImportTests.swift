@@ -444,7 +444,7 @@
                 #expect(tag.value(forKey: "colour") as? String == "red")
                 return tag.objectID
             }
-            let told = Mutex<[String: Int]>([:])
+            let reported = Mutex<[String: Int]>([:])
             let observer = NotificationCenter.default.addObserver(
                 forName: .NSManagedObjectContextDidSaveObjectIDs, object: nil, queue: nil
             ) { notification in
@@ -452,12 +452,12 @@
                 guard source?.persistentStoreCoordinator === context.persistentStoreCoordinator else { return }
                 for (key, value) in notification.userInfo ?? [:] {
                     guard let key = key as? String, let ids = value as? Set<NSManagedObjectID> else { continue }
-                    told.withLock { $0[key, default: 0] += ids.count }
+                    reported.withLock { $0[key, default: 0] += ids.count }
                 }
             }
             defer { NotificationCenter.default.removeObserver(observer) }
             #expect(try library.takeRows(#"{"Tag": [{"word": "x", "colour": "blue"}, {"word": "y"}]}"#) != nil)
-            #expect(told.withLock { $0 } == [NSInsertedObjectIDsKey: 1, NSUpdatedObjectIDsKey: 1])
+            #expect(reported.withLock { $0 } == [NSInsertedObjectIDsKey: 1, NSUpdatedObjectIDsKey: 1])
             context.performAndWait {
                 #expect(context.object(with: tag).value(forKey: "colour") as? String == "blue")
             }

@@ -168,7 +168,7 @@ import Testing
 
     // MARK: - Remote changes
 
-    private final class Told: Sendable {
+    private final class RemoteChanges: Sendable {
         let names = Mutex<[String]>([])
         let numbers = Mutex<[Int64]>([])
     }
@@ -180,20 +180,20 @@ import Testing
             options: [
                 NSPersistentStoreRemoteChangeNotificationPostOptionKey: true, NSPersistentHistoryTrackingKey: true,
             ])
-        let told = Told()
+        let remoteChanges = RemoteChanges()
         let token = NotificationCenter.default.addObserver(
             forName: .NSPersistentStoreRemoteChange, object: listening.coordinator, queue: nil
         ) { notification in
             let token = notification.userInfo?[NSPersistentHistoryTokenKey] as? NSPersistentHistoryToken
-            told.numbers.withLock { $0.append(token?.numbers.values.first ?? 0) }
-            told.names.withLock {
+            remoteChanges.numbers.withLock { $0.append(token?.numbers.values.first ?? 0) }
+            remoteChanges.names.withLock {
                 $0.append((notification.userInfo?[NSPersistentStoreURLKey] as? URL)?.lastPathComponent ?? "")
             }
         }
         defer { NotificationCenter.default.removeObserver(token) }
         // Waits for the transaction, not for a number of notifications: a reservation of keys by an author is a commit too.
         func wait(for transaction: Int64) async throws -> Bool {
-            func isReported() -> Bool { told.numbers.withLock { $0.last ?? 0 } >= transaction }
+            func isReported() -> Bool { remoteChanges.numbers.withLock { $0.last ?? 0 } >= transaction }
             for _ in 0..<6000 where !isReported() { try await Task.sleep(for: .milliseconds(20)) }
             return isReported()
         }
@@ -209,9 +209,9 @@ import Testing
             try ConcurrencyTests.count(to: 1, in: TestStack(url: url), author: "other process")
         }
         #expect(try await wait(for: 3))
-        #expect(told.names.withLock { Set($0) } == ["Notes.sqlite"])
+        #expect(remoteChanges.names.withLock { Set($0) } == ["Notes.sqlite"])
         // Each notification contains the point that the history has reached.
-        let numbers = told.numbers.withLock { $0 }
+        let numbers = remoteChanges.numbers.withLock { $0 }
         #expect(numbers == numbers.sorted() && Set(numbers).isSubset(of: 0...3) && numbers.last == 3, "\(numbers)")
     }
 

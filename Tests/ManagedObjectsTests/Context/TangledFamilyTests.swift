@@ -32,7 +32,7 @@ private struct TangledFamily {
     private let child: NSManagedObjectContext
     /// The saves of the other context and of the parent, and how many of them the parent and the other have merged.
     private let news: [SavesOf]
-    private var told = [0, 0]
+    private var mergedCounts = [0, 0]
     /// The states of parent and child before each of their steps; discarded when another context changes them.
     private var past: [[Content]] = [[], []]
     /// Whether the parent and the child have merged everything. Before that, one side of a relationship may be in the old
@@ -144,10 +144,10 @@ private struct TangledFamily {
 
     private mutating func tell(_ context: NSManagedObjectContext, _ index: Int) {
         let saves = news[index].notifications
-        guard told[index] < saves.count else { return }
+        guard mergedCounts[index] < saves.count else { return }
         history.log.append("\(index == 0 ? "parent" : "other") merges")
-        for notification in saves[told[index]...] { context.mergeChanges(fromContextDidSave: notification) }
-        told[index] = saves.count
+        for notification in saves[mergedCounts[index]...] { context.mergeChanges(fromContextDidSave: notification) }
+        mergedCounts[index] = saves.count
         guard index == 0 else { return }
         outdate(0)
         isUpToDate[0] = true

@@ -27,7 +27,7 @@ private struct TangledWriters {
     private let contexts: [NSManagedObjectContext]
     private let news: [SavesOf]
     /// The number of the other context's saves that each context has merged.
-    private var told = [0, 0]
+    private var mergedCounts = [0, 0]
     private var history = RandomHistories.Outcome()
 
     init(seed: UInt64, policy: NSMergePolicyType) throws {
@@ -76,11 +76,11 @@ private struct TangledWriters {
 
     private mutating func tell(_ index: Int) {
         let saves = news[1 - index].notifications
-        guard told[index] < saves.count else { return }
-        for notification in saves[told[index]...] {
+        guard mergedCounts[index] < saves.count else { return }
+        for notification in saves[mergedCounts[index]...] {
             contexts[index].mergeChanges(fromContextDidSave: notification)
         }
-        told[index] = saves.count
+        mergedCounts[index] = saves.count
         history.log.append("\(index) merges")
     }
 

@@ -27,22 +27,22 @@ struct ObservationTests {
 
     @Test func `by key path, with old and new values`() throws {
         let (context, note) = try note()
-        var told: [String] = []
+        var observed: [String] = []
         var observation: NSKeyValueObservation? = note.observe(\.title, options: [.old, .new]) { object, change in
             #expect(object === note)
-            told.append("\((change.oldValue ?? nil) ?? "nil") → \((change.newValue ?? nil) ?? "nil")")
+            observed.append("\((change.oldValue ?? nil) ?? "nil") → \((change.newValue ?? nil) ?? "nil")")
         }
         note.title = "two"
         note.setValue("three", forKey: "title")
         note.setValue(7, forKey: "count")
         try context.save()
         note.title = nil
-        #expect(told == ["one → two", "two → three", "three → nil"])
+        #expect(observed == ["one → two", "two → three", "three → nil"])
         observation?.invalidate()
         note.title = "four"
         observation = nil
         note.title = "five"
-        #expect(told.count == 3)
+        #expect(observed.count == 3)
     }
 
     @Test func `from the other side of a relationship, and by undo`() throws {

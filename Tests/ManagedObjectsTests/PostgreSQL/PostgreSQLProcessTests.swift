@@ -72,7 +72,7 @@
             }
             let increments = sum("increments", of: reports)
             #expect(reports.count == Self.processCount && increments > 0)
-            #expect(sum("value", of: counters) == increments, "a save that told no conflict lost an update")
+            #expect(sum("value", of: counters) == increments, "a save without a conflict lost an update")
             // Every process has read the changes of every counter by all processes, each once.
             let digest = counters.reduce(0) { $0 + Int($1.key.number) * ($1.value(forKey: "value") as? Int ?? 0) }
             for report in reports {

@@ -129,12 +129,12 @@ import class ManagedObjects.NSPredicate
     @Test func `triggers that call functions by other names work`() throws {
         let shelf = try Shelf()
         _ = try shelf.stack()
-        let told = "NSCoreDataDATriggerUpdatedAffectedObjectValue('ZBOOK', Z_ENT, Z_PK, 'key', ZKEY)"
+        let notice = "NSCoreDataDATriggerUpdatedAffectedObjectValue('ZBOOK', Z_ENT, Z_PK, 'key', ZKEY)"
         for (event, suffix) in [("INSERT", "INSERT"), ("UPDATE OF ZTITLE", "UPDATE")] {
             let _: [String] = try shelf.sql(
                 "CREATE TRIGGER Z_DA_ZBOOK_Book_key_\(suffix) AFTER \(event) ON ZBOOK FOR EACH ROW BEGIN "
                     + "UPDATE ZBOOK SET ZKEY = NSCoreDataPlainText(NEW.ZTITLE) WHERE Z_PK = NEW.Z_PK; "
-                    + "SELECT \(told) FROM ZBOOK WHERE Z_PK = NEW.Z_PK; END")
+                    + "SELECT \(notice) FROM ZBOOK WHERE Z_PK = NEW.Z_PK; END")
         }
         let context = try shelf.stack().context()
         let book = context.insert("Book", ["title": "Ça va"])

@@ -22,7 +22,7 @@ final class StoreWatcher: @unchecked Sendable {  // because its state is used on
     private var isLooking = false
 
     /// The delay between a report of the kernel and the query: one transaction writes many pages.
-    private static let patience = DispatchTimeInterval.milliseconds(20)
+    private static let delay = DispatchTimeInterval.milliseconds(20)
 
     /// - Parameter queue: The queue on which the closure is called.
     init(url: URL, connection: SQLiteConnection, queue: DispatchQueue, post: @escaping @Sendable () -> Void) {
@@ -89,7 +89,7 @@ final class StoreWatcher: @unchecked Sendable {  // because its state is used on
             }
             guard isOurs, !isLooking else { return }
             isLooking = true
-            queue.asyncAfter(deadline: .now() + Self.patience) { [weak self] in self?.look() }
+            queue.asyncAfter(deadline: .now() + Self.delay) { [weak self] in self?.look() }
         }
     #endif
 
