@@ -40,12 +40,18 @@ import Testing
         #expect(try path("B.sqlite", ["--skip-invalid"])?.contains("through objects: --skip-invalid ") == true)
         #expect(
             try path("C.sqlite", ["--delete-missing", "Note"])?.contains("through objects: --delete-missing ") == true)
-        try FileManager.default.removeItem(atPath: store.file("short.json"))
-        #expect(try CommandRun("export", store.path, "-o", store.file("short.json")).status == 0)
-        #expect(try path("D.sqlite", ["--restore"])?.contains("through objects: --restore ") == true)
     }
 
     #if !canImport(Darwin) && !CORAL_PUBLIC_API
+        @Test func `a restored document is imported through objects`() throws {
+            let store = try NotesStore()
+            #expect(try CommandRun("export", store.path, "-o", store.file("whole.json")).status == 0)
+            let run = try CommandRun(
+                "import", store.file("whole.json"), "--into", store.file("New.sqlite"), "--model", store.path,
+                "--explain", "--restore")
+            #expect(run.status == 0 && run.output.contains("\nImported through objects: --restore "))
+        }
+
         @Test func `a long document for a new store is imported by rows`() throws {
             let store = try NotesStore()
             let note = #"{"title": "\#(String(repeating: "x", count: 1_000_000))"}"#
