@@ -125,10 +125,9 @@ extension BinaryPropertyListReader {
         case BinaryPropertyListMarker.utf16String:
             let units = try payload(at: start, low: low, unit: 2)
             try spend(units.count, at: start)
-            value = .string(
-                String(
-                    decoding: stride(from: units.startIndex, to: units.endIndex, by: 2).lazy
-                        .map { UInt16(units[$0]) << 8 | UInt16(units[$0 + 1]) }, as: UTF16.self))
+            let codeUnits: [UInt16] = stride(from: units.startIndex, to: units.endIndex, by: 2)
+                .map { UInt16(units[$0]) << 8 | UInt16(units[$0 + 1]) }
+            value = .string(String(decoding: codeUnits, as: UTF16.self))
         case BinaryPropertyListMarker.uid:
             let digits = try slice(start + 1, count: low + 1, from: start)
             guard digits.count <= 8, let uid = Int(exactly: Self.bigEndian(digits)) else {

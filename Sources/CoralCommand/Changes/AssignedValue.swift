@@ -78,7 +78,8 @@ struct AssignedValue {
         let digits = text.filter { !$0.isWhitespace }.map(\.hexDigitValue)
         guard digits.count.isMultiple(of: 2), !digits.contains(nil) else { return nil }
         let values = digits.compactMap { $0 }
-        return Data(stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] * 16 + values[$0 + 1]) })
+        let bytes: [UInt8] = stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] * 16 + values[$0 + 1]) }
+        return Data(bytes)
     }
 
     private func mistake(_ problem: String) -> CommandError {

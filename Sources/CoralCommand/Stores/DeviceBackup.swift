@@ -81,8 +81,8 @@ struct DeviceBackup {
     /// The location of a store's copy. Stores of the same name are distinguished by their domains. Neither domain nor path may
     /// lead to a location outside of the folder.
     private static func location(of file: File, in destination: URL) -> URL {
-        "\(file.domain)/\(file.path)".split(separator: "/").map(String.init).filter { $0 != ".." && $0 != "." }
-            .reduce(destination) { $0.appendingPathComponent($1) }
+        let names: [String] = "\(file.domain)/\(file.path)".split(separator: "/").map(String.init)
+        return names.filter { $0 != ".." && $0 != "." }.reduce(destination) { $0.appendingPathComponent($1) }
     }
 
     /// The store whose file has this path in the backup.

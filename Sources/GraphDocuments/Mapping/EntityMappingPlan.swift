@@ -41,10 +41,9 @@ final class EntityMappingPlan {
             attributes.enumerated().map { ($1.attribute.name, $0) }, uniquingKeysWith: { first, _ in first })
         relationshipPositions = Dictionary(
             relationships.enumerated().map { ($1.relationship.name, $0) }, uniquingKeysWith: { first, _ in first })
-        let paths =
-            attributes.flatMap { $0.read + $0.elements.flatMap(\.plan.read) }
-            + relationships.flatMap { $0.read + $0.readReferences }
-            + [choicePath].compactMap { $0 }
+        var paths: [MappedPath] = attributes.flatMap { $0.read + $0.elements.flatMap(\.plan.read) }
+        paths += relationships.flatMap { $0.read + $0.readReferences }
+        if let choicePath { paths.append(choicePath) }
         members = Set(paths.compactMap(\.firstMember))
         allMembers = members
         var keys: [String: String] = [:]

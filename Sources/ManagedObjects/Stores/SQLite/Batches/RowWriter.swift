@@ -159,8 +159,8 @@ public final class RowWriter {
                 guard let entity = batch.schema.entity(batch.schema.model.orderedEntities[Int(key.entity)]) else {
                     continue
                 }
-                batch.history?.changes.update(
-                    entity, key: key.number, slots: [], toMany: Set((0..<64).filter { indexes >> UInt64($0) & 1 == 1 }))
+                let changed: [Int] = (0..<UInt64.bitWidth).filter { indexes & (1 << $0) != 0 }
+                batch.history?.changes.update(entity, key: key.number, slots: [], toMany: Set(changed))
             }
         }
         touched = [:]

@@ -61,7 +61,7 @@ struct SalvagedRow {
             guard !end.overflow, end.partialValue <= cell.payloadSize else { return nil }
             let range = offset..<end.partialValue
             let isBlank = blank.contains { $0.overlaps(range) }
-            let isBlob = type >= 12 && type % 2 == 0
+            let isBlob = type >= 12 && type.isMultiple(of: 2)
             // Text has no zeros, and numbers are not long enough to be on a page of their own.
             if count > 0, end.partialValue > payload.count || isBlank && !isBlob {
                 lost.append(values.count)
