@@ -171,6 +171,7 @@ struct KeyTable {
     private mutating func rehash(capacity: Int) {
         // Initialised one by one, because copying an entry would retain.
         var old = ContiguousArray<Entry>(unsafeUninitializedCapacity: capacity) { buffer, count in
+            LargePages.advise(UnsafeRawBufferPointer(buffer))
             for index in 0..<capacity { buffer.initializeElement(at: index, to: Entry()) }
             count = capacity
         }

@@ -63,6 +63,10 @@ final class RowPage {
     @exclusivity(unchecked) private var arena: UnsafeMutableRawPointer
     @exclusivity(unchecked) private var arenaCapacity: Int
     @exclusivity(unchecked) private var arenaCount = 0
+    /// The region that contains the buffers above, until they grow. Nil if each is memory of its own.
+    private let region: RowRegion?
+    @exclusivity(unchecked) private var ownsRows = true
+    @exclusivity(unchecked) private var ownsArena = true
     /// True if the rows were read ahead of access: their relationships are then likely to be accessed row by row too.
     var isReadAhead = false
     /// True if the rows are a batch of a fetch: their relationships are loaded for all of them.
@@ -78,6 +82,7 @@ final class RowPage {
         self.layout = layout
         self.store = store
         fetched = nil
+        region = nil
         width = layout.slots.count
         self.rowCapacity = max(1, rowCapacity)
         heads = .allocate(capacity: self.rowCapacity)
@@ -86,10 +91,30 @@ final class RowPage {
         arena = .allocate(byteCount: self.arenaCapacity, alignment: 8)
     }
 
+    /// A page with memory of a region; nil if the region has less than its rows and bytes need.
+    init?(layout: EntityLayout, store: UInt16, rows: Int, bytes: Int, in region: RowRegion) {
+        let width = layout.slots.count
+        let (headBytes, cellBytes) = (rows * MemoryLayout<Head>.stride, rows * width * MemoryLayout<Cell>.stride)
+        guard let memory = region.allocate(byteCount: headBytes + cellBytes + bytes) else { return nil }
+        self.layout = layout
+        self.store = store
+        self.region = region
+        self.width = width
+        fetched = nil
+        rowCapacity = rows
+        arenaCapacity = bytes
+        heads = memory.bindMemory(to: Head.self, capacity: rows)
+        cells = (memory + headBytes).bindMemory(to: Cell.self, capacity: rows * width)
+        arena = memory + headBytes + cellBytes
+        ownsRows = false
+        ownsArena = false
+    }
+
     /// A page without rows, for objects whose rows are read later.
     init(fetched: FetchBatches, layout: EntityLayout) {
         self.layout = layout
         self.fetched = fetched
+        region = nil
         store = 0
         width = 0
         rowCapacity = 0
@@ -100,9 +125,18 @@ final class RowPage {
     }
 
     deinit {
+        deallocateRows()
+        deallocateArena()
+    }
+
+    private func deallocateRows() {
+        guard ownsRows else { return }
         heads.deallocate()
         cells.deallocate()
-        arena.deallocate()
+    }
+
+    private func deallocateArena() {
+        if ownsArena { arena.deallocate() }
     }
 
     /// The number of bytes in cells and arena, by which a store decides when to begin a new page.
@@ -122,16 +156,17 @@ final class RowPage {
 
     private func growRows() {
         rowCapacity = max(16, rowCapacity * 2)
-        heads = Self.moved(heads, count: count, capacity: rowCapacity)
-        cells = Self.moved(cells, count: count * width, capacity: rowCapacity * width)
+        let grownHeads = Self.copy(heads, count: count, capacity: rowCapacity)
+        let grownCells = Self.copy(cells, count: count * width, capacity: rowCapacity * width)
+        deallocateRows()
+        (heads, cells, ownsRows) = (grownHeads, grownCells, true)
     }
 
-    private static func moved<Element>(
+    private static func copy<Element: BitwiseCopyable>(
         _ elements: UnsafeMutablePointer<Element>, count: Int, capacity: Int
     ) -> UnsafeMutablePointer<Element> {
         let grown = UnsafeMutablePointer<Element>.allocate(capacity: capacity)
-        grown.moveInitialize(from: elements, count: count)
-        elements.deallocate()
+        grown.initialize(from: elements, count: count)
         return grown
     }
 
@@ -157,8 +192,8 @@ final class RowPage {
         let capacity = max(arenaCount + count, arenaCapacity * 2)
         let grown = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 8)
         grown.copyMemory(from: arena, byteCount: arenaCount)
-        arena.deallocate()
-        arena = grown
+        deallocateArena()
+        (arena, ownsArena) = (grown, true)
         arenaCapacity = capacity
     }
 

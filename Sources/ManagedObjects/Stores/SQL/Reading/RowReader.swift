@@ -8,6 +8,8 @@ final class RowReader {
     /// The maximum number of rows of a page, and the number of bytes after which a new page is begun.
     private static let rowLimit = 4096
     private static let byteLimit = 1 << 20
+    /// The number of pages after which further ones are made in regions: a result of that size fills some of these.
+    private static let pagesWithoutRegion = 2
 
     let plan: RowPlan
     // Without dynamic checks of exclusive access, because this is accessed for every row, and a reader is used by one
@@ -23,6 +25,8 @@ final class RowReader {
     /// would otherwise be retained for every row; `pages` retains it.
     @exclusivity(unchecked) private var lastLeaf = -1
     @exclusivity(unchecked) private var lastPage: Unmanaged<RowPage>?
+    /// The region of the page that was made last.
+    private var region: RowRegion?
 
     init(_ plan: RowPlan, schema: SQLSchema, store: UInt16, externalData: ExternalData?) {
         self.plan = plan
@@ -36,7 +40,7 @@ final class RowReader {
     func restart() {
         pages = []
         pageByLeaf = [Int](repeating: -1, count: plan.leaves.count)
-        (lastLeaf, lastPage) = (-1, nil)
+        (lastLeaf, lastPage, region) = (-1, nil, nil)
     }
 
     /// Reads all rows of a statement without their order.
@@ -115,18 +119,35 @@ final class RowReader {
     }
 
     private func page(forLeaf leaf: Int) -> RowPage {
-        var (rows, bytes) = (16, 256)
+        var full: RowPage?
         if pageByLeaf[leaf] >= 0 {
             let page = pages[pageByLeaf[leaf]]
             if Self.hasRoom(page) { return page }
-            // A full page has been replaced, and the next is likely to become full too.
-            (rows, bytes) = (page.count, page.arenaByteCount)
+            full = page
         }
-        let page = RowPage(
-            layout: plan.leaves[leaf].layout, store: store, rowCapacity: rows, arenaCapacity: bytes)
+        let page = newPage(plan.leaves[leaf].layout, after: full)
         pageByLeaf[leaf] = pages.count
         pages.append(page)
         return page
+    }
+
+    /// A page to be filled. One that follows a full page is likely to become full too.
+    private func newPage(_ layout: EntityLayout, after full: RowPage?) -> RowPage {
+        guard let full else { return RowPage(layout: layout, store: store) }
+        let rows = full.count
+        // The texts of the next rows are rarely shorter or longer by an eighth.
+        let bytes = full.arenaByteCount + full.arenaByteCount / 8
+        if pages.count >= Self.pagesWithoutRegion {
+            if let region, let page = RowPage(layout: layout, store: store, rows: rows, bytes: bytes, in: region) {
+                return page
+            }
+            let next = RowRegion()
+            if let page = RowPage(layout: layout, store: store, rows: rows, bytes: bytes, in: next) {
+                region = next
+                return page
+            }
+        }
+        return RowPage(layout: layout, store: store, rowCapacity: rows, arenaCapacity: bytes)
     }
 
     @inline(__always)

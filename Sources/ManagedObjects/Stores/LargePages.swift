@@ -1,0 +1,44 @@
+import Foundation
+
+/// Memory in the system's large pages: on Linux `madvise` with `MADV_HUGEPAGE`.
+///
+/// The first access to each 4 KB page of new memory costs a page fault, some two microseconds on a virtual machine: a third of the
+/// time in which a hundred thousand objects are fetched. A large page of 2 MB is one page fault. Where the system has none, the
+/// memory is the same as any other.
+enum LargePages {
+    /// The size and the alignment of a large page on the processors that Swift supports on Linux.
+    static let size = 2 << 20
+
+    /// Asks for large pages for the part of new memory that consists of whole ones.
+    static func advise(_ memory: UnsafeRawBufferPointer) {
+        #if os(Linux)
+            guard memory.count >= size, let start = memory.baseAddress else { return }
+            let first = UnsafeRawPointer(bitPattern: (UInt(bitPattern: start) + UInt(size - 1)) & ~UInt(size - 1))
+            let end = UnsafeRawPointer(bitPattern: UInt(bitPattern: start + memory.count) & ~UInt(size - 1))
+            guard let first, let end, first < end else { return }
+            // A system without large pages reports an error, which changes nothing.
+            _ = madvise(UnsafeMutableRawPointer(mutating: first), end - first, MADV_HUGEPAGE)
+        #endif
+    }
+}
+
+/// A large page from which row pages get their memory, one after the other. It is released with the last of them.
+final class RowRegion {
+    private let start: UnsafeMutableRawPointer
+    private var used = 0
+
+    init() {
+        start = .allocate(byteCount: LargePages.size, alignment: LargePages.size)
+        LargePages.advise(UnsafeRawBufferPointer(start: start, count: LargePages.size))
+    }
+
+    deinit { start.deallocate() }
+
+    /// Memory aligned to sixteen bytes; nil if the rest of the region is smaller.
+    func allocate(byteCount: Int) -> UnsafeMutableRawPointer? {
+        let rounded = (byteCount + 15) & ~15
+        guard rounded <= LargePages.size - used else { return nil }
+        defer { used += rounded }
+        return start + used
+    }
+}
