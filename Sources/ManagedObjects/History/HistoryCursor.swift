@@ -26,24 +26,41 @@ struct HistoryCursor: Sendable {
         var hasHistory = false
         var room = Self.batchSize
         for (store, history) in coordinator.historyStores(nil) {
-            guard let identifier = store.identifier, try history.historyExtent() != nil else { continue }
-            hasHistory = true
             guard room > 0 else { break }
-            let origin = try HistoryOrigin(history, identifier: identifier, coordinator: coordinator)
-            origin.setOthers(numbers)
-            let start = numbers[identifier].map { HistoryQuery.Start.after($0) } ?? .beginning
-            try history.readHistory(HistoryQuery(start: start)) { row, changes in
-                numbers[identifier] = row.number
-                // An excluded transaction counts as read.
-                if excludedAuthor == nil || row.author != excludedAuthor {
-                    let own = changes.map { NSPersistentHistoryChange($0, of: row, origin: origin) }
-                    transactions.append(NSPersistentHistoryTransaction(row, changes: own, origin: origin))
-                }
-                room -= max(1, changes.count)
-                return room > 0
+            do {
+                guard let identifier = store.identifier, try history.historyExtent() != nil else { continue }
+                hasHistory = true
+                transactions += try read(history, identifier, &room)
+            } catch let error as CocoaError where error.code == .persistentStoreOperation {
+                // The store has been closed since the coordinator listed it, because it is being removed: it has no more
+                // transactions.
+                hasHistory = true
             }
         }
-        guard hasHistory else { throw CocoaError.noHistory }
+        guard hasHistory || coordinator.entries.isEmpty else { throw CocoaError.noHistory }
+        return transactions
+    }
+
+    /// The next transactions of one store.
+    private mutating func read(
+        _ history: any HistoryStore, _ identifier: String, _ room: inout Int
+    ) throws -> [NSPersistentHistoryTransaction] {
+        var transactions: [NSPersistentHistoryTransaction] = []
+        let origin = try HistoryOrigin(history, identifier: identifier, coordinator: coordinator)
+        origin.setOthers(numbers)
+        let start = numbers[identifier].map { HistoryQuery.Start.after($0) } ?? .beginning
+        var (number, rest) = (numbers[identifier], room)
+        try history.readHistory(HistoryQuery(start: start)) { row, changes in
+            number = row.number
+            // An excluded transaction counts as read.
+            if excludedAuthor == nil || row.author != excludedAuthor {
+                let own = changes.map { NSPersistentHistoryChange($0, of: row, origin: origin) }
+                transactions.append(NSPersistentHistoryTransaction(row, changes: own, origin: origin))
+            }
+            rest -= max(1, changes.count)
+            return rest > 0
+        }
+        (numbers[identifier], room) = (number, rest)
         return transactions
     }
 }

@@ -82,6 +82,22 @@ import Testing
         #expect(try await other.value == ["you", nil])
     }
 
+    @Test func `a store that is removed while a feed reads has no more transactions`() throws {
+        let folder = try StoreFolder()
+        let reading = try container(folder)
+        try save(["a"], in: reading)
+        let coordinator = reading.persistentStoreCoordinator
+        var cursor = HistoryCursor(coordinator, after: nil, excluding: nil)
+        #expect(try cursor.nextBatch().count == 1)
+        try save(["b"], in: reading)
+        // The first step of a removal closes the store; the coordinator still lists it.
+        let store = coordinator.persistentStores[0]
+        store.willRemove(from: coordinator)
+        #expect(try cursor.nextBatch().isEmpty)
+        try coordinator.remove(store)
+        #expect(try cursor.nextBatch().isEmpty)
+    }
+
     @Test func `a feed holds no resources between two batches`() async throws {
         let folder = try StoreFolder()
         let (reading, writing) = (try container(folder), try container(folder))
