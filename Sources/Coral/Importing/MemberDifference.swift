@@ -24,12 +24,9 @@ struct MemberDifference {
         from present: [Key], to given: [Key], policy: RelationshipImportPolicy, isOrdered: Bool
     ) {
         listed = Array(given.indices)
-        // The most frequent cases need no set: nothing changes, or one member or none is added to a new object.
+        // The most frequent cases need no set: nothing changes, or some members are added to a new object.
         if present == given { return }
-        if given.count > 1 {
-            var met = Set<Key>(minimumCapacity: given.count)
-            listed = given.indices.filter { met.insert(given[$0]).inserted }
-        }
+        listed = Self.firstOccurrences(in: given)
         guard !present.isEmpty else {
             added = listed
             return
@@ -40,5 +37,13 @@ struct MemberDifference {
         let new = Set(given)
         removed = present.indices.filter { !new.contains(present[$0]) }
         isMoved = isOrdered && added.isEmpty && removed.isEmpty && !zip(present, listed).allSatisfy { $0 == given[$1] }
+    }
+
+    /// The indexes of the keys that do not occur before in the list.
+    private static func firstOccurrences<Key: Hashable>(in keys: [Key]) -> [Int] {
+        // To compare some keys takes less time than to create a set.
+        if keys.count <= 8 { return keys.indices.filter { !keys[..<$0].contains(keys[$0]) } }
+        var met = Set<Key>(minimumCapacity: keys.count)
+        return keys.indices.filter { met.insert(keys[$0]).inserted }
     }
 }

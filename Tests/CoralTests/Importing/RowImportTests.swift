@@ -123,14 +123,17 @@
         }
 
         /// Imports documents one after the other by rows and by objects, and compares the results.
-        private func requireSame(_ documents: String...) throws {
+        ///
+        /// - Parameter countsLinks: False for documents that list a relationship at both ends: which end sets it, and is counted,
+        ///   depends on the order in which the records' objects are found.
+        private func requireSame(_ documents: String..., countsLinks: Bool = true) throws {
             let (rows, objects) = (try Library(), try Library())
             for (number, document) in documents.enumerated() {
                 let result = try #require(try rows.takeRows(document), "Document \(number) is not for rows.")
                 let plan = try objects.takeObjects(document)
                 #expect(result.insertCount == plan.inserts.count, "Document \(number)")
                 #expect(result.updateCount == plan.updates.count, "Document \(number)")
-                #expect(result.linkCount == plan.links.count, "Document \(number)")
+                if countsLinks { #expect(result.linkCount == plan.links.count, "Document \(number)") }
                 let (one, other) = (try rows.rows(), try objects.rows())
                 for name in other.keys.sorted() { #expect(one[name] == other[name], "Document \(number), \(name)") }
                 // A second import changes nothing.
@@ -180,6 +183,32 @@
                 try Row.fetchAll(database, sql: "SELECT Z_PK, ZFRIEND FROM ZPERSON ORDER BY Z_PK").map(\.description)
             }
             #expect(friends == ["[Z_PK:\(key) ZFRIEND:NULL]", "[Z_PK:\(key + 1) ZFRIEND:\(key)]"])
+        }
+
+        @Test func `more members than are written together, listed at both ends, added and removed`() throws {
+            let (tags, chapters) = (30, 90)
+            // Each of the records at one end lists those at the other end for which the condition holds.
+            func document(isMember: (Int, Int) -> Bool, tagsFirst: Bool) -> String {
+                let book = #""Book": [{"code": "b"}]"#
+                let tagRecords = (0..<tags).map { tag in
+                    let members = (0..<chapters).filter { isMember(tag, $0) }.map { #"["b", \#($0)]"# }
+                    return #"{"word": "t\#(tag)", "chapters": [\#(members.joined(separator: ", "))]}"#
+                }
+                let chapterRecords = (0..<chapters).map { chapter in
+                    let members = (0..<tags).filter { isMember($0, chapter) }.map { #""t\#($0)""# }
+                    return #"{"book": "b", "position": \#(chapter), "tags": [\#(members.joined(separator: ", "))]}"#
+                }
+                let lists = [
+                    #""Tag": [\#(tagRecords.joined(separator: ", "))]"#,
+                    #""Chapter": [\#(chapterRecords.joined(separator: ", "))]"#,
+                ]
+                return "{" + ([book] + (tagsFirst ? lists : lists.reversed())).joined(separator: ", ") + "}"
+            }
+            try requireSame(
+                document(isMember: { ($0 + $1) % 2 == 0 }, tagsFirst: true),
+                document(isMember: { ($0 + $1) % 3 == 0 }, tagsFirst: false),
+                document(isMember: { _, _ in true }, tagsFirst: true),
+                document(isMember: { tag, _ in tag == 1 }, tagsFirst: false), countsLinks: false)
         }
 
         @Test func `to-one relationships, forward and backward, to subentities`() throws {

@@ -29,6 +29,7 @@
                     try update(row, of: batch)
                 }
             }
+            try writer.writeWaiting()
             try throwMistakes()
             requireEmptied()
         }

@@ -15,7 +15,6 @@ public final class EntityRows {
     private let written: [Int]
     private let positions: [Int]
     private let required: [Int]
-    private var insertion: SQLStatement?
     private var assignment: (slots: UInt64, raises: Bool, statement: SQLStatement, written: [Int])?
 
     private var database: Database { writer.batch.database }
@@ -115,6 +114,7 @@ public final class EntityRows {
     }
 
     private func selection(where conditions: [SQLRestriction], among eldest: EntityRows) throws -> SQLStatement {
+        try writer.writeWaiting()
         let columns = SQLEntity.keyColumns + written.compactMap { sql.columns[$0]?.name }
         let condition = SQLRestriction.all([eldest.sql.isOfHierarchy()] + conditions)
         return try SQLStatement(SQLSelect(columns, from: eldest.sql.table, where: condition), in: database)
@@ -165,32 +165,37 @@ public final class EntityRows {
         return counter.last
     }
 
-    /// Inserts a row; absent values are those of a new object.
+    /// Inserts a row; absent values are those of a new object. The row is written in a block with others, at the latest by
+    /// ``RowWriter/writeWaiting()``, before which the batch must not be emptied.
     ///
-    /// - Throws: ``UniquenessViolation`` if another row has the same unique values.
+    /// - Throws: ``UniquenessViolation`` if another row has the same unique values as a row that waited before.
     public func insert(_ row: Int, of batch: RowBatch, key: Int64) throws {
-        let statement = try insertion ?? makeInsertion()
-        statement.bind(key, at: 1)
-        // Bound for each row, because entities of one table may share the statement.
-        statement.bind(sql.number, at: 2)
-        var position = 3
-        for slot in written {
-            let cell = batch[row, slot]
-            if cell.kind == .absent, !layout.slots[slot].initial.isNull {
-                position = try bindInitial(slot, to: statement, at: position)
-            } else {
-                position = bind(cell, slot, of: batch, to: statement, at: position)
-            }
-        }
-        try run(statement)
+        try writer.insert(row, of: batch, key: key, into: self)
         writer.didInsert(sql.entity.index, key: key)
         writer.batch.history?.changes.insert(sql, key: key)
     }
 
-    private func makeInsertion() throws -> SQLStatement {
-        let statement = try SQLStatement(sql.insertion(of: written), in: database)
-        insertion = statement
-        return statement
+    func write(_ waiting: WaitingRows) throws {
+        let statement = sql.insertion(of: written)
+        // The version is not a parameter.
+        let insertion = try BlockInsertion(
+            statement, width: statement.columns.count - 1, count: waiting.rows.count, in: database)
+        try insertion.insert(waiting.rows.count) { index, statement, first in
+            let (row, key) = waiting.rows[index]
+            statement.bind(key, at: first)
+            statement.bind(sql.number, at: first + 1)
+            var position = first + 2
+            for slot in written {
+                let cell = waiting.batch[row, slot]
+                if cell.kind == .absent, !layout.slots[slot].initial.isNull {
+                    position = try bindInitial(slot, to: statement, at: position)
+                } else {
+                    position = bind(cell, slot, of: waiting.batch, to: statement, at: position)
+                }
+            }
+        } refused: { _, error in
+            throw violation(error)
+        }
     }
 
     private func bindInitial(_ slot: Int, to statement: SQLStatement, at position: Int) throws -> Int {
@@ -207,6 +212,7 @@ public final class EntityRows {
     ///
     /// - Throws: ``UniquenessViolation`` if another row has the same unique values.
     public func update(_ row: Int, of batch: RowBatch, key: Int64, slots: UInt64) throws {
+        try writer.writeWaiting()
         let raises = counter.mustRaise(key)
         if assignment?.slots != slots || assignment?.raises != raises {
             let changed = written.filter { slots >> UInt64($0) & 1 == 1 }
@@ -217,7 +223,11 @@ public final class EntityRows {
         var position = 1
         for slot in changed { position = bind(batch[row, slot], slot, of: batch, to: statement, at: position) }
         statement.bind(key, at: position)
-        try run(statement)
+        do {
+            try statement.run()
+        } catch let error as DatabaseError {
+            throw violation(error)
+        }
         if raises { writer.didUpdate(sql.entity.index, key: key) }
         if key > counter.first { return }
         writer.batch.history?.changes.update(sql, key: key, slots: changed)
@@ -241,15 +251,12 @@ public final class EntityRows {
 
     /// Releases the values that are bound to statements.
     func finish() {
-        insertion?.finish()
         assignment?.statement.finish()
     }
 
-    private func run(_ statement: SQLStatement) throws {
-        do {
-            try statement.run()
-        } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
-            throw UniquenessViolation(entity: sql.entity.name ?? "", hadRows: !wasEmpty)
-        }
+    /// The error of a row that was not written.
+    private func violation(_ error: DatabaseError) -> any Error {
+        guard error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE else { return error }
+        return UniquenessViolation(entity: sql.entity.name ?? "", hadRows: !wasEmpty)
     }
 }

@@ -5,6 +5,8 @@ import GRDB
 @_spi(Stores)
 public final class RowMembers: RowRelationship {
     private let pairs: SQLPairs
+    private let insertions: PairInsertions
+    private let deletion: RepeatedStatement
     /// The index among the entity's to-many relationships.
     private let index: Int
     /// The index of the inverse among the destination's to-many relationships, if the store uses a join table.
@@ -15,14 +17,17 @@ public final class RowMembers: RowRelationship {
         inverseIndex: Int?
     ) {
         self.pairs = pairs
+        insertions = table.writer.insertions(into: pairs)
+        deletion = RepeatedStatement(pairs.deletion)
         self.index = index
         self.inverseIndex = inverseIndex
         super.init(relationship, of: table, to: other)
     }
 
     /// The members of rows, as pairs of the row's key and the member's, ordered by the row's key and the member's. At
-    /// most `EntityRows.lookupCount` rows; one statement.
+    /// most `EntityRows.lookupCount` rows; one statement, after those that write the members added before.
     public func members(of keys: some Collection<Int64>) throws -> [(key: Int64, member: Int64)] {
+        try insertions.write()
         let columns = [pairs.source, pairs.destination]
         let selection = SQLSelect(columns, from: pairs.table, where: .listed(pairs.source), orderBy: columns)
         let statement = try SQLStatement(selection, in: database)
@@ -33,20 +38,19 @@ public final class RowMembers: RowRelationship {
         return members
     }
 
-    /// Adds members to a row.
+    /// Adds members to a row. They are written in blocks, at the latest by ``RowWriter/flush()``.
     public func add(_ members: some Sequence<Int64>, to key: Int64) throws {
-        try change(members, of: key, with: \.insertion)
+        for member in members {
+            try insertions.add(key, member, of: pairs)
+            writer.touch(member, other.counter, toMany: inverseIndex)
+        }
+        writer.touch(key, table.counter, toMany: index)
     }
 
     /// Removes members from a row.
     public func remove(_ members: some Sequence<Int64>, from key: Int64) throws {
-        try change(members, of: key, with: \.deletion)
-    }
-
-    private func change(
-        _ members: some Sequence<Int64>, of key: Int64, with command: (SQLPairs) -> some SQLCommand
-    ) throws {
-        let statement = try SQLStatement(command(pairs), in: database)
+        try insertions.write()
+        let statement = try deletion.prepared(in: database)
         statement.bind(key, at: 1)
         for member in members {
             statement.bind(member, at: 2)

@@ -5,14 +5,24 @@ import GRDB
 /// Created by ``EntityRows/reference(named:)``.
 @_spi(Stores)
 public final class RowReference: RowRelationship {
-    struct Position {
+    fileprivate struct Position {
         let slot: Int
-        let column: String
+        /// Finds the highest position of an owner's members. Parameter: the owner.
+        let highest: RepeatedStatement
     }
 
-    enum Inverse {
-        case one(table: String, column: String, companion: String?)
+    fileprivate enum Inverse {
+        case one(OneInverse)
         case many
+    }
+
+    /// The reference of the row at the other end of a one-to-one relationship.
+    fileprivate struct OneInverse {
+        /// Finds the reference. Parameter: the row's key.
+        let selection: RepeatedStatement
+        /// Sets it. Parameters: the reference, the number of its entity if there is a companion column, the row's key.
+        let update: RepeatedStatement
+        let hasCompanion: Bool
     }
 
     /// The slot of the destination's key.
@@ -21,6 +31,8 @@ public final class RowReference: RowRelationship {
     /// The position among the owner's members, if these are ordered.
     private let position: Position?
     private let inverse: Inverse?
+    /// Finds the reference of a row. Parameter: the row's key.
+    private let selection: RepeatedStatement
 
     fileprivate init(
         _ relationship: NSRelationshipDescription, slot: Int, column: String, position: Position?, inverse: Inverse?,
@@ -30,6 +42,7 @@ public final class RowReference: RowRelationship {
         self.column = column
         self.position = position
         self.inverse = inverse
+        selection = RepeatedStatement(SQLSelect([column], from: table.sql.table, where: .key))
         super.init(relationship, of: table, to: other)
     }
 
@@ -48,8 +61,8 @@ public final class RowReference: RowRelationship {
         let owner = Int64(bitPattern: cell.bits)
         var last = table.counter.lastPositions[position.slot].flatMap { $0.owner == owner ? $0.position : nil }
         if last == nil {
-            let highest = SQLSelect(["max(\(position.column))"], from: table.sql.table, where: .equals(column))
-            let statement = try SQLStatement(highest, in: database)
+            try writer.writeWaiting(beforeMembersOf: owner, slot: slot, of: table)
+            let statement = try position.highest.prepared(in: database)
             defer { statement.finish() }
             statement.bind(owner, at: 1)
             last = try statement.step() && !statement.isNull(0) ? statement.integer(0) : OrderedPositions.beforeFirst
@@ -68,29 +81,24 @@ public final class RowReference: RowRelationship {
         case .many:
             if let old { writer.touch(old, other.counter) }
             if let new { writer.touch(new.key, other.counter) }
-        case .one(let name, let inverseColumn, let companion):
+        case .one(let inverse):
             if let old {
-                try setInverse(name, inverseColumn, companion, of: old, to: nil)
-                if let inverse = relationship.inverseRelationship { writer.didEmpty(old, inverse) }
+                try set(inverse, of: old, to: nil)
+                if let described = relationship.inverseRelationship { writer.didEmpty(old, described) }
             }
             guard let new else { return }
             table.counter.displaced[column]?.remove(key)
-            let former = try reference(of: new.key, inverseColumn, in: name)
+            let former = try reference(of: new.key, by: inverse.selection, in: other)
             if let former, former != key { try leave(former) }
-            if former != key { try setInverse(name, inverseColumn, companion, of: new.key, to: key) }
+            if former != key { try set(inverse, of: new.key, to: key) }
         }
     }
 
-    private func setInverse(
-        _ name: String, _ column: String, _ companion: String?, of key: Int64, to value: Int64?
-    ) throws {
-        let columns = [column, companion].compactMap { $0 }
-        let update = SQLUpdate(name, set: columns.map { .parameter($0) }, where: .key)
-        let statement = try SQLStatement(update, in: database)
+    private func set(_ inverse: OneInverse, of key: Int64, to value: Int64?) throws {
+        try writer.writeWaiting(before: key, of: other)
+        let statement = try inverse.update.prepared(in: database)
         var position = 1
-        for number in [value, companion == nil ? nil : value.map { _ in table.sql.number }]
-            .prefix(companion == nil ? 1 : 2)
-        {
+        for number in [value, value.map { _ in table.sql.number }].prefix(inverse.hasCompanion ? 2 : 1) {
             if let number { statement.bind(number, at: position) } else { statement.bindNull(at: position) }
             position += 1
         }
@@ -101,6 +109,7 @@ public final class RowReference: RowRelationship {
 
     /// Removes the reference from a row that has been replaced at the other end of a one-to-one relationship.
     private func leave(_ key: Int64) throws {
+        try writer.writeWaiting(before: key, of: table)
         let clearing = table.sql.columnNames(of: [slot])
         let update = SQLUpdate(table.sql.table, set: clearing.map { .null($0) }, where: .key)
         let statement = try SQLStatement(update, in: database)
@@ -120,7 +129,7 @@ public final class RowReference: RowRelationship {
 
     /// Sets the reference of an existing row. Returns true if it was different.
     public func set(_ key: Int64, to new: (key: Int64, entity: Int)) throws -> Bool {
-        let old = try reference(of: key, column, in: table.sql.table)
+        let old = try reference(of: key, by: selection, in: table)
         guard old != new.key else { return false }
         let batch = table.makeBatch()
         batch.addRow()
@@ -133,8 +142,9 @@ public final class RowReference: RowRelationship {
     }
 
     /// The key in a reference of a row; nil if the reference is NULL or the row does not exist.
-    private func reference(of key: Int64, _ column: String, in table: String) throws -> Int64? {
-        let statement = try SQLStatement(SQLSelect([column], from: table, where: .key), in: database)
+    private func reference(of key: Int64, by selection: RepeatedStatement, in table: EntityRows) throws -> Int64? {
+        try writer.writeWaiting(before: key, of: table)
+        let statement = try selection.prepared(in: database)
         defer { statement.finish() }
         statement.bind(key, at: 1)
         return try statement.step() && !statement.isNull(0) ? statement.integer(0) : nil
@@ -155,15 +165,22 @@ extension EntityRows {
         switch relationship.inverseRelationship {
         case let described? where described.isToMany:
             if described.isOrdered {
-                guard let slot = layout.positionSlot(of: relationship), let column = sql.columns[slot] else {
+                guard let slot = layout.positionSlot(of: relationship), let positions = sql.columns[slot] else {
                     return nil
                 }
-                position = RowReference.Position(slot: slot, column: column.name)
+                let highest = SQLSelect(["max(\(positions.name))"], from: sql.table, where: .equals(column.name))
+                position = RowReference.Position(slot: slot, highest: RepeatedStatement(highest))
             }
             inverse = .many
         case let described?:
             guard let column = writer.batch.schema.column(named: described.name, in: other.entity) else { return nil }
-            inverse = .one(table: other.sql.table, column: column.name, companion: column.companion)
+            let columns = [column.name, column.companion].compactMap(\.self)
+            inverse = .one(
+                RowReference.OneInverse(
+                    selection: RepeatedStatement(SQLSelect([column.name], from: other.sql.table, where: .key)),
+                    update: RepeatedStatement(
+                        SQLUpdate(other.sql.table, set: columns.map { .parameter($0) }, where: .key)),
+                    hasCompanion: column.companion != nil))
         case nil: inverse = nil
         }
         return RowReference(

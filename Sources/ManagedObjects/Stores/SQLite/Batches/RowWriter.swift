@@ -13,6 +13,9 @@ public final class RowWriter {
     /// Existing rows whose relationships have changed at the other end, with the indexes of their to-many
     /// relationships.
     private var touched: [Int64: [Int64: UInt64]] = [:]
+    private var waiting: WaitingRows?
+    /// The pairs that wait to be inserted, by their table.
+    private var insertions: [String: PairInsertions] = [:]
     private(set) var outcome = RowOutcome()
     private var emptied: [EmptiedReference] = []
     private weak var coordinator: NSPersistentStoreCoordinator?
@@ -86,6 +89,46 @@ public final class RowWriter {
         return counter
     }
 
+    /// The pairs to be inserted into a join table.
+    func insertions(into pairs: SQLPairs) -> PairInsertions {
+        if let known = insertions[pairs.table] { return known }
+        let made = PairInsertions(pairs, in: batch.database)
+        insertions[pairs.table] = made
+        return made
+    }
+
+    // MARK: - New rows
+
+    /// Adds a row of a batch to those that wait to be inserted.
+    func insert(_ row: Int, of batch: RowBatch, key: Int64, into table: EntityRows) throws {
+        if waiting?.table !== table || waiting?.batch !== batch {
+            try writeWaiting()
+            waiting = WaitingRows(of: table, in: batch)
+        }
+        waiting?.add(row, key: key)
+    }
+
+    /// Inserts the waiting rows. One statement for each block of them.
+    ///
+    /// - Throws: ``UniquenessViolation`` if another row has the same unique values as one of them.
+    public func writeWaiting() throws {
+        guard let rows = waiting else { return }
+        waiting = nil
+        try rows.table.write(rows)
+    }
+
+    /// Inserts the waiting rows if one of them may be the row with a key that a statement reads or changes.
+    func writeWaiting(before key: Int64, of table: EntityRows) throws {
+        if let waiting, waiting.table.counter === table.counter, waiting.mayContain(key) { try writeWaiting() }
+    }
+
+    /// Inserts the waiting rows if one of them refers to an owner whose members a statement reads.
+    func writeWaiting(beforeMembersOf owner: Int64, slot: Int, of table: EntityRows) throws {
+        if let waiting, waiting.table.counter === table.counter, waiting.refers(to: owner, slot: slot) {
+            try writeWaiting()
+        }
+    }
+
     // MARK: - Required references
 
     /// Records that the reference of a row was set to NULL by the change of another row.
@@ -143,8 +186,11 @@ public final class RowWriter {
         for counter in counters.values { counter.lastPositions = [:] }
     }
 
-    /// Increments the versions of rows whose inverses have changed. One or two statements for each table.
+    /// Writes the rows and members that were added, and increments the versions of rows whose inverses have changed. One or two
+    /// statements for each table, and one for each block of rows or members.
     public func flush() throws {
+        try writeWaiting()
+        for (_, pairs) in insertions.sorted(by: { $0.key < $1.key }) { try pairs.write() }
         for (root, keys) in touched.sorted(by: { $0.key < $1.key }) {
             guard let counter = counters[root] else { continue }
             let entity = counter.root
