@@ -26,10 +26,11 @@ lint:
 
 PREFIX ?= /usr/local
 
-install: system-libraries
-	swift build --configuration release --static-swift-stdlib --product coral
+install:
+	@Scripts/install-system-libraries command
+	Scripts/build-command .build/command/coral
 	install -d $(PREFIX)/bin
-	install -s .build/release/coral $(PREFIX)/bin/coral
+	install .build/command/coral $(PREFIX)/bin/coral
 
 clean:
 	swift package clean
