@@ -8,7 +8,7 @@ extension NSManagedObjectModel {
     /// decoded are preserved. Version hashes do not include transformers, so the store opens with the copy as well.
     public func keepingStoredArchives() -> NSManagedObjectModel {
         StoredBytesTransformer.register()
-        guard let copy = copy() as? NSManagedObjectModel else { return self }
+        guard let copy = copy(with: nil) as? NSManagedObjectModel else { return self }
         for entity in copy.entities {
             for attribute in entity.attributesByName.values {
                 var pending = [attribute]

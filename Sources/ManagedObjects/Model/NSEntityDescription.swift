@@ -273,11 +273,12 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
         versionHashModifier = original.versionHashModifier
         ownClassName = original.ownClassName
         ownRenamingIdentifier = original.ownRenamingIdentifier
-        properties = original.ownProperties.compactMap { $0.copy() as? NSPropertyDescription }
+        // `copy()` would first look up the conformance of each class.
+        properties = original.ownProperties.compactMap { $0.copy(with: nil) as? NSPropertyDescription }
         uniquenessConstraints = original.uniquenessConstraints.map(Self.names)
         compoundIndexes = original.compoundIndexes.map(Self.names)
         let copies = Dictionary(ownProperties.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
-        indexes = original.indexes.compactMap { $0.copy() as? NSFetchIndexDescription }
+        indexes = original.indexes.compactMap { $0.copy(with: nil) as? NSFetchIndexDescription }
         for element in indexes.flatMap(\.elements) where !(element.property is NSExpressionDescription) {
             if let name = element.propertyName, let copy = copies[name] { element.property = copy }
         }

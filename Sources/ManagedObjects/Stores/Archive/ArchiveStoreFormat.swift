@@ -40,8 +40,7 @@ enum ArchiveStoreFormat: StoreFileFormat {
         }
         var document = StoreDocument(uuid: uuid, lastReference: lastReference)
         guard
-            let plist = try? PropertyListSerialization.propertyList(from: metadata, options: [], format: nil),
-            let metadata = plist as? [String: Any]
+            let list = try? PropertyListValue(propertyList: metadata), let metadata = StoreMetadata.content(of: list)
         else { throw damaged("Its metadata are damaged.", url: url) }
         document.metadata = metadata
         document.objects = try objects.map { try object($0, url: url) }
@@ -72,7 +71,7 @@ enum ArchiveStoreFormat: StoreFileFormat {
     static func data(of document: StoreDocument, url: URL) throws -> Data {
         let root = ReadableValue(members: [
             ("format", .string(formatName)), ("version", .integer(version)), ("uuid", .string(document.uuid)),
-            ("metadata", .data(try propertyList(of: document.metadata))),
+            ("metadata", .data(try BinaryPropertyList.write(StoreMetadata.propertyList(of: document.metadata)))),
             ("lastReference", .integer(document.lastReference)), ("objects", .array(document.objects.map(value))),
         ])
         return try root.archived()

@@ -71,15 +71,4 @@ extension StoreFileFormat {
     static func damaged(_ sentence: String, url: URL) -> CocoaError {
         CocoaError(.fileReadCorruptFile, "The file is not a store of type \(storeType). \(sentence)", url: url)
     }
-
-    /// The metadata as a binary property list.
-    ///
-    /// - Throws: Code 134030 for values that are not property list types.
-    static func propertyList(of metadata: [String: Any]) throws -> Data {
-        guard PropertyListSerialization.propertyList(metadata, isValidFor: .binary) else {
-            throw CocoaError(
-                .persistentStoreSave, "Metadata of a store can only contain property list types, such as strings.")
-        }
-        return try PropertyListSerialization.data(fromPropertyList: metadata, format: .binary, options: 0)
-    }
 }

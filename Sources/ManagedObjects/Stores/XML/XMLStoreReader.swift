@@ -133,10 +133,9 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     private func readMetadata(_ parser: XMLParser) {
         let reader = XMLPropertyListReader { [unowned self] parser in
             parser.delegate = self
-            guard let root = metadataReader?.root, let data = try? BinaryPropertyList.write(root),
-                let metadata = try? PropertyListSerialization.propertyList(from: data, options: [], format: nil),
-                let dictionary = metadata as? [String: Any]
-            else { return fail(parser, "The metadata are not a dictionary.") }
+            guard let root = metadataReader?.root, let dictionary = StoreMetadata.content(of: root) else {
+                return fail(parser, "The metadata are not a dictionary.")
+            }
             document.metadata = dictionary
         }
         metadataReader = reader

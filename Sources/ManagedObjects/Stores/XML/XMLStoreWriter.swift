@@ -20,7 +20,7 @@ struct XMLStoreWriter {
         text += "<database>\n    <databaseInfo>\n        <version>134481920</version>\n"
         text += "        <UUID>\(try escaped(document.uuid, "UUID"))</UUID>\n"
         text += "        <nextObjectID>\(document.lastReference)</nextObjectID>\n        <metadata>\n"
-        let metadata = try BinaryPropertyList.read(XMLStoreFormat.propertyList(of: document.metadata))
+        let metadata = try StoreMetadata.propertyList(of: document.metadata)
         text += "            <plist version=\"1.0\">\n"
         try write(metadata, indentation: String(repeating: " ", count: 16))
         text += "            </plist>\n        </metadata>\n    </databaseInfo>\n"

@@ -54,10 +54,16 @@ struct SQLiteFile: Sendable {
 
     /// The location as an SQLite URI with parameters.
     func uri(parameters: String) -> String {
-        var allowed = CharacterSet.urlPathAllowed
-        allowed.remove(charactersIn: "?#%;")
-        let path = path.addingPercentEncoding(withAllowedCharacters: allowed) ?? path
-        return "file:\(path)?\(parameters)"
+        var text = "file:"
+        for scalar in path.unicodeScalars {
+            switch scalar {
+            case "%": text += "%25"
+            case "?": text += "%3F"
+            case "#": text += "%23"
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return "\(text)?\(parameters)"
     }
 
     // MARK: - Checking

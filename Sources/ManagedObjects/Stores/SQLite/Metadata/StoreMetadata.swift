@@ -75,27 +75,31 @@ struct StoreMetadata: @unchecked Sendable {  // because property list values are
     static func content(of data: Data) -> [String: Any]? { try? propertyList(data, url: nil) }
 
     /// Decodes a property list that contains a dictionary.
-    ///
-    /// It is checked with this project's reader first, which rejects a list that contains itself or is nested too
-    /// deeply; Foundation's reader is not safe with such lists.
     private static func propertyList(_ data: Data?, url: URL?) throws -> [String: Any] {
-        guard let data, case .dictionary? = try? PropertyListValue(propertyList: data),
-            let read = try? PropertyListSerialization.propertyList(from: data, options: [], format: nil),
-            let dictionary = read as? [String: Any]
+        guard let data, let read = try? PropertyListValue(propertyList: data), let content = Self.content(of: read)
         else { throw CocoaError(.fileReadCorruptFile, "The metadata of the store are damaged.", url: url) }
-        return dictionary
+        return content
     }
+
+    /// The entries of a property list; nil if it is not a dictionary.
+    static func content(of list: PropertyListValue) -> [String: Any]? { list.object as? [String: Any] }
 
     /// The property list that a store contains.
     ///
     /// - Throws: Code 134030 if a value is not of a property list's type.
     func propertyList() throws -> Data {
-        let plist = content.filter { !Self.derivedKeys.contains($0.key) }
-        guard PropertyListSerialization.propertyList(plist, isValidFor: .binary) else {
+        try BinaryPropertyList.write(Self.propertyList(of: content.filter { !Self.derivedKeys.contains($0.key) }))
+    }
+
+    /// Metadata as a property list, with sorted keys.
+    ///
+    /// - Throws: Code 134030 if a value is not of a property list's type.
+    static func propertyList(of metadata: [String: Any]) throws -> PropertyListValue {
+        guard let list = PropertyListValue(object: metadata, others: .rejected) else {
             throw CocoaError(
                 .persistentStoreSave, "Metadata of a store can only contain property list types, such as strings.")
         }
-        return try PropertyListSerialization.data(fromPropertyList: plist, format: .binary, options: 0)
+        return list
     }
 
     /// Writes the row, inserting it if it does not exist.
