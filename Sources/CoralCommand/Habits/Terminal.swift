@@ -13,11 +13,13 @@ enum Terminal {
     /// Whether text on a stream is coloured: if it is a terminal that supports it, unless the environment variables
     /// `NO_COLOR`, `CLICOLOR` and `CLICOLOR_FORCE` determine otherwise, in this order.
     static func hasColours(_ stream: Stream) -> Bool {
-        let environment = ProcessInfo.processInfo.environment
-        guard (environment["NO_COLOR"] ?? "").isEmpty else { return false }
-        if let forced = environment["CLICOLOR_FORCE"], !forced.isEmpty, forced != "0" { return true }
-        return environment["CLICOLOR"] != "0" && isConnected(stream) && environment["TERM"] != "dumb"
+        guard (variable("NO_COLOR") ?? "").isEmpty else { return false }
+        if let forced = variable("CLICOLOR_FORCE"), !forced.isEmpty, forced != "0" { return true }
+        return variable("CLICOLOR") != "0" && isConnected(stream) && variable("TERM") != "dumb"
     }
+
+    /// The value of an environment variable. `ProcessInfo` would make a dictionary of all of them.
+    private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
     /// The number of characters in a line.
     static var width: Int {

@@ -14,7 +14,7 @@ enum ConcurrencyDebug {
         if let position = arguments.firstIndex(of: "-" + name) {
             return position + 1 == arguments.count || isOn(arguments[position + 1])
         }
-        if let value = ProcessInfo.processInfo.environment[name] { return isOn(value) }
+        if let value = getenv(name) { return isOn(String(cString: value)) }
         return UserDefaults.standard.bool(forKey: name)
     }()
 

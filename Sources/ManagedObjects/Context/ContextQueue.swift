@@ -61,11 +61,36 @@ final class ContextQueue: Sendable {
     /// The queues that are held further up the caller's stack: a child context that is used on its parent's queue reads
     /// from that parent, and must not wait for that queue again. Stored by thread, not by task: a task started
     /// meanwhile holds no queue.
+    ///
+    /// The values of a thread are not in its `threadDictionary`, which converts them at each access.
     private static var held: [ObjectIdentifier] {
-        get { Thread.current.threadDictionary[heldKey] as? [ObjectIdentifier] ?? [] }
-        set { Thread.current.threadDictionary[heldKey] = newValue }
+        get {
+            guard let values = pthread_getspecific(heldKey) else { return [] }
+            return Unmanaged<HeldQueues>.fromOpaque(values).takeUnretainedValue().identities
+        }
+        set {
+            if let values = pthread_getspecific(heldKey) {
+                Unmanaged<HeldQueues>.fromOpaque(values).takeUnretainedValue().identities = newValue
+            } else {
+                pthread_setspecific(heldKey, Unmanaged.passRetained(HeldQueues(newValue)).toOpaque())
+            }
+        }
     }
-    private static let heldKey = "NSManagedObjectContext.heldQueues"
+
+    private final class HeldQueues {
+        var identities: [ObjectIdentifier]
+        init(_ identities: [ObjectIdentifier]) { self.identities = identities }
+    }
+
+    /// At the end of a thread its values are released.
+    private static let heldKey: pthread_key_t = {
+        var key = pthread_key_t()
+        let error = pthread_key_create(&key) { values in
+            if let values { Unmanaged<HeldQueues>.fromOpaque(values).release() }
+        }
+        precondition(error == 0, "The process has no more keys of thread-specific values.")
+        return key
+    }()
 
     /// Runs work with the queues added to those held by the caller.
     private static func holding<T>(_ queues: [ObjectIdentifier], _ work: () -> T) -> T {

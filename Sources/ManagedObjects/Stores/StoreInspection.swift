@@ -1,3 +1,4 @@
+import AtomicFiles
 import Foundation
 import GRDB
 import ModelFiles
@@ -90,8 +91,5 @@ public struct StoreInspection: @unchecked Sendable {  // because property list v
         }
     }
 
-    private static func size(_ path: String) -> Int64 {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
-    }
+    private static func size(_ path: String) -> Int64 { FileStatus(path)?.byteCount ?? 0 }
 }
