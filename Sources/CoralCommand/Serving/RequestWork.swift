@@ -30,7 +30,7 @@ final class RequestWork: @unchecked Sendable {
             // On this system a statement cannot be interrupted.
             return try body()
         #else
-            return try FetchInterruption.$isRequested.withValue({ [self] in isCancelled }, operation: body)
+            return try FetchInterruption.interrupting(when: { [self] in isCancelled }, body)
         #endif
     }
 

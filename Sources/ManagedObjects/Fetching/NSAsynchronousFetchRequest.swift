@@ -83,7 +83,7 @@ open class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsynchronousR
         do {
             if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
             let progress = progress
-            let found = try FetchInterruption.$isRequested.withValue({ progress?.isCancelled == true }) {
+            let found = try FetchInterruption.interrupting(when: { progress?.isCancelled == true }) {
                 try managedObjectContext.fetch(request.fetchRequest)
             }
             if progress?.isCancelled == true { throw CocoaError(.userCancelled) }

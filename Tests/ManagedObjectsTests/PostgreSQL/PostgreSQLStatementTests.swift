@@ -334,7 +334,7 @@
             for context in [stack.context(), pinned] {
                 let start = Date()
                 #expect(throws: CocoaError(.userCancelled)) {
-                    try FetchInterruption.$isRequested.withValue({ Date().timeIntervalSince(start) > 0.3 }) {
+                    try FetchInterruption.interrupting(when: { Date().timeIntervalSince(start) > 0.3 }) {
                         _ = try context.fetch(request)
                     }
                 }

@@ -50,7 +50,7 @@ import Testing
     @Test func `a statement ends when it is requested, and the next one runs`() throws {
         let start = Date()
         #expect(throws: CocoaError(.userCancelled)) {
-            try FetchInterruption.$isRequested.withValue({ Date().timeIntervalSince(start) > 0.2 }) {
+            try FetchInterruption.interrupting(when: { Date().timeIntervalSince(start) > 0.2 }) {
                 try context.performAndWait { _ = try context.fetch(request) }
             }
         }
