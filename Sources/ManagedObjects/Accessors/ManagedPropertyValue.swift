@@ -137,12 +137,19 @@ extension Array: ManagedPropertyValue, ManagedSlotValue where Element: NSManaged
 extension Set: ManagedPropertyValue, ManagedSlotValue where Element: NSManagedObject {
     @inlinable
     public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> Set<Element>? {
-        let members = object.members(of: name)
-        if members.isEmpty { return [] }
-        guard members.areAll(Element.self) else { return Set(members.lazy.compactMap { $0 as? Element }) }
-        // With spare capacity, because comparing members that collide in the table is expensive.
-        var typed = Set<Element>(minimumCapacity: members.count * 2)
-        for member in members { typed.insert(unsafeDowncast(member, to: Element.self)) }
+        var typed: Set<Element> = []
+        object.withMembers(of: name) { found in
+            if found.isEmpty { return }
+            guard found.areAll(Element.self) else {
+                typed = Set(found.lazy.compactMap { $0 as? Element })
+                return
+            }
+            // With spare capacity, because comparing members that collide in the table is expensive. A new set, because
+            // enlarging one looks its type up.
+            var members = Set<Element>(minimumCapacity: found.count * 2)
+            for member in found { members.insert(unsafeDowncast(member, to: Element.self)) }
+            typed = members
+        }
         return typed
     }
 
@@ -158,6 +165,12 @@ extension Set: ManagedPropertyValue, ManagedSlotValue where Element: NSManagedOb
 }
 
 extension [NSManagedObject] {
+    /// Whether all objects are of a class.
+    @inlinable
+    func areAll<Member>(_ type: Member.Type) -> Bool { withUnsafeBufferPointer { $0.areAll(type) } }
+}
+
+extension UnsafeBufferPointer<NSManagedObject> {
     /// Whether all objects are of a class. Consecutive objects of the same class are checked once.
     @inlinable
     func areAll<Member>(_ type: Member.Type) -> Bool {
@@ -189,6 +202,16 @@ extension NSManagedObject {
         case let array as [NSManagedObject]: return array
         default: preconditionFailure("\(entity.name ?? "").\(name.string) is not a collection of managed objects.")
         }
+    }
+
+    /// Calls a closure with the members of a to-many relationship, or the objects of another property.
+    @usableFromInline
+    final func withMembers(of name: PropertyName, _ body: (UnsafeBufferPointer<NSManagedObject>) -> Void) {
+        if let index = toManyIndexIfAny(of: name) {
+            noteReading(name)
+            return withMembers(at: index, body)
+        }
+        members(of: name).withUnsafeBufferPointer(body)
     }
 
     @usableFromInline

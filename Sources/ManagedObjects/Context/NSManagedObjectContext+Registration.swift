@@ -35,19 +35,32 @@ extension NSManagedObjectContext {
         var hasReadAgain = false
         return [NSManagedObject](unsafeUninitializedCapacity: count) { members, made in
             for index in 0..<count {
-                let key = run.key(index)
-                let member =
-                    if let registered = metObject(for: key) {
-                        registered
-                    } else if let (number, row) = run.row(index), let page = rowsAhead.page(number) {
-                        makeObject(page.layout, key: key, page: page, row: row)
-                    } else {
-                        makeFault(key, of: run, &hasReadAgain)
-                    }
-                members.initializeElement(at: index, to: member)
+                members.initializeElement(at: index, to: member(index, of: run, &hasReadAgain))
                 made = index + 1
             }
         }
+    }
+
+    /// Calls a closure with the members of a batch, without an array in memory of its own if they are few.
+    final func withMembers(of run: MemberBatch.Run, _ body: (UnsafeBufferPointer<NSManagedObject>) -> Void) {
+        var hasReadAgain = false
+        withUnsafeTemporaryAllocation(of: NSManagedObject.self, capacity: run.count) { members in
+            for index in members.indices {
+                members.initializeElement(at: index, to: member(index, of: run, &hasReadAgain))
+            }
+            body(UnsafeBufferPointer(members))
+            members.deinitialize()
+        }
+    }
+
+    @inline(__always)
+    private func member(_ index: Int, of run: MemberBatch.Run, _ hasReadAgain: inout Bool) -> NSManagedObject {
+        let key = run.key(index)
+        if let registered = metObject(for: key) { return registered }
+        if let (number, row) = run.row(index), let page = rowsAhead.page(number) {
+            return makeObject(page.layout, key: key, page: page, row: row)
+        }
+        return makeFault(key, of: run, &hasReadAgain)
     }
 
     final func registeredObject(for key: ObjectKey) -> NSManagedObject? {
@@ -93,7 +106,11 @@ extension NSManagedObjectContext {
     final func prepareToRegister(_ count: Int, of layout: EntityLayout) {
         if registry.isSweepDue(before: count), !retainsRegisteredObjects { sweep() }
         registry.reserve(count, entity: layout.index)
+        LargePages.reserveHeap(byteCount: count * Self.objectSize)
     }
+
+    /// The number of bytes that an object takes in memory, apart from its values; a subclass may have more.
+    private static let objectSize = 256
 
     /// Creates and registers an object of the entity's class, without values; young if no other reference is known.
     final func makeObject(_ layout: EntityLayout, key: ObjectKey, isYoung: Bool = false) -> NSManagedObject {

@@ -46,6 +46,14 @@ extension NSManagedObject {
         } ?? []
     }
 
+    /// Calls a closure with the members, without an array in memory of its own if they are few and unchanged.
+    final func withMembers(at index: Int, _ body: (UnsafeBufferPointer<NSManagedObject>) -> Void) {
+        unmanagedContext?._withUnsafeGuaranteedRef { context in
+            if let run = loadedRun(at: index, in: context) { return context.withMembers(of: run, body) }
+            context.members(of: loadedToManyState(at: index)).withUnsafeBufferPointer(body)
+        }
+    }
+
     final func memberIDs(at index: Int) -> [NSManagedObjectID] {
         unmanagedContext?._withUnsafeGuaranteedRef { context in
             guard let run = loadedRun(at: index, in: context) else {

@@ -20,6 +20,26 @@ enum LargePages {
             _ = madvise(UnsafeMutableRawPointer(mutating: first), end - first, MADV_HUGEPAGE)
         #endif
     }
+
+    /// Asks for large pages for the memory that `malloc` will return next, for objects and for pages of SQLite's cache, which are
+    /// allocated one by one. No memory is used before it is returned. Cost: five calls of the system, for two large pages or more.
+    ///
+    /// The memory is allocated as one block and freed. The GNU library maps such a block by itself the first time, and returns
+    /// blocks of that size from its heap after one has been freed; the freed memory stays a part of the heap.
+    static func reserveHeap(byteCount: Int) {
+        #if os(Linux)
+            guard byteCount >= 2 * size else { return }
+            let count = min(byteCount, mostReserved)
+            for count in [count, count - size] {
+                guard let block = malloc(count) else { return }
+                advise(UnsafeRawBufferPointer(start: block, count: count))
+                free(block)
+            }
+        #endif
+    }
+
+    /// The GNU library maps larger blocks than 32 MB by themselves each time.
+    private static let mostReserved = 31 << 20
 }
 
 /// A large page from which row pages get their memory, one after the other. It is released with the last of them.

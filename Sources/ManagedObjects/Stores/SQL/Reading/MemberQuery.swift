@@ -30,8 +30,8 @@ struct MemberQuery<Content: SQLContent> {
         let positionIndex = positionColumn.map(index)
         let schema = content.schema
         var found = OwnedMembers(owners: owners)
-        // The page of the previous row, and its entity: most rows follow others of the same entity.
-        var (page, entityOfPage) = (Int32(-1), 0)
+        // The page of the previous row, and its number: most rows follow others of the same page.
+        var (page, pageNumber) = (RowPage?.none, Int32(-1))
         // The index of the reference ends with the row's key, so SQLite does not sort. Ordered members are sorted here,
         // because SQLite's sorter would copy every column.
         try forEachRow(in: database) { [columns] keys in
@@ -39,24 +39,28 @@ struct MemberQuery<Content: SQLContent> {
                 columns, from: destination.table,
                 where: .all([keys.first(reference), destination.isOfReadHierarchy()]), orderBy: [reference, "Z_PK"])
         } read: { statement in
-            let entity: Int
-            var row: RowResult.Position?
-            if let reader {
-                guard let position = reader.readRow(statement) else { return }
-                if position.page != page {
-                    page = position.page
-                    entityOfPage = reader.pages[Int(page)].layout.index
-                }
-                entity = entityOfPage
-                row = position
-            } else {
+            guard let reader else {
                 guard let index = schema.entityIndex(number: statement.integer(1)) else { return }
-                entity = index
+                let member = ObjectKey(
+                    store: store, entity: UInt16(truncatingIfNeeded: index), number: statement.integer(0))
+                found.add(
+                    member, of: statement.integer(ownerIndex), position: positionIndex.map { statement.integer($0) })
+                return
             }
-            let member = ObjectKey(
-                store: store, entity: UInt16(truncatingIfNeeded: entity), number: statement.integer(0))
+            guard let row = reader.readRow(statement) else { return }
+            if row.page != pageNumber { (page, pageNumber) = (reader.pages[Int(row.page)], row.page) }
+            guard let page else { return }
+            let number = Int(row.row)
+            // The row's own cells are faster than SQLite's functions. A subentity may have other slots.
+            let isDestination = page.layout === destination.entity.layout
             found.add(
-                member, of: statement.integer(ownerIndex), position: positionIndex.map { statement.integer($0) },
+                page.key(ofRow: number),
+                of: isDestination
+                    ? Int64(bitPattern: page.cell(row: number, slot: slot).payload) : statement.integer(ownerIndex),
+                position: positionIndex.map { index in
+                    guard isDestination, let position else { return statement.integer(index) }
+                    return Int64(bitPattern: page.cell(row: number, slot: position).payload)
+                },
                 row: row)
         }
         var result = found.inOrderOfOwners(keepsPositions: false)

@@ -67,6 +67,8 @@ final class SQLiteConnection: Sendable {
             database = .writable(try DatabaseQueue(configuration: configuration))
             return
         }
+        // For the page caches of the writing connection and of one that reads.
+        LargePages.reserveHeap(byteCount: 2 * min(Int(file.byteCount), options.pageCacheByteCount))
         let journalMode = try options.journalMode ?? Self.journalMode(of: file, configuration)
         let writer = try DatabaseQueue(path: file.path, configuration: configuration)
         try writer.writeWithoutTransaction { [file] database in

@@ -50,6 +50,9 @@ struct SQLiteFile: Sendable {
         return "The store has no journal: all content is in one file."
     }
 
+    /// The size of the database without its log, in bytes; 0 if there is none.
+    var byteCount: Int64 { Self.size(atPath: path) }
+
     private static func size(atPath path: String) -> Int64 { FileStatus(path)?.byteCount ?? 0 }
 
     /// The location as an SQLite URI with parameters.

@@ -16,6 +16,12 @@ struct SQLiteOptions: Sendable {
     /// the pages of its indexes again and again.
     private static let pageCache = (name: "cache_size", value: "-16000")
 
+    /// The most bytes that a connection's page cache takes; for a size in pages as if they had 4 KB.
+    var pageCacheByteCount: Int {
+        let size = pragmas.last { $0.name == "cache_size" }.flatMap { Int($0.value) } ?? 0
+        return min(Int(clamping: size.magnitude), 1 << 30) * (size < 0 ? 1024 : 4096)
+    }
+
     init() {}
 
     /// The options for work on a store whose journal mode must not change.
