@@ -226,6 +226,28 @@ import Testing
         }
     }
 
+    /// A refresh without merging discards pending changes, so that no later step contains them.
+    ///
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/refresh(_:mergechanges:)
+    @Test func discardedChangesAreNotPartOfTheNextStep() throws {
+        let diary = try Diary()
+        let context = undoing(diary)
+        try context.performAndWait {
+            let note = context.insert("Note", ["title": "one"])
+            try context.save()
+            context.undoManager?.removeAllActions()
+            context.undoManager?.beginUndoGrouping()
+            note.setValue("discarded", forKey: "title")
+            context.undoManager?.endUndoGrouping()
+            note.setValue("discarded too", forKey: "title")
+            context.refresh(note, mergeChanges: false)
+            context.undoManager?.removeAllActions()
+            step(context) { note.setValue("one", forKey: "title") }
+            context.undo()
+            #expect(note.value(forKey: "title") as? String == "one")
+        }
+    }
+
     /// Changes made while registration is disabled are not recorded.
     @Test func changesCanBeExcludedFromUndo() throws {
         let diary = try Diary()

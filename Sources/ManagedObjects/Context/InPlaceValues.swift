@@ -143,7 +143,7 @@ extension NSManagedObjectContext {
             if object.values != nil {
                 object.setOwnValue(slot, to: before)
             } else if object.committed != nil {
-                object.committed?[slot] = before
+                object.setCommittedValue(slot, to: before)
             }
         }
         inPlaceValues.set(nil, of: object, slot: slot)
@@ -182,8 +182,8 @@ extension NSManagedObject {
 
     /// Whether a watched value still is the object's value.
     final func holds(_ box: ObjectValue, slot: Int) -> Bool {
-        guard let own = values ?? (page == nil ? committed : nil) else { return page != nil }
-        if case .object(let held) = own[slot] { return held === box }
+        guard let held = values?[slot] ?? committed?[slot] else { return page != nil }
+        if case .object(let held) = held { return held === box }
         return false
     }
 

@@ -73,7 +73,7 @@ extension NSManagedObjectContext {
         object.context = self
         object.state.formUnion([.inserted, .realised, .insertedInEvent])
         object.state.remove(.gone)
-        if object.values == nil { object.values = object.layout.initialValues }
+        if object.values == nil { object.values = .complete(object.layout.initialValues) }
         registry.register(object, as: object.key)
         insertedCount += 1
         list(object)
@@ -253,11 +253,16 @@ extension ContiguousArray<NSManagedObject> {
     }
 }
 
-extension Sequence where Element: Hashable {
-    /// The elements as a set with spare capacity: comparing elements of Foundation's classes is expensive, and a larger
-    /// table has fewer collisions.
+extension Set {
+    /// An empty set with spare capacity: comparing elements of Foundation's classes is expensive, and a larger table has fewer
+    /// collisions.
+    static func roomy(count: Int) -> Set { Set(minimumCapacity: count * 2) }
+}
+
+extension Collection where Element: Hashable {
+    /// The elements as a set with spare capacity.
     var roomySet: Set<Element> {
-        var set = Set<Element>(minimumCapacity: underestimatedCount * 2)
+        var set = Set<Element>.roomy(count: count)
         for element in self { set.insert(element) }
         return set
     }

@@ -24,8 +24,7 @@ extension NSManagedObjectContext {
     }
 
     private func makeInaccessible(_ object: NSManagedObject) {
-        object.values = ContiguousArray(repeating: .null, count: object.layout.slots.count)
-        object.touched = .max
+        object.values = .complete(ContiguousArray(repeating: .null, count: object.layout.slots.count))
         object.toMany = ToManyStates(object.layout.toMany.map { _ in ToManyState(isLoaded: true) })
         object.state.formUnion([.realised, .inaccessible])
     }
@@ -42,7 +41,7 @@ extension NSManagedObjectContext {
     final func realise(_ object: NSManagedObject) throws -> Bool {
         guard object.isFaultInternally else { return true }
         if object.state.contains(.inserted) {
-            object.values = object.layout.initialValues
+            object.values = .complete(object.layout.initialValues)
             object.state.insert(.realised)
             return true
         }
@@ -75,8 +74,8 @@ extension NSManagedObjectContext {
     }
 
     /// The earliest permitted time of reading; nil if the age does not matter.
-    final var oldestReading: ContinuousClock.Instant? {
-        stalenessInterval < 0 ? nil : ContinuousClock.now - .seconds(stalenessInterval)
+    final var oldestReading: ReadingTime? {
+        stalenessInterval < 0 ? nil : ReadingTime.now - stalenessInterval
     }
 
     private func findRow(of object: NSManagedObject) throws -> Bool {
@@ -127,7 +126,7 @@ extension NSManagedObjectContext {
         if let origin = object.page, let fetched = origin.fetched { noteReading(object, fetched, origin: origin) }
         object.page = nil
         object.originSlot = -1
-        object.committed = found.0
+        object.committed = .complete(found.0)
         object.version = found.1
         return true
     }

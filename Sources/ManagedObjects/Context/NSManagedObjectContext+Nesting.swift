@@ -28,8 +28,8 @@ extension NSManagedObjectContext {
             }
             resolveReferences(of: object, by: keys)
             for slot in object.layout.referenceSlots {
-                guard let target = object.committed?[slot].referenceKey, target.isTemporary else { continue }
-                object.committed?[slot] = .reference(keys.permanent(target))
+                guard let target = object.committed?[slot]?.referenceKey, target.isTemporary else { continue }
+                object.setCommittedValue(slot, to: .reference(keys.permanent(target)))
             }
         }
     }
@@ -82,7 +82,7 @@ extension NSManagedObjectContext {
         let own = object.entity.managedObjectClass.init(entity: object.entity, insertInto: nil)
         own.key = object.key
         own.assignedStore = object.assignedStore
-        own.values = object.layout.initialValues
+        own.values = .complete(object.layout.initialValues)
         own.context = self
         own.state.formUnion([.inserted, .realised, .insertedInEvent, .listed, .changedInEvent, .updated])
         registry.register(own, as: own.key)

@@ -79,7 +79,7 @@ extension NSManagedObjectContext {
         if object.values != nil {
             for slot in object.layout.referenceSlots {
                 if case .reference(let target)? = object.values?[slot], target.number < 0 {
-                    object.values?[slot] = .reference(keys.permanent(target))
+                    object.setOwnValue(slot, to: .reference(keys.permanent(target)))
                 }
             }
         }

@@ -63,6 +63,10 @@ extension NSManagedObjectContext {
         object.willTurnIntoFault()
         if object.state.contains(.watched) { inPlaceValues.remove(object) }
         if object.state.contains(.updated), !object.state.contains(.deleted) { updatedCount -= 1 }
+        if object.state.contains(.changedInEvent) {
+            changedInEvent.removeAll { $0 === object }
+            undoRecorder.discard(object)
+        }
         object.page = nil
         object.originSlot = -1
         object.values = nil
@@ -74,14 +78,13 @@ extension NSManagedObjectContext {
             object.state.remove(.listed)
             changed.removeAll { $0 === object }
         }
-        changedInEvent.removeAll { $0 === object }
         object.didTurnIntoFault()
     }
 
     /// Discards the values of an object that has no changes to save. Unsaved transient values are kept.
     final func letGo(of object: NSManagedObject) {
         guard object.state.contains(.listed) else { return turnIntoFault(object) }
-        let values = object.values
+        let values = object.values == nil ? nil : object.currentValues()
         removeChanges(of: object)
         object.page = nil
         object.originSlot = -1

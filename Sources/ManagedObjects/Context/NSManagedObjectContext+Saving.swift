@@ -202,14 +202,7 @@ extension NSManagedObjectContext {
             object.context = nil
             return
         }
-        if object.values != nil {
-            // Moved, so that no reference is counted.
-            swap(&object.committed, &object.values)
-            object.values = nil
-            object.page = nil
-            object.originSlot = -1
-            object.state.insert(.realised)
-        }
+        object.commitOwnValues()
         object.toMany.forEachMade { $0.commit() }
         object.state.subtract([
             .inserted, .updated, .listed, .changedInEvent, .insertedInEvent, .relationshipChanged,
@@ -234,7 +227,10 @@ extension ObjectChanges {
             (NSInsertedObjectIDsKey, inserted), (NSUpdatedObjectIDsKey, updated), (NSDeletedObjectIDsKey, deleted),
             (NSRefreshedObjectIDsKey, refreshed),
         ] where !objects.isEmpty {
-            userInfo[key] = objects.lazy.map { $0.objectID(by: &maker) }.roomySet
+            // A loop, because a closure would check the access to the maker for each object.
+            var ids = Set<NSManagedObjectID>.roomy(count: objects.count)
+            for object in objects { ids.insert(object.objectID(by: &maker)) }
+            userInfo[key] = ids
         }
         return userInfo
     }

@@ -1,7 +1,7 @@
 /// The members of one relationship for consecutive rows of a page. Immutable, because objects share it.
 final class MemberBatch {
     let rows: Range<Int>
-    let readAt = ContinuousClock.now
+    let readAt = ReadingTime.now
     private let members: ContiguousArray<ObjectKey>
     private let starts: ContiguousArray<Int32>
     private let positions: ContiguousArray<Int64>
@@ -40,7 +40,7 @@ final class MemberBatch {
             @inline(__always) get { Int(batch.starts[Int(owner) + 1]) }
         }
 
-        var readAt: ContinuousClock.Instant { batch.readAt }
+        var readAt: ReadingTime { batch.readAt }
 
         var count: Int { end - start }
 

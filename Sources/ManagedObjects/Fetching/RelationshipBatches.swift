@@ -27,7 +27,7 @@ final class RelationshipBatches {
     func isValid(in epoch: Int) -> Bool { self.epoch == epoch }
 
     /// The members for a row, if they were loaded with a batch, and not before a given time.
-    func members(row: Int, relationship: Int, notBefore oldest: ContinuousClock.Instant?) -> MemberBatch.Run? {
+    func members(row: Int, relationship: Int, notBefore oldest: ReadingTime?) -> MemberBatch.Run? {
         // From the end: a loop accesses the last batch.
         var index = batches[relationship].count
         while index > 0 {

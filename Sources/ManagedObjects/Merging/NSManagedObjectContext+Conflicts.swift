@@ -114,6 +114,7 @@ extension NSManagedObjectContext {
         object.state.subtract([.changedInEvent, .listed])
         changed.removeAll { $0 === object }
         changedInEvent.removeAll { $0 === object }
+        undoRecorder.discard(object)
     }
 
     /// Removes references to deleted objects from unsaved changes.
@@ -133,7 +134,7 @@ extension NSManagedObjectContext {
 
     /// Marks an object whose row is deleted as inserted, with the same key.
     final func reinsert(_ object: NSManagedObject) {
-        object.makeMutable()
+        object.values = .complete(object.currentValues())
         object.page = nil
         object.committed = nil
         guard !object.state.contains(.inserted) else { return }

@@ -64,7 +64,7 @@ struct Rebasing {
     private mutating func reread(_ object: NSManagedObject, _ edits: inout RelationshipEdits) {
         object.noticeInPlaceChanges()
         let before = object.committedValues() ?? object.layout.initialValues
-        let mine = object.values ?? before
+        let mine = object.values?.complete(over: before) ?? before
         if object.state.contains(.inserted) { context.noteStored(object) }
         let isDeleted = object.state.contains(.deleted)
         if policy == .rollbackMergePolicyType {
@@ -78,7 +78,7 @@ struct Rebasing {
         object.toMany = []
         object.state.remove(.realised)
         guard (try? context.realise(object)) == true, let now = object.committedValues() else {
-            object.values = mine
+            object.values = .complete(mine)
             object.state.insert(.realised)
             return
         }

@@ -2,5 +2,5 @@
 enum EventStart {
     /// The object had no values of its own, only those of its row, or its committed values.
     case unchanged
-    case values(ContiguousArray<Value>)
+    case values(OwnValues)
 }

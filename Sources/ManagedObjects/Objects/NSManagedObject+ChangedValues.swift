@@ -10,7 +10,7 @@ extension NSManagedObject {
         var result: [String: Any] = [:]
         let isNew = committed == nil && page == nil
         for slot in changedSlots() {
-            if isNew, let values, values[slot].isSame(as: layout.initialValues[slot]) { continue }
+            if isNew, values?[slot]?.isSame(as: layout.initialValues[slot]) == true { continue }
             guard let name = topLevelName(ofSlot: slot) else { continue }
             result[name] = value(forKey: name) ?? NSNull()
         }
@@ -24,14 +24,15 @@ extension NSManagedObject {
     final func collectChangedValuesForCurrentEvent() -> [String: Any] {
         checkQueue()
         noticeInPlaceChanges()
-        guard let eventStart, let values else { return [:] }
+        guard let eventStart, values != nil else { return [:] }
+        let now = currentValues()
         let before: ContiguousArray<Value>?
         switch eventStart {
         case .unchanged: before = committedValues()
-        case .values(let earlier): before = earlier
+        case .values(let earlier): before = earlier.complete(over: committedValues() ?? layout.initialValues)
         }
         var result: [String: Any] = [:]
-        for slot in values.indices where before.map({ !$0[slot].isSame(as: values[slot]) }) ?? true {
+        for slot in now.indices where before.map({ !$0[slot].isSame(as: now[slot]) }) ?? true {
             guard let name = topLevelName(ofSlot: slot) else { continue }
             result[name] = value(forKey: name) ?? NSNull()
         }

@@ -27,14 +27,12 @@ extension NSManagedObject {
         self.row = Int32(truncatingIfNeeded: row)
         cells = page.cells(row: row)
         originSlot = -1
-        // Own values, if there are any, were not copied from this row.
-        touched = .max
     }
 
     /// The cell of a slot, if the object's values are those of its row. Realises a fault.
     @inline(__always)
     final func rowCell(_ slot: Int) -> RowPage.Cell? {
-        if values != nil { return nil }
+        if values != nil || committed != nil { return nil }
         realise()
         guard state.contains(.realised), page != nil, let cells else { return nil }
         return cells[slot]
@@ -42,20 +40,22 @@ extension NSManagedObject {
 
     /// The value of a slot.
     final func slotValue(_ slot: Int) -> Value {
-        if let cell = rowCell(slot), let page { return decodedValue(cell, slot: slot, page: page) }
-        if let values { return values[slot] }
-        if let committed { return committed[slot] }
+        realise()
+        if let value = values?[slot] ?? savedValue(slot) { return value }
         return layout.initialValues[slot]
     }
 
     /// The committed value of a slot: as in the store, before any unsaved change.
     final func committedValue(_ slot: Int) -> Value {
         realise()
-        if let page, state.contains(.realised) {
-            return decodedValue(page.cell(row: Int(row), slot: slot), slot: slot, page: page)
-        }
-        if let committed { return committed[slot] }
-        return .null
+        return savedValue(slot) ?? .null
+    }
+
+    /// The value of a slot as in the store; nil for an object that is in no store.
+    private func savedValue(_ slot: Int) -> Value? {
+        if let value = committed?[slot] { return value }
+        guard let page, state.contains(.realised) else { return nil }
+        return page.value(row: Int(row), slot: slot)
     }
 
     /// Sets a slot and notifies the context and observers. To-one relationships are set by `setReference`.
@@ -76,12 +76,43 @@ extension NSManagedObject {
     /// Sets a slot of the object's own values, if it has any.
     @inline(__always)
     final func setOwnValue(_ slot: Int, to value: Value) {
-        values?[slot] = value
-        touched |= Self.bit(ofSlot: slot)
+        if values?.set(value, at: slot) != false { return }
+        values = .complete(currentValues())
+        _ = values?.set(value, at: slot)
     }
 
-    /// The bit of a slot in `touched`; slots after the first 31 share one.
-    private static func bit(ofSlot slot: Int) -> UInt32 { 1 << UInt32(truncatingIfNeeded: min(slot, 31)) }
+    /// Sets a slot of the committed values, which are then complete if they exceed the number of single ones.
+    final func setCommittedValue(_ slot: Int, to value: Value) {
+        var changed = committed ?? .noChanges
+        if !changed.set(value, at: slot) {
+            changed = .complete(committedValues() ?? layout.initialValues)
+            _ = changed.set(value, at: slot)
+        }
+        committed = changed
+        releaseRow()
+    }
+
+    /// Releases the row if all values have been written since it was read.
+    private func releaseRow() {
+        guard case .complete? = committed else { return }
+        page = nil
+        originSlot = -1
+    }
+
+    /// Makes the object's own values the committed ones.
+    final func commitOwnValues() {
+        switch values {
+        case nil: return
+        case .changes(let changes)? where committed != nil:
+            for change in changes { setCommittedValue(change.slot, to: change.value) }
+        case .some:
+            // Moved, so that no reference is counted.
+            swap(&committed, &values)
+            releaseRow()
+        }
+        values = nil
+        state.insert(.realised)
+    }
 
     /// Sets a value that the store has computed during a save: part of the row, and no change of the object.
     ///
@@ -92,11 +123,8 @@ extension NSManagedObject {
             // Committed with the object's changes.
             setPrimitiveSlot(slot, to: value)
         } else {
-            committed = committedValues()
-            committed?[slot] = value
-            values?[slot] = value
-            page = nil
-            originSlot = -1
+            setCommittedValue(slot, to: value)
+            if values?[slot] != nil { setOwnValue(slot, to: value) }
         }
         return true
     }
@@ -104,24 +132,26 @@ extension NSManagedObject {
     /// The values of derived attributes in the object's row, without firing a fault; empty if no row has been read.
     final var derivedValues: [Value] {
         layout.derivedSlots.compactMap { slot in
-            guard let page else { return committed?[slot] }
-            guard originSlot < 0, page.fetched == nil else { return nil }
-            return page.value(of: page.cell(row: Int(row), slot: slot), slot: layout.slots[slot])
+            if let value = committed?[slot] { return value }
+            guard let page, originSlot < 0, page.fetched == nil else { return nil }
+            return page.value(row: Int(row), slot: slot)
         }
     }
 
-    /// Copies the values from the row, so that they can be changed.
+    /// Gives the object values of its own, so that they can be changed.
     @inline(__always)
     final func makeMutable() {
         guard values == nil else { return }
-        values = currentValues()
-        touched = state.contains(.watched) ? .max : 0
+        realise()
+        // A value that can be changed in place must be decoded once only.
+        let isWhole = !layout.transformableSlots.isEmpty || committed == nil && page == nil
+        values = isWhole ? .complete(currentValues()) : .noChanges
     }
 
     /// The current values.
     final func currentValues() -> ContiguousArray<Value> {
         realise()
-        if let values { return values }
+        if let values { return values.complete(over: committedValues() ?? layout.initialValues) }
         var current = committedValues() ?? layout.initialValues
         if state.contains(.watched) { overlayWatched(&current) }
         return current
@@ -130,12 +160,9 @@ extension NSManagedObject {
     /// The committed values; nil for an object that is in no store.
     final func committedValues() -> ContiguousArray<Value>? {
         realise()
-        if let page, state.contains(.realised) { return page.values(row: Int(row)) }
-        return committed
-    }
-
-    final func decodedValue(_ cell: RowPage.Cell, slot: Int, page: RowPage) -> Value {
-        page.value(of: cell, slot: layout.slots[slot])
+        let read = state.contains(.realised) ? page : nil
+        guard let committed else { return read?.values(row: Int(row)) }
+        return committed.complete(over: read?.values(row: Int(row)) ?? layout.initialValues)
     }
 
     /// The slots whose values differ from the store's.
@@ -145,16 +172,18 @@ extension NSManagedObject {
     final func persistentChangedSlots() -> [Int] { changedSlots { layout.slots[$0].isPersistent } }
 
     private func changedSlots(where isIncluded: (Int) -> Bool) -> [Int] {
-        guard let values else { return [] }
-        guard let page, state.contains(.realised) else {
-            guard let committed else { return values.indices.filter(isIncluded) }
-            return values.indices.filter { isIncluded($0) && !values[$0].isSame(as: committed[$0]) }
+        var changed: [Int] = []
+        values?.forEach { slot, value in
+            if isIncluded(slot), !isSaved(value, slot: slot) { changed.append(slot) }
         }
-        // Slots that were not set since they were copied from the row need not be compared.
-        return values.indices.filter { slot in
-            touched & Self.bit(ofSlot: slot) != 0 && isIncluded(slot)
-                && !page.holds(values[slot], in: page.cell(row: Int(row), slot: slot), slot: layout.slots[slot])
-        }
+        return changed
+    }
+
+    /// Whether a value is the one in the store.
+    private func isSaved(_ value: Value, slot: Int) -> Bool {
+        if let saved = committed?[slot] { return value.isSame(as: saved) }
+        guard let page, state.contains(.realised) else { return false }
+        return page.holds(value, in: page.cell(row: Int(row), slot: slot), slot: layout.slots[slot])
     }
 
     final func hasChangedToMany(persistent: Bool) -> Bool {
@@ -172,6 +201,10 @@ extension NSManagedObject {
 }
 
 extension RowPage {
+    /// The value of a slot of a row.
+    @inline(__always)
+    func value(row: Int, slot: Int) -> Value { value(of: cell(row: row, slot: slot), slot: layout.slots[slot]) }
+
     /// The value of a cell, converted to the slot's kind.
     func value(of cell: Cell, slot: EntityLayout.Slot) -> Value {
         switch cell.kind {

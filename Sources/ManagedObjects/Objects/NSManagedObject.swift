@@ -5,11 +5,11 @@ import Foundation
 /// Objects belong to their context's queue. The properties that a class declares are read and written through
 /// ``value(forKey:)``, or through the typed accessors of generated classes, which use a fixed slot.
 open class NSManagedObject: NSObject {
-    // An object is in one of four states, which the fields below determine:
-    //   new or changed    `values` contains the current values
-    //   read              `page` and `row` identify its row, and it is realised
-    //   saved, unchanged  `committed` contains the values written last
-    //   fault             no values; `page` and `row` may identify the row that refers to it, for loading in batches
+    // A value is the first of these that exists:
+    //   unsaved           in `values`, which a new object has for all slots and a changed one for those that were set
+    //   saved             in `committed`: what saves have written since the row was read
+    //   read              in the row that `page` and `row` identify; all values of a realised object that has not changed
+    // A fault has none of them; `page` and `row` may then identify the row that refers to it, for loading in batches.
 
     // Without dynamic checks of exclusive access, because every access to a value uses these fields, and an object
     // belongs to one queue.
@@ -24,16 +24,14 @@ open class NSManagedObject: NSObject {
     }
     @exclusivity(unchecked) final var page: RowPage?
     @exclusivity(unchecked) final var row: Int32 = 0
-    /// The slots of `values` that were set since they were copied from the row, as bits: only these can differ from it.
-    @exclusivity(unchecked) final var touched: UInt32 = 0
     /// The cells of the row. Unsafe because each access to a value would otherwise retain the page: they are read only
     /// while `page` is the page of `adopt(_:row:)`.
     @exclusivity(unchecked) final var cells: UnsafePointer<RowPage.Cell>?
     /// The slot of `page` that refers to this fault.
     @exclusivity(unchecked) final var originSlot: Int16 = -1
     @exclusivity(unchecked) final var state: ObjectState = []
-    @exclusivity(unchecked) final var values: ContiguousArray<Value>?
-    @exclusivity(unchecked) final var committed: ContiguousArray<Value>?
+    @exclusivity(unchecked) final var values: OwnValues?
+    @exclusivity(unchecked) final var committed: OwnValues?
     @exclusivity(unchecked) final var version: Int64 = 0
     @exclusivity(unchecked) final var toMany = ToManyStates()
     /// The values before the first change since pending changes were processed; nil when there is no such change.

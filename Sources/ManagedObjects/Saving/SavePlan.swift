@@ -15,7 +15,7 @@ struct SavePlan {
         var key: Int64
         /// The version that the change is based on.
         var version: Int64
-        var values: ContiguousArray<Value>
+        var values: UpdatedValues
         /// Slots whose columns are written; empty if only to-many relationships have changed: the version is still
         /// incremented.
         var slots: [Int]

@@ -4,9 +4,9 @@ import Foundation
 struct SavePlanBuilder {
     private let context: NSManagedObjectContext
     private let store: UInt16
-    private var inserts: [Int: SavePlan.Group<SavePlan.Insert>] = [:]
-    private var updates: [Int: SavePlan.Group<SavePlan.Update>] = [:]
-    private var deletes: [Int: SavePlan.Group<SavePlan.Delete>] = [:]
+    private var inserts = Groups<SavePlan.Insert>()
+    private var updates = Groups<SavePlan.Update>()
+    private var deletes = Groups<SavePlan.Delete>()
     private var pairs: [SavePlan.PairGroup] = []
     /// The index of each relationship's group, and the group used last: most pairs follow others of their relationship.
     private var pairGroups: [ObjectIdentifier: Int] = [:]
@@ -25,38 +25,41 @@ struct SavePlanBuilder {
     mutating func plan(for objects: ContiguousArray<NSManagedObject>) throws -> SavePlan {
         for object in objects where object.key.store == store && object.hasChanges { try add(object) }
         return SavePlan(
-            inserts: inserts.sorted { $0.key < $1.key }.map(\.value),
-            updates: updates.sorted { $0.key < $1.key }.map(\.value),
-            deletes: deletes.sorted { $0.key < $1.key }.map(\.value),
-            pairs: pairs,
+            inserts: inserts.sorted, updates: updates.sorted, deletes: deletes.sorted, pairs: pairs,
             metadata: nil, author: context.transactionAuthor, contextName: context.name)
     }
 
     private mutating func add(_ object: NSManagedObject) throws {
-        let index = object.layout.index
+        let entity = object.layout.entity
         let isNew = object.state.contains(.inserted)
         if object.state.contains(.deleted) {
             guard !isNew else { return }
             addPairs(of: object)
-            deletes[index, default: .init(entity: object.layout.entity, changes: [])].changes.append(
-                SavePlan.Delete(
-                    key: object.key.number, version: object.version))
+            deletes.append(SavePlan.Delete(key: object.key.number, version: object.version), of: entity)
             return
         }
         if isNew {
-            inserts[index, default: .init(entity: object.layout.entity, changes: [])].changes.append(
-                SavePlan.Insert(key: object.key.number, values: try storedValues(of: object)))
+            inserts.append(SavePlan.Insert(key: object.key.number, values: try storedValues(of: object)), of: entity)
             addPairs(of: object)
             return
         }
         let slots = object.persistentChangedSlots()
         addPairs(of: object)
         guard !slots.isEmpty || object.hasChangedToMany(persistent: true) else { return }
-        updates[index, default: .init(entity: object.layout.entity, changes: [])].changes.append(
+        updates.append(
             SavePlan.Update(
-                key: object.key.number, version: object.version, values: try storedValues(of: object), slots: slots,
-                toMany: object.changedToManyIndexes))
+                key: object.key.number, version: object.version, values: try updatedValues(of: object), slots: slots,
+                toMany: object.changedToManyIndexes),
+            of: entity)
         updated.append(object)
+    }
+
+    /// The values of an object with a row, in their stored form.
+    private func updatedValues(of object: NSManagedObject) throws -> UpdatedValues {
+        guard object.layout.transformableSlots.isEmpty, let values = object.values else {
+            return UpdatedValues(try storedValues(of: object))
+        }
+        return UpdatedValues(values, committed: object.committed, page: object.page, row: Int(object.row))
     }
 
     /// An object's values in their stored form: transformables as bytes.
@@ -229,4 +232,22 @@ struct SavePlanBuilder {
         lastPairGroup = (id, index)
         pairs[index].pairs.append(pair)
     }
+}
+
+/// Changes by the entity of their objects.
+private struct Groups<Change> {
+    private var groups: [SavePlan.Group<Change>] = []
+    /// The position of the group to which the last change was added: most changes follow others of their entity.
+    private var last = 0
+
+    mutating func append(_ change: Change, of entity: NSEntityDescription) {
+        if last >= groups.count || groups[last].entity !== entity {
+            last = groups.firstIndex { $0.entity === entity } ?? groups.count
+            if last == groups.count { groups.append(SavePlan.Group(entity: entity, changes: [])) }
+        }
+        groups[last].changes.append(change)
+    }
+
+    /// The groups in the order of the model's entities.
+    var sorted: [SavePlan.Group<Change>] { groups.sorted { $0.entity.index < $1.entity.index } }
 }

@@ -72,7 +72,7 @@ final class RowPage {
     /// True if the rows are a batch of a fetch: their relationships are loaded for all of them.
     var isFetchBatch = false
     /// The time at which the rows were read; it is compared with a context's staleness interval.
-    let readAt = ContinuousClock.now
+    let readAt = ReadingTime.now
     /// The fetch whose objects get their rows later; the page itself then has no rows.
     let fetched: FetchBatches?
     /// Batches of relationships already loaded for the rows, by the loader that owns them.

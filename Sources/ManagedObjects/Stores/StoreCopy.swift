@@ -106,7 +106,8 @@ struct StoreCopy {
                     }
                     updates[member.entity, default: []].append(
                         SavePlan.Update(
-                            key: member.number, version: 1, values: values, slots: slots, checksVersion: false))
+                            key: member.number, version: 1, values: UpdatedValues(values), slots: slots,
+                            checksVersion: false))
                 }
             }
             var plan = SavePlan()

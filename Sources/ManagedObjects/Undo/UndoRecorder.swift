@@ -63,6 +63,9 @@ struct UndoRecorder {
                 values: object.currentValues(), toMany: ContiguousArray(object.toMany.map { $0?.copy() })))
     }
 
+    /// Discards the record of an object whose changes in the event are discarded.
+    mutating func discard(_ object: NSManagedObject) { before.removeAll { $0.object === object } }
+
     /// Discards the records of an event that ends with a save, a rollback or a reset.
     mutating func discardEvent() { before = [] }
 
@@ -173,7 +176,7 @@ extension NSManagedObjectContext {
         guard !object.isThere || object.context !== self else { return }
         beginChange(of: object)
         if object.state.contains(.deleted) { return undelete(object) }
-        object.values = object.currentValues()
+        object.values = .complete(object.currentValues())
         object.page = nil
         object.committed = nil
         object.version = 0

@@ -92,7 +92,7 @@ struct ResultsFormTests {
     @Test(arguments: 1...6 as ClosedRange<UInt64>) func `applying the differences to a list gives the next list`(
         seed: UInt64
     ) throws {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let context = try TestStack().context()
         func insert() {
             _ = context.insert("Note", ["title": String(random.next() % 1_000_003), "count": Int(random.next() % 7)])
@@ -135,20 +135,5 @@ struct ResultsFormTests {
             }
             #expect(ascent.count == longest)
         }
-    }
-}
-
-/// Random numbers that are the same for the same seed: SplitMix64.
-private struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -58,7 +58,7 @@ struct ForeignStoreTests {
             plan.updates = [
                 SavePlan.Group(
                     entity: place.entity,
-                    changes: [SavePlan.Update(key: key, version: 1, values: values, slots: slots)])
+                    changes: [SavePlan.Update(key: key, version: 1, values: UpdatedValues(values), slots: slots)])
             ]
             _ = try open.store.write(plan)
 

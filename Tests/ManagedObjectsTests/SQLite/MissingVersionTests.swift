@@ -44,7 +44,8 @@ import class ManagedObjects.NSPredicate
             var values = entity.layout.initialValues
             values[slot] = .string("c")
             let update = SavePlan.Update(
-                key: note.objectID.key.number, version: 0, values: values, slots: [slot], checksVersion: false)
+                key: note.objectID.key.number, version: 0, values: UpdatedValues(values), slots: [slot],
+                checksVersion: false)
             var plan = SavePlan()
             plan.updates = [SavePlan.Group(entity: entity, changes: [update])]
             _ = try store.write(plan)

@@ -58,7 +58,7 @@ struct OpenStore {
         let entity = try entity(name)
         let slots = try properties.keys.map { try #require(entity.layout.slot(named: $0)) }.sorted()
         let update = SavePlan.Update(
-            key: key, version: version, values: try values(name, properties), slots: slots,
+            key: key, version: version, values: UpdatedValues(try values(name, properties)), slots: slots,
             checksVersion: checksVersion)
         var plan = SavePlan()
         plan.updates = [SavePlan.Group(entity: entity, changes: [update])]

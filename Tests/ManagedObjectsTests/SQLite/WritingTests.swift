@@ -176,7 +176,8 @@ struct WritingTests {
                 entity: try open.entity(name),
                 changes: [
                     SavePlan.Update(
-                        key: key, version: 1, values: try open.values(name, ["code": .string(value)]), slots: [code])
+                        key: key, version: 1, values: UpdatedValues(try open.values(name, ["code": .string(value)])),
+                        slots: [code])
                 ])
         }
         plan.updates = [try exchange("Writer", 1, "B"), try exchange("Poet", 2, "A")]

@@ -68,7 +68,7 @@ final class RowBench {
                 entity: self.entity(entity),
                 changes: [
                     SavePlan.Update(
-                        key: key, version: version, values: values(entity, named),
+                        key: key, version: version, values: UpdatedValues(values(entity, named)),
                         slots: named.keys.compactMap { layout.slot(named: $0) }.sorted(),
                         checksVersion: checksVersion)
                 ])

@@ -35,7 +35,9 @@ struct MemoryContent: @unchecked Sendable {  // because boxed values are never c
             let root = group.entity.rootEntity.index
             let rows = group.changes.map { update -> (Int64, MemoryTable.Row) in
                 let before = row(root: root, key: update.key)
-                var row = before ?? MemoryTable.Row(entity: Self.index(group.entity), version: 0, values: update.values)
+                var row =
+                    before
+                    ?? MemoryTable.Row(entity: Self.index(group.entity), version: 0, values: update.values.complete)
                 row.version = max(row.version, update.version) + 1
                 if before != nil { for slot in update.slots { row.values[slot] = update.values[slot] } }
                 return (update.key, row)

@@ -93,7 +93,7 @@ struct MemoryUniqueness {
             guard !all.isEmpty else { continue }
             for update in group.changes {
                 let constraints = all.filter { $0.slots.contains(where: update.slots.contains) }
-                check.claim(update.key, update.values, group.entity, constraints, holders: holders)
+                check.claim(update.key, update.values.complete, group.entity, constraints, holders: holders)
             }
         }
         return check.taken

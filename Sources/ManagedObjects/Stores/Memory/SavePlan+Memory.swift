@@ -16,7 +16,9 @@ extension SavePlan {
         for group in plan.updates.indices {
             let layout = plan.updates[group].entity.layout
             for change in plan.updates[group].changes.indices {
-                try Self.encode(&plan.updates[group].changes[change].values, layout)
+                var values = plan.updates[group].changes[change].values.complete
+                try Self.encode(&values, layout)
+                plan.updates[group].changes[change].values = UpdatedValues(values)
             }
         }
         return plan

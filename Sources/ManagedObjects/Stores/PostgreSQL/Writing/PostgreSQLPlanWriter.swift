@@ -195,8 +195,7 @@
                 let change = group.changes[index]
                 keys.append(change.key)
                 versions.append(change.version)
-                // Not changed, and so not copied, without derived attributes.
-                var values = change.values
+                var values = change.values.complete
                 noteComputed(written.derivations.apply(to: &values, now: now), of: group.entity, key: change.key)
                 try columns.append(values, key: change.key)
                 guard history != nil else { continue }

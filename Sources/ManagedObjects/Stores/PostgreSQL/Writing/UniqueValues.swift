@@ -96,7 +96,7 @@
         private var rows: [(entity: SQLEntity, changes: [Change])] {
             let updates = plan.updates.compactMap { group in
                 schema.entity(group.entity).map { place in
-                    (place, group.changes.map { ($0.key, $0.values, Optional(Set($0.slots))) as Change })
+                    (place, group.changes.map { ($0.key, $0.values.complete, Optional(Set($0.slots))) as Change })
                 }
             }
             let inserts = plan.inserts.compactMap { group in

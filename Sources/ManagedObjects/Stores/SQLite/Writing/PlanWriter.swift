@@ -133,8 +133,12 @@ struct PlanWriter {
         defer { current?.prepared.finish() }
         for update in group.changes {
             var row = update.values
-            for (slot, value) in derivations.apply(to: &row, now: now) {
-                outcome.computed.append((group.entity, update.key, slot, value))
+            if !derivations.slots.isEmpty {
+                var values = row.complete
+                for (slot, value) in derivations.apply(to: &values, now: now) {
+                    outcome.computed.append((group.entity, update.key, slot, value))
+                }
+                row = UpdatedValues(values)
             }
             if current?.changedSlots != update.slots || current?.checksVersion != update.checksVersion {
                 current?.prepared.finish()
@@ -159,7 +163,7 @@ struct PlanWriter {
             do {
                 try statement.prepared.run()
             } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
-                try noteTaken(&finder, key: update.key, values: row, error)
+                try noteTaken(&finder, key: update.key, values: row.complete, error)
                 continue
             }
             if statement.prepared.changesCount == 0 {

@@ -1,5 +1,5 @@
-/// A statement that updates columns of rows of an entity.
-struct UpdateStatement {
+/// A statement that updates columns of rows of an entity. A class, so that it is not copied for each row.
+final class UpdateStatement {
     /// The changed slots of the updates for which it is used, and whether it checks the version.
     let changedSlots: [Int]
     let checksVersion: Bool

@@ -1,0 +1,74 @@
+/// Values of an object that differ from those beneath them: from its row, or from those that its last save has written.
+///
+/// Most objects that change have few changes, so that only these are kept, and the other values are not even decoded.
+enum OwnValues {
+    /// One value for each slot.
+    case complete(ContiguousArray<Value>)
+    /// The values of some slots, ascending; at most ``mostChanges``.
+    case changes(ContiguousArray<Change>)
+
+    /// The value of one slot.
+    struct Change {
+        let slot: Int
+        var value: Value
+    }
+
+    /// The number of changes that are searched one by one. An object with more has a value for each slot.
+    private static let mostChanges = 8
+
+    static var noChanges: OwnValues { .changes([]) }
+
+    /// The value of a slot; nil if it is the one beneath.
+    subscript(slot: Int) -> Value? {
+        switch self {
+        case .complete(let values): return values[slot]
+        case .changes(let changes):
+            for change in changes where change.slot == slot { return change.value }
+            return nil
+        }
+    }
+
+    /// Sets the value of a slot.
+    ///
+    /// - Returns: False, without a change, if the values must be complete first.
+    mutating func set(_ value: Value, at slot: Int) -> Bool {
+        switch consume self {
+        case .complete(var values):
+            values[slot] = value
+            self = .complete(values)
+            return true
+        case .changes(var changes):
+            var index = 0
+            while index < changes.count, changes[index].slot < slot { index += 1 }
+            let isNew = index == changes.count || changes[index].slot != slot
+            let hasRoom = !isNew || changes.count < Self.mostChanges
+            if !isNew {
+                changes[index].value = value
+            } else if hasRoom {
+                changes.insert(Change(slot: slot, value: value), at: index)
+            }
+            self = .changes(changes)
+            return hasRoom
+        }
+    }
+
+    /// The values of all slots, over those beneath.
+    func complete(over beneath: @autoclosure () -> ContiguousArray<Value>) -> ContiguousArray<Value> {
+        switch self {
+        case .complete(let values): return values
+        case .changes(let changes):
+            var values = beneath()
+            for change in changes { values[change.slot] = change.value }
+            return values
+        }
+    }
+
+    /// Calls a block with each slot that has a value, ascending.
+    @inline(__always)
+    func forEach(_ body: (_ slot: Int, _ value: Value) -> Void) {
+        switch self {
+        case .complete(let values): for slot in values.indices { body(slot, values[slot]) }
+        case .changes(let changes): for change in changes { body(change.slot, change.value) }
+        }
+    }
+}
