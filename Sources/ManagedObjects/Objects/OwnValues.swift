@@ -16,6 +16,9 @@ enum OwnValues {
     /// The number of changes that are searched one by one. An object with more has a value for each slot.
     private static let mostChanges = 8
 
+    /// The number of changes for which an object allocates memory at its first one: most have no more.
+    private static let firstCapacity = 4
+
     static var noChanges: OwnValues { .changes([]) }
 
     /// The value of a slot; nil if it is the one beneath.
@@ -32,12 +35,15 @@ enum OwnValues {
     ///
     /// - Returns: False, without a change, if the values must be complete first.
     mutating func set(_ value: Value, at slot: Int) -> Bool {
-        switch consume self {
+        switch self {
         case .complete(var values):
+            // The array is not copied, because it has no other reference.
+            self = .noChanges
             values[slot] = value
             self = .complete(values)
             return true
         case .changes(var changes):
+            self = .noChanges
             var index = 0
             while index < changes.count, changes[index].slot < slot { index += 1 }
             let isNew = index == changes.count || changes[index].slot != slot
@@ -45,6 +51,7 @@ enum OwnValues {
             if !isNew {
                 changes[index].value = value
             } else if hasRoom {
+                if changes.isEmpty { changes.reserveCapacity(Self.firstCapacity) }
                 changes.insert(Change(slot: slot, value: value), at: index)
             }
             self = .changes(changes)

@@ -67,4 +67,14 @@ import Testing
         #expect(RowPage(layout: layout, store: 1, rows: 1, bytes: LargePages.size / 2, in: region) != nil)
         #expect(RowPage(layout: layout, store: 1, rows: 1, bytes: LargePages.size / 2, in: region) == nil)
     }
+
+    /// Reserving asks for large pages only: it uses no memory, and fails for no size.
+    @Test(arguments: [-1, 0, LargePages.size, 5 * LargePages.size, .max])
+    func `memory for objects of any size can be reserved`(byteCount: Int) {
+        LargePages.reserveHeap(byteCount: byteCount)
+        let objects = (0..<1000).map { Data(repeating: UInt8(truncatingIfNeeded: $0), count: 300) }
+        #expect(
+            objects.enumerated().allSatisfy { index, data in data.allSatisfy { $0 == UInt8(truncatingIfNeeded: index) }
+            })
+    }
 }
