@@ -83,12 +83,11 @@ extension NSManagedObject {
 
     /// Sets a slot of the committed values, which are then complete if they exceed the number of single ones.
     final func setCommittedValue(_ slot: Int, to value: Value) {
-        var changed = committed ?? .noChanges
-        if !changed.set(value, at: slot) {
-            changed = .complete(committedValues() ?? layout.initialValues)
-            _ = changed.set(value, at: slot)
+        if committed == nil { committed = .noChanges }
+        if committed?.set(value, at: slot) == false {
+            committed = .complete(committedValues() ?? layout.initialValues)
+            _ = committed?.set(value, at: slot)
         }
-        committed = changed
         releaseRow()
     }
 

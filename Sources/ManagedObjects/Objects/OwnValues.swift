@@ -37,7 +37,7 @@ enum OwnValues {
     mutating func set(_ value: Value, at slot: Int) -> Bool {
         switch self {
         case .complete(var values):
-            // The array is not copied, because it has no other reference.
+            // Without this reference the array is changed in place, unless it has another one.
             self = .noChanges
             values[slot] = value
             self = .complete(values)
