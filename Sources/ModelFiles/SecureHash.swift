@@ -7,33 +7,35 @@ import Foundation
 /// runs at build time. The running time depends only on the length of the input.
 package enum SecureHash {
     /// The 32 bytes of SHA-256.
-    package static func sha256(_ data: Data) -> Data {
-        var data: Data? = data
-        return sha256(ofPieces: {
-            defer { data = nil }
-            return data
-        })
+    package static func sha256(_ data: Data) -> Data { Data(sha256([UInt8](data))) }
+
+    /// The 32 bytes of SHA-256.
+    static func sha256(_ bytes: [UInt8]) -> [UInt8] {
+        var state = initial256
+        let end = bytes.count / 64 * 64
+        add256(bytes, count: end, to: &state)
+        let last = padded(Array(bytes[end...]), byteCount: bytes.count, blockSize: 64)
+        add256(last, count: last.count, to: &state)
+        return bigEndianBytes(of: state)
     }
 
     /// The 32 bytes of SHA-256 of a message in pieces, of which one is in memory. Throws the error of the closure.
     ///
     /// - Parameter next: Returns the next piece; nil or an empty one at the end.
     package static func sha256(ofPieces next: () throws -> Data?) rethrows -> Data {
-        var state: [UInt32] = [
-            0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
-        ]
+        var state = initial256
         var rest: [UInt8] = []
         var count = 0
         while let piece = try next(), !piece.isEmpty {
             count += piece.count
             rest += piece
             let end = rest.count / 64 * 64
-            for start in stride(from: 0, to: end, by: 64) { add256(rest[start..<start + 64], to: &state) }
+            add256(rest, count: end, to: &state)
             rest.removeFirst(end)
         }
         let last = padded(rest, byteCount: count, blockSize: 64)
-        for start in stride(from: 0, to: last.count, by: 64) { add256(last[start..<start + 64], to: &state) }
-        return Data(state.flatMap { word in withUnsafeBytes(of: word.bigEndian) { Array($0) } })
+        add256(last, count: last.count, to: &state)
+        return Data(bigEndianBytes(of: state))
     }
 
     /// The 64 bytes of SHA-512.
@@ -65,16 +67,40 @@ package enum SecureHash {
         return message + withUnsafeBytes(of: UInt64(byteCount * 8).bigEndian) { Array($0) }
     }
 
-    private static func add256(_ block: ArraySlice<UInt8>, to state: inout [UInt32]) {
+    private static func bigEndianBytes(of words: [UInt32]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(4 * words.count)
+        for word in words {
+            for shift in [24, 16, 8, 0] as [UInt32] { bytes.append(UInt8(truncatingIfNeeded: word &>> shift)) }
+        }
+        return bytes
+    }
+
+    private static let initial256: [UInt32] = [
+        0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
+    ]
+
+    /// Adds whole blocks, the first `count` bytes.
+    private static func add256(_ bytes: [UInt8], count: Int, to state: inout [UInt32]) {
+        withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { schedule in
+            for start in stride(from: 0, to: count, by: 64) { add256(bytes, from: start, schedule, to: &state) }
+        }
+    }
+
+    private static func add256(
+        _ bytes: [UInt8], from start: Int, _ schedule: UnsafeMutableBufferPointer<UInt32>, to state: inout [UInt32]
+    ) {
         func turned(_ word: UInt32, _ count: UInt32) -> UInt32 { word &>> count | word &<< (32 - count) }
-        var schedule = stride(from: block.startIndex, to: block.endIndex, by: 4).map { start in
-            block[start..<start + 4].reduce(UInt32(0)) { $0 &<< 8 | UInt32($1) }
+        for round in 0..<16 {
+            let place = start + 4 * round
+            let upper = UInt32(bytes[place]) &<< 24 | UInt32(bytes[place + 1]) &<< 16
+            schedule[round] = upper | UInt32(bytes[place + 2]) &<< 8 | UInt32(bytes[place + 3])
         }
         for round in 16..<64 {
             let (early, late) = (schedule[round - 15], schedule[round - 2])
             let first = turned(early, 7) ^ turned(early, 18) ^ early &>> 3
             let second = turned(late, 17) ^ turned(late, 19) ^ late &>> 10
-            schedule.append(schedule[round - 16] &+ first &+ schedule[round - 7] &+ second)
+            schedule[round] = schedule[round - 16] &+ first &+ schedule[round - 7] &+ second
         }
         var (a, b, c, d) = (state[0], state[1], state[2], state[3])
         var (e, f, g, h) = (state[4], state[5], state[6], state[7])
@@ -87,7 +113,14 @@ package enum SecureHash {
             (h, g, f, e) = (g, f, e, d &+ first)
             (d, c, b, a) = (c, b, a, first &+ second)
         }
-        for (index, word) in [a, b, c, d, e, f, g, h].enumerated() { state[index] &+= word }
+        state[0] &+= a
+        state[1] &+= b
+        state[2] &+= c
+        state[3] &+= d
+        state[4] &+= e
+        state[5] &+= f
+        state[6] &+= g
+        state[7] &+= h
     }
 
     private static func add512(_ block: ArraySlice<UInt8>, to state: inout [UInt64]) {

@@ -53,12 +53,19 @@ struct ModelSource: ParsableArguments {
         #if canImport(Darwin)
             throw CommandError("Give the model of \(store.storeName) with --model.")
         #else
-            guard let cached = try StoreInspection(url: store).cachedModel else {
-                throw CommandError(
-                    "\(store.storeName) does not contain its model, as stores of old systems do not: give it with --model."
-                )
-            }
-            return cached
+            return try ownModel(in: StoreInspection(url: store))
         #endif
     }
+
+    #if !canImport(Darwin)
+        /// The model that is cached in a store.
+        static func ownModel(in inspection: StoreInspection) throws -> NSManagedObjectModel {
+            guard let cached = inspection.cachedModel else {
+                throw CommandError(
+                    "\(inspection.url.storeName) does not contain its model, as stores of old systems do not: give it with "
+                        + "--model.")
+            }
+            return cached
+        }
+    #endif
 }

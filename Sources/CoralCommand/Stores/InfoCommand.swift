@@ -71,7 +71,7 @@ private struct StoreReport: Encodable {
             !["NSStore", "_NS", "NSPersistence"].contains { key.hasPrefix($0) }
         }.sorted()
         #if !canImport(Darwin)
-            let inspection = try StoreInspection(url: open.url)
+            let inspection = try open.header.inspection ?? StoreInspection(url: open.url)
             keepsModel = inspection.cachedModel != nil
             byteCount = inspection.byteCount
             if open.url.isFileURL {

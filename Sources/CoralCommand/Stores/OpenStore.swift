@@ -8,6 +8,8 @@ struct OpenStore {
     let store: NSPersistentStore
     /// For use on the thread that opened the store. The context of a store that is opened read-only reads `snapshot()`.
     let context: NSManagedObjectContext
+    /// What was read of the store before it was opened.
+    let header: StoreHeader
     /// The pinned state of a store that is opened read-only.
     private let held: StoreSnapshot?
 
@@ -23,9 +25,18 @@ struct OpenStore {
     ///   - holdsState: Whether a store that is opened read-only is read in one state.
     /// Throws `CommandError` and errors of Core Data's.
     init(path: String, model source: ModelSource, isReadOnly: Bool = true, holdsState: Bool = true) throws {
-        let url = try Self.location(at: path)
+        let url = try Self.location(at: path).withoutLinks
+        #if !canImport(Darwin)
+            if source.model == nil {
+                let inspection = try StoreInspection(url: url)
+                try self.init(
+                    url: url, model: ModelSource.ownModel(in: inspection), isReadOnly: isReadOnly,
+                    holdsState: holdsState, header: StoreHeader(inspection))
+                return
+            }
+        #endif
         try self.init(
-            url: url, model: source.model(for: url.withoutLinks), isReadOnly: isReadOnly, holdsState: holdsState,
+            url: url, model: source.model(for: url), isReadOnly: isReadOnly, holdsState: holdsState,
             modelPath: source.model)
     }
 
@@ -63,11 +74,12 @@ struct OpenStore {
     /// reported, because opening already writes to its file.
     ///
     /// - Parameters:
+    ///   - header: What was read of the store; nil if nothing was.
     ///   - options: Additional Core Data options.
     ///   - modelPath: The path of the model, if it was given, for the error of a store that does not fit.
     init(
         url: URL, model: NSManagedObjectModel, isReadOnly: Bool = true, holdsState: Bool = true,
-        options additional: [AnyHashable: Any] = [:], modelPath: String? = nil
+        header: StoreHeader? = nil, options additional: [AnyHashable: Any] = [:], modelPath: String? = nil
     ) throws {
         if !isReadOnly { try StandardOutput.requireOpen() }
         // The companion files are beside the file, not beside a link to it.
@@ -76,22 +88,27 @@ struct OpenStore {
         let model = model.keepingStoredArchives()
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         var options: [AnyHashable: Any] = [NSReadOnlyPersistentStoreOption: isReadOnly]
-        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
-            ofType: url.storeType, at: url, options: options)
+        let header = try header ?? StoreHeader(ofStoreAt: url)
+        self.header = header
         options.merge(additional) { $1 }
         // If the hashes have been removed from a store's metadata, the given model is accepted without a check.
-        if metadata[NSStoreModelVersionHashesKey] == nil { options[NSIgnorePersistentStoreVersioningOption] = true }
+        if header.metadata[NSStoreModelVersionHashesKey] == nil {
+            options[NSIgnorePersistentStoreVersioningOption] = true
+        }
         #if !canImport(Darwin)
-            try Self.warnOfUnfinishedTransaction(of: url, isReadOnly: isReadOnly)
-            if !isReadOnly, url.isFileURL {
-                options[NSSQLitePragmasOption] = ["journal_mode": try StoreInspection(url: url).journalMode]
+            if url.isFileURL {
+                if !isReadOnly {
+                    options[NSSQLitePragmasOption] = ["journal_mode": try header.journalMode(of: url)]
+                } else if let warning = try header.warningOfUnfinishedTransaction(of: url) {
+                    StandardError.warn(warning)
+                }
             }
         #endif
         do {
             store = try coordinator.addPersistentStore(
                 ofType: url.storeType, configurationName: nil, at: url, options: options)
         } catch let error as CocoaError where error.errorCode == NSPersistentStoreIncompatibleVersionHashError {
-            throw CommandError(OpenStore.mismatch(of: model, with: metadata, at: url, modelPath: modelPath))
+            throw CommandError(OpenStore.mismatch(of: model, with: header.metadata, at: url, modelPath: modelPath))
         }
         held = isReadOnly && holdsState ? try StoreSnapshot(of: coordinator) : nil
         if let held {
@@ -105,16 +122,6 @@ struct OpenStore {
 
     /// The state that a reading command uses in all its steps.
     func snapshot() throws -> StoreSnapshot { try held ?? StoreSnapshot(of: coordinator) }
-
-    #if !canImport(Darwin)
-        private static func warnOfUnfinishedTransaction(of url: URL, isReadOnly: Bool) throws {
-            guard isReadOnly, url.isFileURL else { return }
-            let journal = url.resolvingSymlinksInPath().path + "-journal"
-            guard FileManager.default.fileExists(atPath: journal) else { return }
-            let inspection = try StoreInspection(url: url)
-            if inspection.hasUnfinishedTransaction { StandardError.warn(inspection.journalState) }
-        }
-    #endif
 
     /// A sentence with the entities in which a model and a store differ, and with the command that migrates the store, unless
     /// they have no entity in common. The models are considered versions of one model if an entity is the same in both, or if

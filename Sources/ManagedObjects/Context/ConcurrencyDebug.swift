@@ -2,9 +2,8 @@ import Foundation
 
 /// Whether contexts and objects check that they are used on their queue.
 ///
-/// Off unless the program is started with the argument `-com.apple.CoreData.ConcurrencyDebug 1`, has an environment
-/// variable of that name, or has set the user default, before Core Data is used first. Use on another queue then stops
-/// the program with a message. Cost: one comparison with a constant in each method of a context, each access to an
+/// Off unless the program is started with the argument `-com.apple.CoreData.ConcurrencyDebug 1`, or has an environment variable
+/// of that name before Core Data is used first. Use on another queue then stops the program with a message. Cost: one comparison with a constant in each method of a context, each access to an
 /// object by key, and at an object's first change.
 enum ConcurrencyDebug {
     static let name = "com.apple.CoreData.ConcurrencyDebug"
@@ -14,8 +13,7 @@ enum ConcurrencyDebug {
         if let position = arguments.firstIndex(of: "-" + name) {
             return position + 1 == arguments.count || isOn(arguments[position + 1])
         }
-        if let value = getenv(name) { return isOn(String(cString: value)) }
-        return UserDefaults.standard.bool(forKey: name)
+        return getenv(name).map { isOn(String(cString: $0)) } ?? false
     }()
 
     /// Called on a violation. Stops the program, except in the test that calls all methods.

@@ -2,7 +2,7 @@ import Foundation
 
 /// Finds the classes of entities.
 ///
-/// `NSClassFromString` finds a class of a Swift module only as `Module.Class`, and models often omit the module. Such a
+/// Swift finds a class by its name only as `Module.Class`, and models often omit the module. Such a
 /// name means the one class of that name in the program. Where there are several, the one that has registered is used;
 /// else the model must name the module.
 internal final class ManagedObjectClasses: @unchecked Sendable {  // because every access holds the lock
@@ -58,7 +58,8 @@ internal final class ManagedObjectClasses: @unchecked Sendable {  // because eve
 
     private func find(_ name: String, for entity: NSEntityDescription) -> NSManagedObject.Type? {
         let name = name.hasPrefix(".") ? String(name.dropFirst()) : name
-        if name.contains("."), let found = NSClassFromString(name) as? NSManagedObject.Type { return found }
+        // Foundation's function calls this one, after a million instructions of its own at the first call.
+        if name.contains("."), let found = _typeByName(name) as? NSManagedObject.Type { return found }
         var found = ProgramClasses.named(name).compactMap { $0 as? NSManagedObject.Type }
         // Generic classes, and classes that the runtime has created, are known only where they have registered.
         if found.isEmpty || found.count > 1, let registered = known[name] { found = registered }

@@ -168,7 +168,19 @@ extension NSManagedObject {
     final func changedSlots() -> [Int] { changedSlots { _ in true } }
 
     /// The slots with columns whose values differ from the store's.
-    final func persistentChangedSlots() -> [Int] { changedSlots { layout.slots[$0].isPersistent } }
+    ///
+    /// - Parameter known: The slots of another object. The same array is returned if they are equal, so that objects with
+    ///   the same changes share one.
+    final func persistentChangedSlots(sharing known: [Int] = []) -> [Int] {
+        var (count, isKnown) = (0, true)
+        values?.forEach { slot, value in
+            guard isKnown, layout.slots[slot].isPersistent, !isSaved(value, slot: slot) else { return }
+            isKnown = count < known.count && known[count] == slot
+            count += 1
+        }
+        if isKnown, count == known.count { return known }
+        return changedSlots { layout.slots[$0].isPersistent }
+    }
 
     private func changedSlots(where isIncluded: (Int) -> Bool) -> [Int] {
         var changed: [Int] = []
@@ -186,13 +198,15 @@ extension NSManagedObject {
     }
 
     final func hasChangedToMany(persistent: Bool) -> Bool {
-        zip(toMany, layout.toMany).contains { state, field in
+        guard toMany.hasStates else { return false }
+        return zip(toMany, layout.toMany).contains { state, field in
             state?.isChanged == true && (!persistent || field.isPersistent)
         }
     }
 
     /// The fields in the layout of the to-many relationships that have changed.
     final var changedToManyIndexes: [Int] {
+        guard toMany.hasStates else { return [] }
         var fields: [Int] = []
         for (field, state) in toMany.enumerated() where state?.isChanged == true { fields.append(field) }
         return fields

@@ -52,7 +52,9 @@ enum OwnValues {
                 changes[index].value = value
             } else if hasRoom {
                 if changes.isEmpty { changes.reserveCapacity(Self.firstCapacity) }
-                changes.insert(Change(slot: slot, value: value), at: index)
+                let change = Change(slot: slot, value: value)
+                // Appending is faster than an insertion at the end.
+                if index == changes.count { changes.append(change) } else { changes.insert(change, at: index) }
             }
             self = .changes(changes)
             return hasRoom

@@ -42,6 +42,10 @@ struct ToManyStates: RandomAccessCollection, ExpressibleByArrayLiteral {
     /// The state of a relationship by its index in the layout; nil if none has been created, and beyond the end.
     subscript(index: Int) -> ToManyState? { entry(at: index).state }
 
+    /// Whether a state may have been created; most changed objects have none.
+    @inline(__always)
+    var hasStates: Bool { first.state != nil || others != nil }
+
     /// Calls a function with each state that has been created.
     @inline(__always)
     func forEachMade(_ body: (ToManyState) -> Void) {

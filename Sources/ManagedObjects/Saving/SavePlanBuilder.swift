@@ -13,6 +13,8 @@ struct SavePlanBuilder {
     private var lastPairGroup: (relationship: ObjectIdentifier, index: Int)?
     /// The added and removed members of states, for those that were queried.
     private var differences: [ObjectIdentifier: Set<ObjectKey>] = [:]
+    /// The changed slots of the last updated object.
+    private var lastSlots: [Int] = []
     /// Objects whose rows the plan updates.
     private(set) var updated: ContiguousArray<NSManagedObject> = []
 
@@ -43,7 +45,8 @@ struct SavePlanBuilder {
             addPairs(of: object)
             return
         }
-        let slots = object.persistentChangedSlots()
+        let slots = object.persistentChangedSlots(sharing: lastSlots)
+        lastSlots = slots
         addPairs(of: object)
         guard !slots.isEmpty || object.hasChangedToMany(persistent: true) else { return }
         updates.append(
@@ -88,6 +91,7 @@ struct SavePlanBuilder {
     }
 
     private static func numberMembers(of object: NSManagedObject, in context: NSManagedObjectContext) {
+        guard object.toMany.hasStates else { return }
         for (index, state) in object.toMany.enumerated() {
             guard let state, state.isChanged else { continue }
             let field = object.layout.toMany[index]
@@ -133,6 +137,7 @@ struct SavePlanBuilder {
     // MARK: - Pairs
 
     private mutating func addPairs(of object: NSManagedObject) {
+        guard object.toMany.hasStates else { return }
         for (index, state) in object.toMany.enumerated() {
             guard let state, state.isChanged, let pairs = object.layout.pairs[index] else { continue }
             addDifferences(of: object, state: state, pairs: pairs, other: object.layout.links.toMany[index].inverse)
@@ -240,7 +245,7 @@ private struct Groups<Change> {
     /// The position of the group to which the last change was added: most changes follow others of their entity.
     private var last = 0
 
-    mutating func append(_ change: Change, of entity: NSEntityDescription) {
+    mutating func append(_ change: consuming Change, of entity: NSEntityDescription) {
         if last >= groups.count || groups[last].entity !== entity {
             last = groups.firstIndex { $0.entity === entity } ?? groups.count
             if last == groups.count { groups.append(SavePlan.Group(entity: entity, changes: [])) }

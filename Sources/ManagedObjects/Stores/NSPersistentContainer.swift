@@ -4,13 +4,14 @@ import Synchronization
 /// A model, its coordinator and stores, and a context for the main queue: the usual way to set up a program.
 open class NSPersistentContainer: NSObject, @unchecked Sendable {  // because a lock guards its state
     private struct Descriptions: @unchecked Sendable {  // because the array is replaced, never changed in place
-        var list: [NSPersistentStoreDescription]
+        /// Nil until they are read or set.
+        var list: [NSPersistentStoreDescription]?
     }
 
     private let containerName: String
     private let coordinator: NSPersistentStoreCoordinator
     private let mainContext: NSManagedObjectContext
-    private let descriptions: Mutex<Descriptions>
+    private let descriptions = Mutex(Descriptions())
     private let followings = Mutex<[HistoryFollowing]>([])
 
     /// Creates a container with the model of a name: `Name.momd` or `Name.mom` among the resources of the program or of
@@ -30,8 +31,6 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {  // because a 
         coordinator.name = name
         mainContext = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
         mainContext.persistentStoreCoordinator = coordinator
-        let url = Self.defaultDirectoryURL().appendingPathComponent(name + ".sqlite")
-        descriptions = Mutex(Descriptions(list: [NSPersistentStoreDescription(url: url)]))
         super.init()
     }
 
@@ -69,7 +68,16 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {  // because a 
 
     /// The descriptions of the stores that ``loadPersistentStores(completionHandler:)`` adds.
     open var persistentStoreDescriptions: [NSPersistentStoreDescription] {
-        get { descriptions.withLock { $0 }.list }
+        get {
+            if let list = descriptions.withLock({ $0 }).list { return list }
+            let url = type(of: self).defaultDirectoryURL().appendingPathComponent(containerName + ".sqlite")
+            let initial = Descriptions(list: [NSPersistentStoreDescription(url: url)])
+            // Another thread may have set them meanwhile.
+            return descriptions.withLock { descriptions in
+                if descriptions.list == nil { descriptions = initial }
+                return descriptions
+            }.list ?? []
+        }
         set {
             let replacement = Descriptions(list: newValue)
             descriptions.withLock { $0 = replacement }
@@ -95,10 +103,10 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {  // because a 
     /// Creates the default folder before the first store is added in it. If the folder cannot be created, opening the
     /// store reports the error.
     private func makeDefaultDirectory(for url: URL) {
+        let folder = url.deletingLastPathComponent()
+        guard !FileManager.default.fileExists(atPath: folder.path) else { return }
         let directory = Self.defaultDirectoryURL()
-        guard url.deletingLastPathComponent().standardizedFileURL.path == directory.standardizedFileURL.path else {
-            return
-        }
+        guard folder.standardizedFileURL.path == directory.standardizedFileURL.path else { return }
         try? FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     }
 

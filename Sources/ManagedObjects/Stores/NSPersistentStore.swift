@@ -190,7 +190,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because a lock
 
     static func flag(_ key: String, in options: [AnyHashable: Any]?) -> Bool {
         switch options?[key] {
-        case let flag as Bool: flag
+        // Includes `Bool`. A class is found faster than a type to which numbers are converted.
         case let number as NSNumber: number.boolValue
         case let text as String: ["1", "true", "yes"].contains(text.lowercased())
         default: false

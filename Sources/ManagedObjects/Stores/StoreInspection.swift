@@ -43,10 +43,11 @@ public struct StoreInspection: @unchecked Sendable {  // because property list v
         logByteCount = Self.size(file.path + "-wal")
         var isRecovered = false
         let read = try SQLiteStore.withDatabase(at: url, isRecovered: &isRecovered) { database in
-            (
-                metadata: try StoreMetadata(in: database, url: url).published,
-                model: try Self.model(in: database, url: url),
-                hasHistory: try StoreReader(database).hasTable("ATRANSACTION"),
+            let tables = try StoreReader(database).tableNames()
+            return (
+                metadata: try StoreMetadata(in: database, url: url, tables: tables).published,
+                model: try Self.model(in: database, tables, url: url),
+                hasHistory: tables.contains("ATRANSACTION"),
                 isLogged: database.isWriteAheadLogged
             )
         }
@@ -80,9 +81,11 @@ public struct StoreInspection: @unchecked Sendable {  // because property list v
         #endif
     }
 
-    private static func model(in database: Database, url: URL) throws -> NSManagedObjectModel? {
+    private static func model(
+        in database: Database, _ tables: Set<String>, url: URL
+    ) throws -> NSManagedObjectModel? {
         do {
-            return try CachedModel.read(in: database).map { try NSManagedObjectModel(value: $0) }
+            return try CachedModel.read(in: database, tables: tables).map { try NSManagedObjectModel(value: $0) }
         } catch let error as DatabaseError {
             throw error
         } catch {

@@ -70,7 +70,7 @@ package struct StoreTables: Sendable {
         entities = schema.entities.map { Self.entity($0, in: schema) }.sorted { $0.name < $1.name }
         missing = schema.missing
         let generation = context.pinnedGenerations?.generation(of: store)
-        (tableNames, byteCounts) = try store.reading(generation, consistently: true) { database in
+        (tableNames, byteCounts) = try store.reading(generation, .lastingState) { database in
             let names = try StoreReader(database).rows(StoreReader.tableList).compactMap { $0.text(0) }
             return (names.sorted(), measures ? try StoreReader(database).byteCountsOfTables() : [:])
         }

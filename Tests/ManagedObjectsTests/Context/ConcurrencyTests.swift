@@ -219,12 +219,12 @@ import Testing
 
     @Test func `use on a wrong queue stops the program where that is checked`() async throws {
         await #expect(processExitsWith: .failure) {
-            UserDefaults.standard.register(defaults: ["com.apple.CoreData.ConcurrencyDebug": true])
+            setenv("com.apple.CoreData.ConcurrencyDebug", "1", 1)
             let context = try TestStack().context(.privateQueueConcurrencyType)
             _ = context.insert("Note")
         }
         await #expect(processExitsWith: .success) {
-            UserDefaults.standard.register(defaults: ["com.apple.CoreData.ConcurrencyDebug": true])
+            setenv("com.apple.CoreData.ConcurrencyDebug", "1", 1)
             let stack = try TestStack()
             let context = stack.context(.privateQueueConcurrencyType)
             let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)

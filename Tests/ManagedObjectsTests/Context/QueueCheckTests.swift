@@ -174,7 +174,7 @@ import Testing
 
     @Test func `every method checks the queue`() async throws {
         let run = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            UserDefaults.standard.register(defaults: [ConcurrencyDebug.name: true])
+            setenv(ConcurrencyDebug.name, "1", 1)
             nonisolated(unsafe) var violations = 0
             ConcurrencyDebug.violation = { _ in violations += 1 }
             var unchecked: [String] = []

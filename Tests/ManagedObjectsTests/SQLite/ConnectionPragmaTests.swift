@@ -50,11 +50,9 @@ struct ConnectionPragmaTests {
         try connection.close()
     }
 
-    /// The log that is begun at opening has no transaction and is not synchronised; what is written afterwards is.
-    @Test func `a store is opened with a log, which keeps what is committed`() throws {
+    @Test func `a store has a log, which keeps what is committed`() throws {
         for number in 1...3 {
             let connection = try open(["synchronous": "FULL"])
-            #expect(SQLiteFile(folder.url).hasLog)
             try connection.write { database in
                 try database.execute(sql: "CREATE TABLE IF NOT EXISTS t (v); INSERT INTO t VALUES (\(number))")
             }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ManagedObjects
 
-/// The connections that read a store concurrently with the connection that writes.
+/// The connection that writes a store, which also reads as long as no two accesses meet, and those that read concurrently with it.
 @Suite struct ReaderPoolTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("readers-\(UUID())")
 
@@ -27,7 +27,7 @@ import Testing
 
     @Test func `a read within a read uses its connection and state`() throws {
         try withConnection(limit: 1) { connection in
-            try connection.readConsistently { outer in
+            try connection.readConsistently(besideWrites: true) { outer in
                 let outerRows = try count(outer)
                 #expect(outerRows == 1)
                 try connection.write { try $0.execute(sql: "INSERT INTO t VALUES (2)") }
@@ -96,6 +96,137 @@ import Testing
             }
             let rows = try connection.read { try count($0) }
             #expect(rows == 4)
+        }
+    }
+
+    /// The connection of reads that are made one after the other.
+    private func reader(of connection: ManagedObjects.SQLiteConnection) throws -> ObjectIdentifier {
+        try connection.read { ObjectIdentifier($0) }
+    }
+
+    private func writer(of connection: ManagedObjects.SQLiteConnection) throws -> ObjectIdentifier {
+        try connection.write { ObjectIdentifier($0) }
+    }
+
+    @Test func `one connection reads and writes as long as no two accesses meet`() throws {
+        try withConnection { connection in
+            for _ in 0..<3 { #expect(try reader(of: connection) == writer(of: connection)) }
+            let consistent = try connection.readConsistently { ObjectIdentifier($0) }
+            #expect(try consistent == writer(of: connection))
+            let beside = try connection.readConsistently(besideWrites: true) { ObjectIdentifier($0) }
+            #expect(try beside != writer(of: connection))
+            // Accesses within each other do not meet.
+            try connection.write { _ in _ = try connection.read { try count($0) } }
+            try connection.read { _ in try connection.write { try $0.execute(sql: "INSERT INTO t VALUES (2)") } }
+            #expect(try reader(of: connection) == writer(of: connection))
+        }
+    }
+
+    @Test func `after a read has met another one, reads have connections of their own`() throws {
+        try withConnection { connection in
+            let first = DispatchSemaphore(value: 0)
+            let second = DispatchSemaphore(value: 0)
+            let done = DispatchGroup()
+            DispatchQueue.global().async(group: done) {
+                try? connection.read { _ in
+                    first.signal()
+                    second.wait()
+                }
+            }
+            first.wait()
+            let reader = try reader(of: connection)
+            second.signal()
+            done.wait()
+            #expect(try reader != writer(of: connection))
+            #expect(try self.reader(of: connection) != writer(of: connection))
+        }
+    }
+
+    @Test func `a write waits for the read of its connection once`() throws {
+        try withConnection { connection in
+            let isReading = DispatchSemaphore(value: 0)
+            let done = DispatchGroup()
+            let order = Mutex<[String]>([])
+            DispatchQueue.global().async(group: done) {
+                try? connection.read { database in
+                    isReading.signal()
+                    usleep(100_000)
+                    let rows = try count(database) ?? 0
+                    order.withLock { $0.append("read \(rows)") }
+                }
+            }
+            isReading.wait()
+            try connection.write { try $0.execute(sql: "INSERT INTO t VALUES (2)") }
+            order.withLock { $0.append("written") }
+            done.wait()
+            #expect(order.withLock { $0 } == ["read 1", "written"])
+            // From now on a write waits for no read.
+            let end = DispatchSemaphore(value: 0)
+            DispatchQueue.global().async(group: done) {
+                try? connection.readConsistently { database in
+                    let rows = try count(database)
+                    isReading.signal()
+                    end.wait()
+                    let rowsAfterwards = try count(database)
+                    #expect(rows == 2 && rowsAfterwards == 2)
+                }
+            }
+            isReading.wait()
+            try connection.write { try $0.execute(sql: "INSERT INTO t VALUES (3)") }
+            end.signal()
+            done.wait()
+        }
+    }
+
+    @Test func `no write waits for a read beside writes`() throws {
+        try withConnection { connection in
+            try connection.readConsistently(besideWrites: true) { database in
+                let rows = try count(database)
+                let done = DispatchGroup()
+                DispatchQueue.global().async(group: done) {
+                    try? connection.write { try $0.execute(sql: "INSERT INTO t VALUES (2)") }
+                }
+                done.wait()
+                let rowsAfterwards = try count(database)
+                #expect(rows == 1 && rowsAfterwards == 1)
+            }
+            let rows = try connection.read { try count($0) }
+            #expect(rows == 2)
+        }
+    }
+
+    @Test func `connections that only read write nothing`() throws {
+        try withConnection { connection in
+            #expect(throws: DatabaseError.self) {
+                try connection.readConsistently(besideWrites: true) { try $0.execute(sql: "INSERT INTO t VALUES (2)") }
+            }
+            let rows = try connection.read { try count($0) }
+            #expect(rows == 1)
+        }
+    }
+
+    @Test func `reads and writes of many threads agree`() throws {
+        try withConnection(limit: 3) { connection in
+            let failures = Mutex(0)
+            DispatchQueue.concurrentPerform(iterations: 8) { thread in
+                for turn in 0..<50 {
+                    do {
+                        if (thread + turn) % 3 == 0 {
+                            try connection.write { database in
+                                try database.execute(sql: "INSERT INTO t VALUES (1); INSERT INTO t VALUES (-1)")
+                            }
+                        } else {
+                            // Each write adds two rows whose sum is 0.
+                            let isWhole = try connection.readConsistently { database in
+                                let sum = try Int.fetchOne(database, sql: "SELECT sum(n) FROM t")
+                                return try sum == 1 && (count(database) ?? 0) % 2 == 1
+                            }
+                            if !isWhole { failures.withLock { $0 += 1 } }
+                        }
+                    } catch { failures.withLock { $0 += 1 } }
+                }
+            }
+            #expect(failures.withLock { $0 } == 0)
         }
     }
 

@@ -10,14 +10,18 @@ extension SQLiteStore {
         try file.requireUsable(isReadOnly: isReadOnly)
         let connection = try SQLiteConnection(url: url, options: SQLiteOptions(options, isReadOnly: isReadOnly))
         // Both are read from one state, even if another process writes to the file.
-        let (catalog, stored) = try connection.readConsistently { database in
+        let (catalog, stored, storedVersion) = try connection.readConsistently { database in
             let catalog = try SQLCatalog(in: database)
-            return (catalog, catalog.isEmpty && !isReadOnly ? nil : try StoreMetadata(in: database, url: url))
+            let version = try database.versionOfSchema()
+            if catalog.isEmpty, !isReadOnly { return (catalog, nil as StoreMetadata?, version) }
+            let tables = Set(catalog.columns.keys)
+            return (catalog, try StoreMetadata(in: database, url: url, tables: tables), version)
         }
         let metadata: StoreMetadata
         let schema: SQLSchema
+        let version: Int64
         if let stored {
-            metadata = stored
+            (metadata, version) = (stored, storedVersion)
             schema = SQLSchemaBuilder.schema(of: model, configuration: configurationIfAny, catalog: catalog)
             try schema.requireUsableNames()
             try catalog.requireTables(of: schema, url: url)
@@ -26,10 +30,11 @@ extension SQLiteStore {
                 of: model, configuration: configurationIfAny, template: try joinTableTemplate(model))
             metadata = StoreMetadata(model: model, configuration: configurationIfAny, uuid: identifier)
             try schema.requireUsableNames()
-            try connection.write { database in
+            version = try connection.write { database in
                 try schema.create(in: database)
                 try metadata.write(to: database)
                 try CachedModel.write(model, to: database)
+                return try database.versionOfSchema()
             }
         }
         let fits = model.isConfiguration(withName: configurationIfAny, compatibleWithStoreMetadata: metadata.published)
@@ -44,7 +49,7 @@ extension SQLiteStore {
             try maintain(connection)
             try prepareDerivations(schema, catalog, connection)
         }
-        if fits, !SQLiteFile.isMemory(url) { try refuseOtherVersions(connection, model) }
+        if fits, !SQLiteFile.isMemory(url) { refuseOtherVersions(connection, model, since: version) }
         let commits = CommitObservers<StoreWatcher> { queue, notify in
             SQLiteFile.isMemory(url)
                 ? nil : StoreWatcher(url: url, connection: connection, queue: queue, post: notify)
@@ -92,9 +97,13 @@ extension SQLiteStore {
 
     /// Makes reads and write transactions fail after another process has migrated the store: they would read rows of other
     /// entities, and write entity numbers of the old model.
-    private func refuseOtherVersions(_ connection: SQLiteConnection, _ model: NSManagedObjectModel) throws {
+    ///
+    /// - Parameter version: The version of the schema whose model fits.
+    private func refuseOtherVersions(
+        _ connection: SQLiteConnection, _ model: NSManagedObjectModel, since version: Int64
+    ) {
         let (configuration, url) = (configurationIfAny, url)
-        try connection.refuseStates { database in
+        connection.refuseStates(since: version) { database in
             let metadata = try StoreMetadata(in: database, url: url).published
             guard !model.isConfiguration(withName: configuration, compatibleWithStoreMetadata: metadata) else { return }
             throw CocoaError(

@@ -76,22 +76,38 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
         _ generation: (any StoreGeneration)?, _ body: (any StoreGeneration) throws -> Result
     ) throws -> Result {
         if let generation { return try body(generation) }
-        return try reading(nil, consistently: true) { try body(HeldTransaction($0)) }
+        return try reading(nil, .lastingState) { try body(HeldTransaction($0)) }
+    }
+
+    /// What a read needs.
+    enum Extent {
+        /// Single statements, each with its own state.
+        case statements
+        /// Several statements that read the same state.
+        case state
+        /// The same for work that may take long, or execute code that writes: no write of this store waits for it where that is
+        /// possible.
+        case lastingState
+    }
+
+    func reading<Result>(
+        _ generation: (any StoreGeneration)?, consistently: Bool, _ body: (Database) throws -> Result
+    ) throws -> Result {
+        try reading(generation, consistently ? .state : .statements, body)
     }
 
     /// Reads from the present state or from a pinned one.
     ///
-    /// - Parameter consistently: Whether several statements must read the same state.
     /// - Throws: `CocoaError.userCancelled` if ``FetchInterruption`` ends a statement.
     func reading<Result>(
-        _ generation: (any StoreGeneration)?, consistently: Bool, _ body: (Database) throws -> Result
+        _ generation: (any StoreGeneration)?, _ extent: Extent, _ body: (Database) throws -> Result
     ) throws -> Result {
         guard let isRequested = FetchInterruption.isRequested else {
-            return try readingToTheEnd(generation, consistently: consistently, body)
+            return try readingToTheEnd(generation, extent, body)
         }
         let interruption = Interruption(isRequested)
         do {
-            return try readingToTheEnd(generation, consistently: consistently) { database in
+            return try readingToTheEnd(generation, extent) { database in
                 try interruption.run(on: database) { try body(database) }
             }
         } catch {
@@ -100,7 +116,7 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
     }
 
     private func readingToTheEnd<Result>(
-        _ generation: (any StoreGeneration)?, consistently: Bool, _ body: (Database) throws -> Result
+        _ generation: (any StoreGeneration)?, _ extent: Extent, _ body: (Database) throws -> Result
     ) throws -> Result {
         do {
             switch generation {
@@ -109,7 +125,11 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
             default: break
             }
             let connection = try content().connection
-            return try consistently ? connection.readConsistently(body) : connection.read(body)
+            return switch extent {
+            case .statements: try connection.read(body)
+            case .state: try connection.readConsistently(body)
+            case .lastingState: try connection.readConsistently(besideWrites: true, body)
+            }
         } catch {
             throw SQLiteError.translated(error, .reading, url: url)
         }

@@ -47,7 +47,7 @@ package struct RowCheck {
             throw CocoaError(
                 .persistentStoreOperation, "The context does not have the store.", url: url.withoutPassword)
         }
-        return try store.reading(context.pinnedGenerations?.generation(of: store), consistently: true) { database in
+        return try store.reading(context.pinnedGenerations?.generation(of: store), .lastingState) { database in
             let reader = StoreReader(database, limit: .scan(byteCount: try StoreReader(database).byteCount()))
             let damages = try Self.damages(reader)
             // Further statements would only report the same damage as an error.

@@ -19,7 +19,11 @@ final class ModelVersionCheck: Sendable {
     private let state = Mutex(State())
 
     /// Sets the check: it reads the metadata, and throws an error if they do not fit the model.
-    func set(_ check: @escaping @Sendable (Database) throws -> Void) { state.withLock { $0 = State(check: check) } }
+    ///
+    /// - Parameter version: A version of the schema that passes.
+    func set(_ check: @escaping @Sendable (Database) throws -> Void, passed version: Int64) {
+        state.withLock { $0 = State(check: check, schemaVersion: version) }
+    }
 
     /// Removes a connection: another one may have had the same address.
     ///

@@ -2,8 +2,12 @@ import Dispatch
 import GRDB
 import Synchronization
 
-/// The connections of a store with a write-ahead log that read, apart from the one that writes: each is used by one task at a
-/// time, and up to a number of tasks read at once.
+/// Decides which connection to a store with a write-ahead log reads: the one that writes, as long as no two accesses have met,
+/// afterwards connections that only read, each used by one task at a time.
+///
+/// One connection for both caches each page once, and keeps its pages after its own commits, whereas a commit empties the caches
+/// of all others. But a write waits for the reads of its connection. So after an access has met another one, reads and writes
+/// have connections of their own, and up to a number of tasks read at once.
 ///
 /// `DatabasePool` has such connections too. A read by one of those costs some fifty thousand instructions besides SQLite's, a
 /// sixth of a short fetch: two more queues, a key path, and a query of the version of the schema.
@@ -11,51 +15,78 @@ final class ReaderPool: Sendable {
     private struct State {
         var idle: [DatabaseQueue] = []
         var isClosed = false
+        /// Whether the writing connection is used for a read.
+        var isWriterReading = false
+        var writeCount = 0
+        /// Whether a read has met another access, or a write has met a read.
+        var isConcurrent = false
     }
 
-    /// The connection that reads on this thread, for reads that are made within others.
+    /// The connection that is used on this thread, for reads that are made within others.
     private final class Access: Sendable {
-        let pool: ObjectIdentifier
-        let reader: any DatabaseReader
+        let connection: DatabaseQueue
+        /// The writing connection of the same store.
+        let writer: DatabaseQueue
         let outer: Access?
 
-        init(_ pool: ReaderPool, _ reader: any DatabaseReader, outer: Access?) {
-            (self.pool, self.reader, self.outer) = (ObjectIdentifier(pool), reader, outer)
+        init(_ connection: DatabaseQueue, writer: DatabaseQueue, outer: Access?) {
+            (self.connection, self.writer, self.outer) = (connection, writer, outer)
         }
     }
 
     @TaskLocal private static var access: Access?
 
-    private let path: String
+    private let writer: DatabaseQueue
+    /// The access to the writing connection that is not made within another.
+    private let writerAccess: Access
     private let configuration: Configuration
+    private let pageCacheByteCount: Int
     private let limit: Int
     private let free: DispatchSemaphore
     private let state = Mutex(State())
     /// Held while all connections are awaited, so that two calls of `close()` do not wait for each other.
     private let closing = Mutex(())
 
-    /// - Parameter path: The path of the database.
-    init(path: String, configuration: Configuration) {
-        self.path = path
+    /// - Parameters:
+    ///   - writer: The connection that writes.
+    ///   - pageCacheByteCount: The memory that a connection will need for its pages.
+    init(besides writer: DatabaseQueue, configuration: Configuration, pageCacheByteCount: Int) {
+        self.writer = writer
+        writerAccess = Access(writer, writer: writer, outer: nil)
         self.configuration = configuration.forReading
+        self.pageCacheByteCount = pageCacheByteCount
         limit = configuration.maximumReaderCount
         free = DispatchSemaphore(value: limit)
     }
 
+    // MARK: - Reading
+
     /// Runs statements on a connection: on that of the enclosing read or write, if there is one. Waits while all connections
     /// are in use.
     ///
+    /// - Parameter besideWrites: Whether the statements always get a connection that only reads, because they may take long, or
+    ///   because the work may wait for a write.
     /// - Throws: `SQLITE_MISUSE` after `close()`.
-    func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
+    func read<Result>(besideWrites: Bool, _ body: (Database) throws -> Result) throws -> Result {
         let outer = Self.access
-        if let reader = reader(of: outer) { return try reader.unsafeReentrantRead(body) }
+        if let connection = connection(of: outer) { return try connection.unsafeReentrantRead(body) }
+        if !besideWrites, beginWithWriter() {
+            defer { state.withLock { $0.isWriterReading = false } }
+            return try Self.$access.withValue(accessToWriter(within: outer)) {
+                try writer.unsafeReentrantRead { database in
+                    // The next write begins a transaction of its own.
+                    defer { if database.isInsideTransaction { try? database.rollback() } }
+                    return try body(database)
+                }
+            }
+        }
         free.wait()
         defer { free.signal() }
         let reader = try take()
         // A connection whose transaction could not be ended is closed.
         var isReusable = false
         defer { if isReusable { state.withLock { $0.idle.append(reader) } } }
-        return try Self.$access.withValue(Access(self, reader, outer: outer)) {
+        return try Self.$access.withValue(Access(reader, writer: writer, outer: outer)) {
             try reader.unsafeReentrantRead { database in
                 defer { isReusable = !database.isInsideTransaction }
                 return try body(database)
@@ -63,18 +94,13 @@ final class ReaderPool: Sendable {
         }
     }
 
-    /// Runs work of the connection that writes: reads within it see what it has written.
-    func writing<Result>(by writer: any DatabaseReader, _ body: () throws -> Result) rethrows -> Result {
-        try Self.$access.withValue(Access(self, writer, outer: Self.access), operation: body)
-    }
-
-    private func reader(of innermost: Access?) -> (any DatabaseReader)? {
-        var access = innermost
-        while let current = access {
-            if current.pool == ObjectIdentifier(self) { return current.reader }
-            access = current.outer
+    private func beginWithWriter() -> Bool {
+        state.withLock { state in
+            guard !state.isClosed, !state.isConcurrent else { return false }
+            state.isConcurrent = state.isWriterReading || state.writeCount > 0
+            state.isWriterReading = !state.isConcurrent
+            return state.isWriterReading
         }
-        return nil
     }
 
     private func take() throws -> DatabaseQueue {
@@ -82,15 +108,52 @@ final class ReaderPool: Sendable {
             if state.isClosed { throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "Connection is closed") }
             return state.idle.popLast()
         }
-        return try idle ?? DatabaseQueue(path: path, configuration: configuration)
+        if let idle { return idle }
+        LargePages.reserveHeap(byteCount: pageCacheByteCount)
+        return try DatabaseQueue(path: writer.path, configuration: configuration)
     }
 
-    /// Closes the connections when all reads have ended. Later reads throw an error.
+    // MARK: - Writing
+
+    /// Runs work on the connection that writes: reads within it see what it has written.
+    func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        let outer = Self.access
+        // A write within a read of the same connection.
+        if let connection = connection(of: outer), connection === writer {
+            return try connection.unsafeReentrantWrite(body)
+        }
+        state.withLock { state in
+            state.writeCount += 1
+            state.isConcurrent = state.isConcurrent || state.isWriterReading
+        }
+        defer { state.withLock { $0.writeCount -= 1 } }
+        return try writer.writeWithoutTransaction { database in
+            try Self.$access.withValue(accessToWriter(within: outer)) { try body(database) }
+        }
+    }
+
+    private func accessToWriter(within outer: Access?) -> Access {
+        outer == nil ? writerAccess : Access(writer, writer: writer, outer: outer)
+    }
+
+    private func connection(of innermost: Access?) -> DatabaseQueue? {
+        var access = innermost
+        while let current = access {
+            if current.writer === writer { return current.connection }
+            access = current.outer
+        }
+        return nil
+    }
+
+    // MARK: - Closing
+
+    /// Closes the connections that only read when all their reads have ended. Later reads throw an error.
     func close() throws {
         closing.withLock { _ in for _ in 0..<limit { free.wait() } }
         defer { for _ in 0..<limit { free.signal() } }
         for reader in state.withLock({ state in
-            defer { state = State(isClosed: true) }
+            state.isClosed = true
+            defer { state.idle = [] }
             return state.idle
         }) { try reader.close() }
     }
@@ -98,10 +161,13 @@ final class ReaderPool: Sendable {
 
 extension Configuration {
     /// The same for connections that only read, in transactions that may last longer than a call.
+    ///
+    /// Such a connection to a store that may be written is opened for writing too: one that is opened for reading needs a log
+    /// that another connection has created.
     var forReading: Configuration {
         var configuration = self
-        configuration.readonly = true
         configuration.allowsUnsafeTransactions = true
+        if !readonly { configuration.prepareDatabase { try $0.execute(sql: "PRAGMA query_only = 1") } }
         return configuration
     }
 }

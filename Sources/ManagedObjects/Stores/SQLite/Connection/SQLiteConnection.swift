@@ -26,8 +26,9 @@ final class SQLiteConnection: Sendable {
     private let database: OpenDatabase
     private let configuration: Configuration
     private let file: SQLiteFile
-    private let heldReaders: HeldReaders
-    /// The connections that read beside the writing one; nil if one connection does both.
+    /// The connections that pin states of a store with a write-ahead log; nil in the other modes.
+    private let heldReaders: HeldReaders?
+    /// The connections that read beside the writing one; nil if one connection always does both.
     private let readers: ReaderPool?
     private let versionCheck: ModelVersionCheck
 
@@ -54,21 +55,22 @@ final class SQLiteConnection: Sendable {
             mode = .readOnly
             database = .readOnly(try ReadOnlyDatabase(file, configuration: configuration, prepare: prepare))
             self.configuration = configuration
-            heldReaders = HeldReaders(path: file.path, configuration: configuration)
+            heldReaders = nil
             readers = nil
             return
         }
         configuration.prepareDatabase(prepare)
         self.configuration = configuration
-        heldReaders = HeldReaders(path: file.path, configuration: configuration)
         if SQLiteFile.isMemory(url) {
             mode = .memory
+            heldReaders = nil
             readers = nil
             database = .writable(try DatabaseQueue(configuration: configuration))
             return
         }
-        // For the page caches of the writing connection and of one that reads.
-        LargePages.reserveHeap(byteCount: 2 * min(Int(file.byteCount), options.pageCacheByteCount))
+        let pageCacheByteCount = min(Int(file.byteCount), options.pageCacheByteCount)
+        // As much again for rows and objects.
+        LargePages.reserveHeap(byteCount: 2 * pageCacheByteCount)
         let journalMode = try options.journalMode ?? Self.journalMode(of: file, configuration)
         let writer = try DatabaseQueue(path: file.path, configuration: configuration)
         try writer.writeWithoutTransaction { [file] database in
@@ -77,7 +79,6 @@ final class SQLiteConnection: Sendable {
             guard active == "wal" else {
                 throw DatabaseError(message: "could not activate WAL mode at path: \(file.path)")
             }
-            try Self.beginLog(of: file, database)
             // In this mode a commit is atomic without waiting for the disk.
             let synchronous = options.pragmas.first { $0.name == "synchronous" }?.value ?? "normal"
             try database.execute(sql: "PRAGMA synchronous = \(synchronous)")
@@ -85,16 +86,19 @@ final class SQLiteConnection: Sendable {
         database = .writable(writer)
         if journalMode == "wal" {
             mode = .pool
-            readers = ReaderPool(path: file.path, configuration: configuration)
+            heldReaders = HeldReaders(path: file.path, configuration: configuration)
+            readers = ReaderPool(
+                besides: writer, configuration: configuration, pageCacheByteCount: pageCacheByteCount)
         } else {
             mode = .queue
+            heldReaders = nil
             readers = nil
         }
     }
 
     deinit {
         // The readers are closed before the writer, which as the last connection checkpoints the log and removes it.
-        try? heldReaders.close()
+        try? heldReaders?.close()
         try? readers?.close()
     }
 
@@ -122,29 +126,8 @@ final class SQLiteConnection: Sendable {
             {
                 try database.execute(sql: "PRAGMA page_size = 4096; PRAGMA auto_vacuum = 2")
             }
-            for (name, value) in pragmas {
-                // This pragma returns its new value as a row.
-                _ = try Row.fetchOne(database, sql: "PRAGMA \(name) = \(value)")
-            }
+            for (name, value) in pragmas { try database.execute(sql: "PRAGMA \(name) = \(value)") }
         }
-    }
-
-    /// Creates a write-ahead log that is not empty for a database without one, because connections that only read need one: in
-    /// a transaction that is rolled back after SQLite has written pages from its small cache to the log, so that the file of
-    /// the database does not change.
-    ///
-    /// The log is not synchronised: it has no transaction, and the first one writes its header anew.
-    private static func beginLog(of file: SQLiteFile, _ database: Database) throws {
-        guard !file.hasLog, let size = try Int.fetchOne(database, sql: "PRAGMA page_size"),
-            let cacheSize = try Int.fetchOne(database, sql: "PRAGMA cache_size")
-        else { return }
-        try database.execute(sql: "PRAGMA cache_size = 1; PRAGMA synchronous = OFF")
-        try database.inTransaction(.immediate) {
-            try database.execute(
-                sql: "CREATE TABLE coral_log (value); INSERT INTO coral_log VALUES (zeroblob(\(8 * size)))")
-            return .rollback
-        }
-        try database.execute(sql: "PRAGMA cache_size = \(cacheSize)")
     }
 
     /// The journal mode of a file.
@@ -156,8 +139,8 @@ final class SQLiteConnection: Sendable {
 
     // MARK: - Reading
 
-    private func withReader<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        if let readers { return try readers.read(body) }
+    private func withReader<Result>(besideWrites: Bool = false, _ body: (Database) throws -> Result) throws -> Result {
+        if let readers { return try readers.read(besideWrites: besideWrites, body) }
         return switch database {
         case .writable(let writer): try writer.unsafeReentrantRead(body)
         case .readOnly(let database): try database.current().unsafeReentrantRead(body)
@@ -166,7 +149,7 @@ final class SQLiteConnection: Sendable {
 
     /// Runs single statements; each reads its own state.
     ///
-    /// - Throws: The error of ``refuseStates(unless:)``, too.
+    /// - Throws: The error of ``refuseStates(since:unless:)``, too.
     func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
         try withReader { database in
             let result: Result
@@ -185,9 +168,13 @@ final class SQLiteConnection: Sendable {
 
     /// Runs several statements that read the same state.
     ///
-    /// - Throws: The error of ``refuseStates(unless:)``, too.
-    func readConsistently<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        try withReader { database in
+    /// - Parameter besideWrites: Whether no write of this connection may wait for the work where that is possible: it may take
+    ///   long, or execute code that writes.
+    /// - Throws: The error of ``refuseStates(since:unless:)``, too.
+    func readConsistently<Result>(
+        besideWrites: Bool = false, _ body: (Database) throws -> Result
+    ) throws -> Result {
+        try withReader(besideWrites: besideWrites) { database in
             if database.isInsideTransaction { return try body(database) }
             try database.beginTransaction(.deferred)
             // A read transaction has nothing to lose in a rollback.
@@ -202,8 +189,8 @@ final class SQLiteConnection: Sendable {
     func pin() throws -> SQLiteGeneration {
         switch database {
         case .readOnly(let database): return try database.pin(versionCheck)
-        case .writable where mode == .pool: return try SQLiteGeneration(heldReaders, of: file, versionCheck)
         case .writable(let queue):
+            if let heldReaders { return try SQLiteGeneration(heldReaders, of: file, versionCheck) }
             return SQLiteGeneration(
                 copying: queue, of: mode == .memory ? nil : file, configuration: configuration, versionCheck)
         }
@@ -225,11 +212,8 @@ final class SQLiteConnection: Sendable {
     }
 
     private func withWriter<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        let writer = try writer()
-        return try writer.writeWithoutTransaction { database in
-            guard let readers else { return try body(database) }
-            return try readers.writing(by: writer) { try body(database) }
-        }
+        if let readers { return try readers.write(body) }
+        return try writer().writeWithoutTransaction(body)
     }
 
     /// Runs a write transaction; rolls it back on an error.
@@ -249,11 +233,12 @@ final class SQLiteConnection: Sendable {
         }
     }
 
-    /// Sets a check of the store's metadata, which is also made immediately: reads and write transactions throw its error if
-    /// the state that they read does not pass. Cost: one pragma after a commit of another connection.
-    func refuseStates(unless check: @escaping @Sendable (Database) throws -> Void) throws {
-        versionCheck.set(check)
-        try readConsistently { _ in }
+    /// Sets a check of the store's metadata: reads and write transactions throw its error if the state that they read does not
+    /// pass. Cost: one pragma after a commit of another connection.
+    ///
+    /// - Parameter version: A version of the schema that needs no check.
+    func refuseStates(since version: Int64, unless check: @escaping @Sendable (Database) throws -> Void) {
+        versionCheck.set(check, passed: version)
     }
 
     /// A number that changes when a connection other than the writing one has committed a transaction.
@@ -273,7 +258,7 @@ final class SQLiteConnection: Sendable {
 
     /// Closes the connections. Later calls throw an error.
     func close() throws {
-        try heldReaders.close()
+        try heldReaders?.close()
         try readers?.close()
         switch database {
         case .writable(let writer): try writer.close()

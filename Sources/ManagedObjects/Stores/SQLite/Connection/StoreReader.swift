@@ -27,10 +27,13 @@ struct StoreReader: RowCheckReader {
 
     var dialect: any SQLDialect { SQLiteDialect() }
 
-    /// Whether there is a table, and not a view or a virtual table, of that name.
-    func hasTable(_ name: String) throws -> Bool {
-        let found = "SELECT count(*) FROM (\(Self.tableList)) WHERE type = 'table' AND name = ?"
-        return try integer(found, [name.databaseValue]) > 0
+    /// The names of the tables, without views and virtual tables.
+    func tableNames() throws -> Set<String> {
+        var names: Set<String> = []
+        try forEachRow("SELECT name FROM (\(Self.tableList)) WHERE type = 'table'") { row in
+            if let name = row.text(0) { names.insert(name) }
+        }
+        return names
     }
 
     func firstRow(_ sql: String, _ arguments: [DatabaseValue]) throws -> StoredRow? {

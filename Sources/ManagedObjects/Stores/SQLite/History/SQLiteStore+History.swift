@@ -23,7 +23,7 @@ extension SQLiteStore: HistoryStore {
         _ query: HistoryQuery, _ body: (HistoryTransactionRow, ContiguousArray<HistoryChangeRow>) throws -> Bool
     ) throws {
         let schema = try content().schema
-        try reading(nil, consistently: true) { database in
+        try reading(nil, .lastingState) { database in
             guard let tables = try tables(for: query, in: database) else { return }
             var reader = HistoryReader(
                 query, tables, schema: schema, dialect: SQLiteDialect(), store: number, url: place)

@@ -6,10 +6,11 @@ import ModelFiles
 enum CachedModel {
     /// The model; nil if an old or stripped store has none.
     ///
+    /// - Parameter tables: The names of the database's tables, if they are known.
     /// - Throws: `ModelError` if it is damaged.
-    static func read(in database: Database) throws -> Model? {
+    static func read(in database: Database, tables: Set<String>? = nil) throws -> Model? {
         let reader = StoreReader(database)
-        guard try reader.hasTable("Z_MODELCACHE"),
+        guard try (tables ?? reader.tableNames()).contains("Z_MODELCACHE"),
             let row = try reader.firstRow("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1"), !row.isNull(0)
         else { return nil }
         guard let content = row.data(0) else {

@@ -47,10 +47,11 @@ struct StoreMetadata: @unchecked Sendable {  // because property list values are
 
     /// Reads the row.
     ///
+    /// - Parameter tables: The names of the database's tables, if they are known.
     /// - Throws: Code 259 if the database is not a store of Core Data.
-    init(in database: Database, url: URL?) throws {
+    init(in database: Database, url: URL?, tables: Set<String>? = nil) throws {
         let reader = StoreReader(database)
-        guard try reader.hasTable("Z_METADATA"),
+        guard try (tables ?? reader.tableNames()).contains("Z_METADATA"),
             let row = try reader.firstRow(
                 "SELECT Z_UUID, Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1")
         else {

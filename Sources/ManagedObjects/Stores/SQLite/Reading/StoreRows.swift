@@ -188,7 +188,7 @@ extension NSManagedObjectContext {
         guard let store = store as? SQLiteStore, store.persistentStoreCoordinator === coordinator else { return nil }
         let content = try store.content()
         let generation = pinnedGenerations?.generation(of: store)
-        return try store.reading(generation, consistently: true) { database in
+        return try store.reading(generation, .lastingState) { database in
             try body(StoreRows(store: store, content: content, database: database))
         }
     }

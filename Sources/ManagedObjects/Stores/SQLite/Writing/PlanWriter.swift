@@ -131,46 +131,52 @@ struct PlanWriter {
         // Most updates change the same columns as the one before.
         var current: UpdateStatement?
         defer { current?.prepared.finish() }
-        for update in group.changes {
-            var row = update.values
+        // By index, because a copy of an update counts references.
+        for index in group.changes.indices {
+            let (key, version) = (group.changes[index].key, group.changes[index].version)
+            let checksVersion = group.changes[index].checksVersion
+            var derived: ContiguousArray<Value>?
             if !derivations.slots.isEmpty {
-                var values = row.complete
+                var values = group.changes[index].values.complete
                 for (slot, value) in derivations.apply(to: &values, now: now) {
-                    outcome.computed.append((group.entity, update.key, slot, value))
+                    outcome.computed.append((group.entity, key, slot, value))
                 }
-                row = UpdatedValues(values)
+                derived = values
             }
-            if current?.changedSlots != update.slots || current?.checksVersion != update.checksVersion {
+            if current?.changedSlots != group.changes[index].slots || current?.checksVersion != checksVersion {
                 current?.prepared.finish()
-                let slots = update.slots.filter(writtenSlots.contains) + derivedSlots
+                let changed = group.changes[index].slots
+                let slots = changed.filter(writtenSlots.contains) + derivedSlots
                 let command =
-                    update.checksVersion
+                    checksVersion
                     ? entity.update(of: slots, where: .all([.key, .version]))
                     : entity.update(of: slots, version: .laterVersion())
                 current = UpdateStatement(
-                    changedSlots: update.slots, checksVersion: update.checksVersion, slots: slots,
+                    changedSlots: changed, checksVersion: checksVersion, slots: slots,
                     targets: Self.targets(of: slots, entity), prepared: try SQLStatement(command, in: database))
             }
             guard let statement = current else { continue }
-            if statement.hasStorageByte { try noteFiles(of: entity, key: update.key, slots: statement.slots) }
+            if statement.hasStorageByte { try noteFiles(of: entity, key: key, slots: statement.slots) }
             var position = 1
             for target in statement.targets {
-                position = try values.bind(row[target.slot], to: target, of: statement.prepared, at: position)
+                let value = derived?[target.slot] ?? group.changes[index].values[target.slot]
+                position = try values.bind(value, to: target, of: statement.prepared, at: position)
             }
             // The checked version is in the condition, after the key; the other one in the assignment, before it.
-            statement.prepared.bind(update.checksVersion ? update.key : update.version, at: position)
-            statement.prepared.bind(update.checksVersion ? update.version : update.key, at: position + 1)
+            statement.prepared.bind(checksVersion ? key : version, at: position)
+            statement.prepared.bind(checksVersion ? version : key, at: position + 1)
             do {
                 try statement.prepared.run()
             } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
-                try noteTaken(&finder, key: update.key, values: row.complete, error)
+                let values = derived ?? group.changes[index].values.complete
+                try noteTaken(&finder, key: key, values: values, error)
                 continue
             }
             if statement.prepared.changesCount == 0 {
-                try noteStale(group.entity, entity, key: update.key, version: update.version)
+                try noteStale(group.entity, entity, key: key, version: version)
             } else if history != nil {
-                let toMany = changedRelationships.indexes(of: group.entity, update)
-                history?.changes.update(entity, key: update.key, slots: statement.slots, toMany: toMany)
+                let toMany = changedRelationships.indexes(of: group.entity, group.changes[index])
+                history?.changes.update(entity, key: key, slots: statement.slots, toMany: toMany)
             }
         }
     }
