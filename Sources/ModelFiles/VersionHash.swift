@@ -74,8 +74,9 @@ extension VersionHash {
         }
         for name in properties.keys.sorted(by: isOrdered) { bytes += properties[name] ?? [] }
         bytes += (entity.versionHashModifier ?? "").utf8
-        for constraint in entity.uniquenessConstraints.map({ $0.joined(separator: ".") }).sorted(by: isOrdered) {
-            bytes += constraint.utf8
+        if !entity.uniquenessConstraints.isEmpty {
+            let constraints = entity.uniquenessConstraints.map { $0.count == 1 ? $0[0] : $0.joined(separator: ".") }
+            for constraint in constraints.sorted(by: isOrdered) { bytes += constraint.utf8 }
         }
         return SecureHash.sha256(bytes)
     }

@@ -60,7 +60,7 @@ public let NSSQLiteManualVacuumOption: String = "NSSQLiteManualVacuumOption"
 /// The maximum number of concurrent readers besides the connection that writes: a number.
 ///
 /// The connection that writes also reads, until a fetch and a save, or two fetches, meet. A save that meets the first one waits for
-/// its end.
+/// its end, unless it is asynchronous.
 public let NSPersistentStoreConnectionPoolMaxSizeKey: String = "NSPersistentStoreConnectionPoolMaxSize"
 
 /// The URL of a store of the same version of the model, from which a new store takes the names of its join tables and of

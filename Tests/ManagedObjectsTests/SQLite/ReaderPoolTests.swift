@@ -195,6 +195,22 @@ import Testing
         }
     }
 
+    @Test func `no save waits for a fetch that can be cancelled`() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let stack = try TestStack(url: folder.appendingPathComponent("Notes.sqlite"))
+        let store = try #require(stack.coordinator.persistentStores.first as? SQLiteStore)
+        let writer = try writer(of: store.content().connection)
+        for consistently in [false, true] {
+            let reader = try store.reading(nil, consistently: consistently) { ObjectIdentifier($0) }
+            #expect(reader == writer)
+            let cancellable = try FetchInterruption.interrupting(when: { false }) {
+                try store.reading(nil, consistently: consistently) { ObjectIdentifier($0) }
+            }
+            #expect(cancellable != writer)
+        }
+    }
+
     @Test func `connections that only read write nothing`() throws {
         try withConnection { connection in
             #expect(throws: DatabaseError.self) {

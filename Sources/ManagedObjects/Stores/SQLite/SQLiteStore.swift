@@ -83,11 +83,20 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
     enum Extent {
         /// Single statements, each with its own state.
         case statements
+        /// The same for statements that may take long: no write of this store waits for them where that is possible.
+        case lastingStatements
         /// Several statements that read the same state.
         case state
         /// The same for work that may take long, or execute code that writes: no write of this store waits for it where that is
         /// possible.
         case lastingState
+
+        var lasting: Extent {
+            switch self {
+            case .statements, .lastingStatements: .lastingStatements
+            case .state, .lastingState: .lastingState
+            }
+        }
     }
 
     func reading<Result>(
@@ -96,7 +105,7 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
         try reading(generation, consistently ? .state : .statements, body)
     }
 
-    /// Reads from the present state or from a pinned one.
+    /// Reads from the present state or from a pinned one. A read that ``FetchInterruption`` may end may take long.
     ///
     /// - Throws: `CocoaError.userCancelled` if ``FetchInterruption`` ends a statement.
     func reading<Result>(
@@ -107,7 +116,7 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
         }
         let interruption = Interruption(isRequested)
         do {
-            return try readingToTheEnd(generation, extent) { database in
+            return try readingToTheEnd(generation, extent.lasting) { database in
                 try interruption.run(on: database) { try body(database) }
             }
         } catch {
@@ -127,6 +136,7 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
             let connection = try content().connection
             return switch extent {
             case .statements: try connection.read(body)
+            case .lastingStatements: try connection.read(besideWrites: true, body)
             case .state: try connection.readConsistently(body)
             case .lastingState: try connection.readConsistently(besideWrites: true, body)
             }

@@ -1,5 +1,6 @@
 import Dispatch
 import GRDB
+import GRDBSQLite
 import Synchronization
 
 /// Decides which connection to a store with a write-ahead log reads: the one that writes, as long as no two accesses have met,
@@ -40,21 +41,17 @@ final class ReaderPool: Sendable {
     /// The access to the writing connection that is not made within another.
     private let writerAccess: Access
     private let configuration: Configuration
-    private let pageCacheByteCount: Int
     private let limit: Int
     private let free: DispatchSemaphore
     private let state = Mutex(State())
     /// Held while all connections are awaited, so that two calls of `close()` do not wait for each other.
     private let closing = Mutex(())
 
-    /// - Parameters:
-    ///   - writer: The connection that writes.
-    ///   - pageCacheByteCount: The memory that a connection will need for its pages.
-    init(besides writer: DatabaseQueue, configuration: Configuration, pageCacheByteCount: Int) {
+    /// - Parameter writer: The connection that writes.
+    init(besides writer: DatabaseQueue, configuration: Configuration) {
         self.writer = writer
         writerAccess = Access(writer, writer: writer, outer: nil)
         self.configuration = configuration.forReading
-        self.pageCacheByteCount = pageCacheByteCount
         limit = configuration.maximumReaderCount
         free = DispatchSemaphore(value: limit)
     }
@@ -74,8 +71,7 @@ final class ReaderPool: Sendable {
             defer { state.withLock { $0.isWriterReading = false } }
             return try Self.$access.withValue(accessToWriter(within: outer)) {
                 try writer.unsafeReentrantRead { database in
-                    // The next write begins a transaction of its own.
-                    defer { if database.isInsideTransaction { try? database.rollback() } }
+                    defer { finish(database) }
                     return try body(database)
                 }
             }
@@ -94,6 +90,14 @@ final class ReaderPool: Sendable {
         }
     }
 
+    /// Ends a read by the connection that writes.
+    private func finish(_ database: Database) {
+        // The next write begins a transaction of its own.
+        if database.isInsideTransaction { try? database.rollback() }
+        // Later reads will cache their pages in other connections.
+        if state.withLock({ $0.isConcurrent }) { sqlite3_db_release_memory(database.sqliteConnection) }
+    }
+
     private func beginWithWriter() -> Bool {
         state.withLock { state in
             guard !state.isClosed, !state.isConcurrent else { return false }
@@ -108,9 +112,7 @@ final class ReaderPool: Sendable {
             if state.isClosed { throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "Connection is closed") }
             return state.idle.popLast()
         }
-        if let idle { return idle }
-        LargePages.reserveHeap(byteCount: pageCacheByteCount)
-        return try DatabaseQueue(path: writer.path, configuration: configuration)
+        return try idle ?? DatabaseQueue(path: writer.path, configuration: configuration)
     }
 
     // MARK: - Writing

@@ -68,9 +68,8 @@ final class SQLiteConnection: Sendable {
             database = .writable(try DatabaseQueue(configuration: configuration))
             return
         }
-        let pageCacheByteCount = min(Int(file.byteCount), options.pageCacheByteCount)
-        // As much again for rows and objects.
-        LargePages.reserveHeap(byteCount: 2 * pageCacheByteCount)
+        // For the page cache, and as much again for rows and objects or for the cache of a connection that reads.
+        LargePages.reserveHeap(byteCount: 2 * min(Int(file.byteCount), options.pageCacheByteCount))
         let journalMode = try options.journalMode ?? Self.journalMode(of: file, configuration)
         let writer = try DatabaseQueue(path: file.path, configuration: configuration)
         try writer.writeWithoutTransaction { [file] database in
@@ -87,8 +86,7 @@ final class SQLiteConnection: Sendable {
         if journalMode == "wal" {
             mode = .pool
             heldReaders = HeldReaders(path: file.path, configuration: configuration)
-            readers = ReaderPool(
-                besides: writer, configuration: configuration, pageCacheByteCount: pageCacheByteCount)
+            readers = ReaderPool(besides: writer, configuration: configuration)
         } else {
             mode = .queue
             heldReaders = nil
@@ -139,7 +137,7 @@ final class SQLiteConnection: Sendable {
 
     // MARK: - Reading
 
-    private func withReader<Result>(besideWrites: Bool = false, _ body: (Database) throws -> Result) throws -> Result {
+    private func withReader<Result>(besideWrites: Bool, _ body: (Database) throws -> Result) throws -> Result {
         if let readers { return try readers.read(besideWrites: besideWrites, body) }
         return switch database {
         case .writable(let writer): try writer.unsafeReentrantRead(body)
@@ -149,9 +147,10 @@ final class SQLiteConnection: Sendable {
 
     /// Runs single statements; each reads its own state.
     ///
+    /// - Parameter besideWrites: As in ``readConsistently(besideWrites:_:)``.
     /// - Throws: The error of ``refuseStates(since:unless:)``, too.
-    func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        try withReader { database in
+    func read<Result>(besideWrites: Bool = false, _ body: (Database) throws -> Result) throws -> Result {
+        try withReader(besideWrites: besideWrites) { database in
             let result: Result
             do {
                 result = try body(database)
