@@ -47,8 +47,8 @@ public let NSPersistentStoreFileProtectionKey: String = "NSPersistentStoreFilePr
 /// Pragmas to execute on each connection: a dictionary from names to values.
 ///
 /// Without these pragmas, `journal_mode` is `wal`, `synchronous` is `normal` with that mode and `full` with others, and
-/// `cache_size` is -16000: the page cache of a connection grows to 16 MB, where it holds the indexes of some million rows. One
-/// connection writes, and up to ``NSPersistentStoreConnectionPoolMaxSizeKey`` read at once.
+/// `cache_size` is -16000: the page cache of the connection that writes grows to 16 MB, where it holds the indexes of some million
+/// rows. Up to ``NSPersistentStoreConnectionPoolMaxSizeKey`` other connections read at once, with 8 MB each.
 public let NSSQLitePragmasOption: String = "NSSQLitePragmasOption"
 
 /// Whether to run `ANALYZE` when the store is added: a Boolean.

@@ -30,8 +30,12 @@ struct ConnectionPragmaTests {
 
     private static let (full, normal) = (2, 1)
 
-    @Test func `without options the page cache has 16 MB, and a commit does not wait for the disk`() throws {
+    @Test func `without options the page cache has 16 MB, 8 for readers, and a commit does not wait for the disk`()
+        throws
+    {
         let connection = try open([:])
+        let reader = try connection.read(besideWrites: true) { try Settings($0) }
+        #expect(reader.cacheSize == -8_000)
         #expect(try connection.write { try Settings($0) } == Settings(-16_000, Self.normal))
         #expect(try connection.read { try Int.fetchOne($0, sql: "PRAGMA cache_size") } == -16_000)
         try connection.close()
@@ -41,6 +45,8 @@ struct ConnectionPragmaTests {
         let connection = try open(["cache_size": -4_000, "synchronous": "FULL"])
         #expect(try connection.write { try Settings($0) } == Settings(-4_000, Self.full))
         #expect(try connection.read { try Settings($0) } == Settings(-4_000, Self.full))
+        let reader = try connection.read(besideWrites: true) { try Settings($0) }
+        #expect(reader == Settings(-4_000, Self.full))
         try connection.close()
     }
 

@@ -85,6 +85,9 @@ final class SQLiteConnection: Sendable {
         database = .writable(writer)
         if journalMode == "wal" {
             mode = .pool
+            if let size = options.readerCacheSize {
+                configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = \(size)") }
+            }
             heldReaders = HeldReaders(path: file.path, configuration: configuration)
             readers = ReaderPool(besides: writer, configuration: configuration)
         } else {

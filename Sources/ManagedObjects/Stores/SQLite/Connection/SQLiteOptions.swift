@@ -16,6 +16,10 @@ struct SQLiteOptions: Sendable {
     /// the pages of its indexes again and again.
     private static let pageCache = (name: "cache_size", value: "-16000")
 
+    /// The size of the page cache of connections that only read beside the one that writes: half, because there may be several.
+    /// Nil if the options contain a size.
+    private(set) var readerCacheSize: Int? = -8000
+
     /// The most bytes that a connection's page cache takes; for a size in pages as if they had 4 KB.
     var pageCacheByteCount: Int {
         let size = pragmas.last { $0.name == "cache_size" }.flatMap { Int($0.value) } ?? 0
@@ -49,6 +53,7 @@ struct SQLiteOptions: Sendable {
             if name == "journal_mode" {
                 journalMode = value.lowercased()
             } else {
+                if name == "cache_size" { readerCacheSize = nil }
                 pragmas.removeAll { $0.name == name }
                 pragmas.append((name, value))
             }
