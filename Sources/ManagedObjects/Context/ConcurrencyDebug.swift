@@ -3,8 +3,8 @@ import Foundation
 /// Whether contexts and objects check that they are used on their queue.
 ///
 /// Off unless the program is started with the argument `-com.apple.CoreData.ConcurrencyDebug 1`, or has an environment variable
-/// of that name before Core Data is used first. Use on another queue then stops the program with a message. Cost: one comparison with a constant in each method of a context, each access to an
-/// object by key, and at an object's first change.
+/// of that name before Core Data is used first. Use on another queue then stops the program with a message. Cost: one comparison
+/// with a constant in each method of a context, each access to an object by key, and at an object's first change.
 enum ConcurrencyDebug {
     static let name = "com.apple.CoreData.ConcurrencyDebug"
 

@@ -2,9 +2,8 @@ import Foundation
 
 /// Finds the classes of entities.
 ///
-/// Swift finds a class by its name only as `Module.Class`, and models often omit the module. Such a
-/// name means the one class of that name in the program. Where there are several, the one that has registered is used;
-/// else the model must name the module.
+/// Swift finds a class by its name only as `Module.Class`, and models often omit the module. Such a name means the one class of
+/// that name in the program. Where there are several, the one that has registered is used; else the model must name the module.
 internal final class ManagedObjectClasses: @unchecked Sendable {  // because every access holds the lock
     static let shared = ManagedObjectClasses()
 

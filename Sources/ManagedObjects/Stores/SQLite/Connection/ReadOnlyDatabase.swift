@@ -44,6 +44,7 @@ final class ReadOnlyDatabase: Sendable {
         self.configuration = configuration
         self.prepare = prepare
         var shared = configuration
+        shared.readonly = true
         shared.prepareDatabase(prepare)
         heldReaders = HeldReaders(path: file.uri(parameters: "mode=ro"), configuration: shared)
         opened = Mutex(try Self.open(file, configuration, prepare))
