@@ -23,8 +23,10 @@ var targets: [Target] = [
     .target(name: "CodedErrors"),
     // Atomic writing of files, for all targets that write files.
     .target(name: "AtomicFiles"),
+    // XML as events, read on request.
+    .target(name: "XMLReading", dependencies: ["CodedErrors"]),
     // Property lists with UIDs and keyed archives, as plain values: no class is ever instantiated.
-    .target(name: "KeyedArchives", dependencies: ["CodedErrors"]),
+    .target(name: "KeyedArchives", dependencies: ["CodedErrors", "XMLReading"]),
     // The predicate language: tree, parser, printer, evaluator.
     .target(name: "PredicateLanguage"),
     // DEFLATE, for the copy of the model in a store.
@@ -32,9 +34,10 @@ var targets: [Target] = [
     // Models as plain values, in every form that Apple's tools write. A separate target, because the build plugin reads
     // models and must not link SQLite.
     .target(
-        name: "ModelFiles", dependencies: ["AtomicFiles", "CodedErrors", "KeyedArchives", "PredicateLanguage", "CZlib"]),
+        name: "ModelFiles",
+        dependencies: ["AtomicFiles", "CodedErrors", "KeyedArchives", "PredicateLanguage", "XMLReading", "CZlib"]),
     // Graph records and the documents that contain them, without managed objects.
-    .target(name: "GraphDocuments", dependencies: ["AtomicFiles", "CodedErrors", "KeyedArchives"]),
+    .target(name: "GraphDocuments", dependencies: ["AtomicFiles", "CodedErrors", "KeyedArchives", "XMLReading"]),
     // The entity classes of a model, as Swift text.
     .target(name: "ModelCodeGeneration", dependencies: ["ModelFiles"]),
     // The tool of the build plugin: compiles a model and writes its classes, without stores.
@@ -82,7 +85,7 @@ if engineIsBuilt {
         .target(
             name: "ManagedObjects",
             dependencies: [
-                "AtomicFiles", "KeyedArchives", "PredicateLanguage", "ModelFiles",
+                "AtomicFiles", "KeyedArchives", "PredicateLanguage", "ModelFiles", "XMLReading",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ] + postgreSQL),
         // The module `CoreData` outside Apple's platforms.
@@ -106,7 +109,7 @@ targets += [
     .target(
         name: "Coral",
         dependencies: coreData + engine + [
-            "AtomicFiles", "CodedErrors", "GraphDocuments", "KeyedArchives", "ModelFiles",
+            "AtomicFiles", "CodedErrors", "GraphDocuments", "KeyedArchives", "ModelFiles", "XMLReading",
         ]),
     // Random graphs of any model, and checks of their properties, for tests of programs that use the toolkit.
     .target(name: "CoralTesting", dependencies: ["Coral"]),
@@ -153,6 +156,7 @@ targets += exampleNames.map { name in
 // MARK: - Tests
 
 targets += [
+    .testTarget(name: "XMLReadingTests", dependencies: ["XMLReading"]),
     .testTarget(name: "KeyedArchivesTests", dependencies: ["KeyedArchives"]),
     .testTarget(name: "PredicateLanguageTests", dependencies: ["PredicateLanguage"]),
     .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles", "KeyedArchives"]),

@@ -1,27 +1,40 @@
 import Foundation
+import XMLReading
 
-#if canImport(FoundationXML)
-    import FoundationXML  // because outside Apple's platforms XMLParser is in a module of its own
-#endif
-
-/// The XML property list format. The parser is a stream parser, so nesting uses no stack.
+/// The XML property list format. It is read as a stream of events, so nesting uses no stack.
 public enum XMLPropertyList {
-    /// Reads an XML property list. UIDs, which XML represents as dictionaries with the key `CF$UID`, are recognised.
+    /// Reads an XML property list, in UTF-8 or, with a byte order mark, in UTF-16. UIDs, which XML represents as dictionaries
+    /// with the key `CF$UID`, are recognised.
     ///
     /// Throws ``ArchiveError`` when the XML is malformed or not a property list.
     public static func read(_ data: Data) throws -> PropertyListValue {
-        let reader = XMLPropertyListReader()
-        let parser = XMLParser(data: try XMLText.utf8(data))
-        parser.delegate = reader
-        parser.shouldResolveExternalEntities = false
-        _ = parser.parse()
-        if let failure = reader.failure { throw failure }
-        // For some malformed documents parse() returns true, but the error is set.
-        if reader.parseFailed || parser.parserError != nil {
-            throw ArchiveError(.malformed, "The XML is malformed near line \(max(parser.lineNumber, 1)).")
+        do {
+            let reader = XMLReader(data, documentTypes: .withoutDeclarations)
+            let value = try readContent(reader)
+            guard try reader.next() == .endOfDocument, let value else {
+                throw ArchiveError(.unknownFormat, "The XML is not a property list.")
+            }
+            return value
+        } catch let error as XMLError {
+            throw ArchiveError(error)
         }
-        guard let value = reader.root else { throw ArchiveError(.unknownFormat, "The XML is not a property list.") }
-        return value
+    }
+
+    /// Reads the content of an element `plist`, which may have begun, with its end; nil if it is empty.
+    ///
+    /// Throws ``ArchiveError`` for content that is not a property list, and `XMLError`.
+    package static func readContent(_ reader: XMLReader) throws -> PropertyListValue? {
+        var builder = XMLPropertyListBuilder()
+        while true {
+            switch try reader.next() {
+            case .start where reader.name == "plist" && reader.depth == 1: continue
+            case .start: try builder.begin(reader)
+            case .end where reader.name == "plist": return builder.root
+            case .end: try builder.end(reader)
+            case .text: builder.append(reader)
+            case .endOfDocument: return builder.root
+            }
+        }
     }
 }
 
@@ -34,9 +47,17 @@ extension PropertyListValue {
     }
 }
 
-/// Collects the values of an XML property list: of a document, or of an element `plist` inside another document. The
-/// reader of that document sets this object as the parser's delegate until the end of the element.
-package final class XMLPropertyListReader: NSObject, XMLParserDelegate {
+extension ArchiveError {
+    /// The error for a malformed document.
+    package init(_ error: XMLError) {
+        let offset = error.place?.offset ?? 0
+        let line = error.place.map { " (\($0))" } ?? ""
+        self.init(.malformed, "The XML is malformed: \(error.message)\(line)", at: .byte(offset))
+    }
+}
+
+/// Collects the values of an element `plist`.
+private struct XMLPropertyListBuilder {
     /// A container that is being read.
     private struct Container {
         var isDictionary: Bool
@@ -46,84 +67,66 @@ package final class XMLPropertyListReader: NSObject, XMLParserDelegate {
     }
 
     private static let depthLimit = 512
-    private static let containers: Set<String> = ["dict", "array"]
 
-    package private(set) var root: PropertyListValue?
-    package private(set) var failure: ArchiveError?
-    package private(set) var parseFailed = false
-    /// Called at the end of the element `plist`.
-    private let whenDone: ((XMLParser) -> Void)?
+    private(set) var root: PropertyListValue?
     private var open: [Container] = []
     private var text = ""
+    /// Whether an element without elements inside it is open.
+    private var isInValue = false
 
-    package init(whenDone: ((XMLParser) -> Void)? = nil) {
-        self.whenDone = whenDone
-    }
-
-    package func parser(
-        _ parser: XMLParser, didStartElement elementName: String, namespaceURI: String?, qualifiedName: String?,
-        attributes: [String: String]
-    ) {
-        text = ""
-        guard Self.containers.contains(elementName) else { return }
-        guard open.count < Self.depthLimit else {
-            return fail(ArchiveError(.tooLarge, "The property list is nested too deeply."), parser)
+    mutating func begin(_ reader: XMLReader) throws {
+        guard !isInValue, root == nil else {
+            throw error("<\(reader.name)> is not expected here.", reader)
         }
-        open.append(Container(isDictionary: elementName == "dict"))
-    }
-
-    package func parser(_ parser: XMLParser, foundCharacters string: String) {
-        text += string
-    }
-
-    package func parser(
-        _ parser: XMLParser, didEndElement elementName: String, namespaceURI: String?, qualifiedName: String?
-    ) {
-        let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
-        switch elementName {
-        case "plist":
-            whenDone?(parser)
+        text = ""
+        guard reader.name == "dict" || reader.name == "array" else {
+            isInValue = true
             return
+        }
+        guard open.count < Self.depthLimit else {
+            throw ArchiveError(.tooLarge, "The property list is nested too deeply.", at: .byte(reader.place.offset))
+        }
+        open.append(Container(isDictionary: reader.name == "dict"))
+    }
+
+    mutating func append(_ reader: XMLReader) {
+        if isInValue { text += reader.text }
+    }
+
+    mutating func end(_ reader: XMLReader) throws {
+        isInValue = false
+        let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        switch reader.name {
         case "key":
             guard let last = open.indices.last, open[last].isDictionary else {
-                return fail(ArchiveError(.malformed, "A key is outside a dictionary."), parser)
+                throw error("A key is outside a dictionary.", reader)
             }
             open[last].key = text
-        case "string": add(.string(text), parser)
-        case "true": add(.boolean(true), parser)
-        case "false": add(.boolean(false), parser)
+        case "string": try add(.string(text), reader)
+        case "true": try add(.boolean(true), reader)
+        case "false": try add(.boolean(false), reader)
         case "integer":
-            if let value = Int64(trimmed) {
-                add(.integer(value), parser)
-            } else {
-                add(UInt64(trimmed).map(PropertyListValue.unsignedInteger), parser)
-            }
-        case "real": add(Double(trimmed).map(PropertyListValue.real), parser)
-        case "date": add(ISO8601DateFormatter().date(from: trimmed).map(PropertyListValue.date), parser)
+            let value = Int64(trimmed).map(PropertyListValue.integer)
+            try add(value ?? UInt64(trimmed).map(PropertyListValue.unsignedInteger), reader)
+        case "real": try add(Double(trimmed).map(PropertyListValue.real), reader)
+        case "date": try add(ISO8601DateFormatter().date(from: trimmed).map(PropertyListValue.date), reader)
         case "data":
-            add(Data(base64Encoded: text, options: .ignoreUnknownCharacters).map(PropertyListValue.data), parser)
+            try add(Data(base64Encoded: text, options: .ignoreUnknownCharacters).map(PropertyListValue.data), reader)
         case "dict", "array":
             guard let container = open.popLast() else { return }
             if container.isDictionary {
                 let number = container.dictionary.count == 1 ? container.dictionary["CF$UID"]?.integer : nil
-                add(number.map { .uid(Int($0)) } ?? .dictionary(container.dictionary), parser)
+                try add(number.map { .uid(Int($0)) } ?? .dictionary(container.dictionary), reader)
             } else {
-                add(.array(container.elements), parser)
+                try add(.array(container.elements), reader)
             }
-        default: fail(ArchiveError(.malformed, "<\(elementName)> is not an element of a property list."), parser)
+        default: throw error("<\(reader.name)> is not an element of a property list.", reader)
         }
         text = ""
     }
 
-    package func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {
-        parseFailed = true
-    }
-
-    private func add(_ value: PropertyListValue?, _ parser: XMLParser) {
-        guard let value else {
-            let message = "'\(text)' near line \(parser.lineNumber) is not a valid value."
-            return fail(ArchiveError(.malformed, message), parser)
-        }
+    private mutating func add(_ value: PropertyListValue?, _ reader: XMLReader) throws {
+        guard let value else { throw error("'\(text.prefix(40))' is not a valid value.", reader) }
         guard let last = open.indices.last else {
             root = value
             return
@@ -132,15 +135,12 @@ package final class XMLPropertyListReader: NSObject, XMLParserDelegate {
             open[last].elements.append(value)
             return
         }
-        guard let key = open[last].key else {
-            return fail(ArchiveError(.malformed, "A value near line \(parser.lineNumber) has no key."), parser)
-        }
+        guard let key = open[last].key else { throw error("A value has no key.", reader) }
         open[last].dictionary[key] = value
         open[last].key = nil
     }
 
-    private func fail(_ error: ArchiveError, _ parser: XMLParser) {
-        if failure == nil { failure = error }
-        parser.abortParsing()
+    private func error(_ message: String, _ reader: XMLReader) -> ArchiveError {
+        ArchiveError(.malformed, "\(message) (\(reader.place))", at: .byte(reader.place.offset))
     }
 }

@@ -142,7 +142,7 @@ struct ModelSourceTests {
                 .invalidValue, 3
             ),
             ("<model>\n<entity name='A' isAbstract='maybe'/></model>", .invalidValue, 2),
-            ("<model>\n<entity name='A'>\n", .malformedFile, 2),
+            ("<model>\n<entity name='A'>\n", .malformedFile, 3),
             ("<model>\n<fetchRequest name='f' entity='A' predicateString='a =='/></model>", .invalidPredicate, 2),
             ("<plist/>", .unknownFormat, 1),
         ]

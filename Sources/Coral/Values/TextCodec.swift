@@ -1,5 +1,6 @@
 import CoreData
 import GraphDocuments
+import XMLReading
 
 /// Text. Texts are equal if their UTF-8 is, as for SQLite: canonically equivalent texts differ.
 struct TextCodec: AttributeCodec {

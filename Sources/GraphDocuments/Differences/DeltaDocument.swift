@@ -80,9 +80,7 @@ public enum DeltaDocument {
             let tree = try PropertyListDocumentReader.tree(data, limits: limits)
             return try read(TreeTokens(tree, byteCount: data.count, limits: limits), limits)
         case .xml:
-            let stream = XMLTokenStream(
-                try XMLByteStream(MemorySource(data), limits: limits), depthLimit: limits.depth)
-            return try read(XMLTokens(stream, byteCount: data.count, limits: limits), limits)
+            return try read(XMLTokens(MemorySource(data), limits: limits), limits)
         }
     }
 

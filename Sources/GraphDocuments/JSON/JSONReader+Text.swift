@@ -1,4 +1,5 @@
 import Foundation
+import XMLReading
 
 extension JSONReader {
     /// Reads a string whose opening quote is next.

@@ -1,4 +1,5 @@
 import Foundation
+import XMLReading
 
 /// Writes JSON token by token into an output.
 ///

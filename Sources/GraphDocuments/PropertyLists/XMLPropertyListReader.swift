@@ -1,47 +1,38 @@
 import Foundation
-import KeyedArchives
-
-#if canImport(FoundationXML)
-    import FoundationXML
-#endif
+import XMLReading
 
 /// Reads Apple's XML property list as a tree.
 ///
 /// `PropertyListSerialization` is not used, because it is recursive and a hostile document could overflow the stack.
 enum XMLPropertyListReader {
     static func tree(_ data: Data, depthLimit: Int) throws -> ReadableValue {
-        try XMLProlog.check(data, allowsPlainDocumentType: true)
-        // Outside Apple's platforms the parser traps on invalid UTF-8.
-        if let invalid = data.withUnsafeBytes({ UTF8Check.firstInvalid(in: $0) }) {
-            throw DocumentError(.invalidText, "The text is not valid UTF-8.", at: DocumentPlace(offset: invalid))
+        let reader = XMLReader(data, documentTypes: .withoutDeclarations)
+        var builder = PropertyListBuilder(reader: reader, depthLimit: depthLimit)
+        do {
+            while true {
+                switch try reader.next() {
+                case .start: try builder.begin()
+                case .end: try builder.end()
+                case .text: builder.append()
+                case .endOfDocument:
+                    try reader.checkEncoding()
+                    guard let root = builder.root else { throw reader.error(.syntax, "The property list is empty.") }
+                    return root
+                }
+            }
+        } catch let error as XMLError {
+            throw DocumentError(error)
         }
-        if let offset = XMLInstructionScan.firstBare(in: data) {
-            throw DocumentError(
-                .syntax, "A processing instruction has no content.", at: DocumentPlace(offset: offset))
-        }
-        let builder = PropertyListBuilder(depthLimit: depthLimit)
-        var bytes = Array(data)
-        XMLDeclaration.blank(&bytes)
-        let parser = XMLParser(data: Data(bytes))
-        parser.shouldResolveExternalEntities = false
-        parser.delegate = builder
-        let succeeded = parser.parse()
-        if let error = builder.error { throw error }
-        guard succeeded, let tree = builder.root else {
-            throw DocumentError(.truncated, "The property list is truncated.")
-        }
-        return tree
     }
 }
 
-/// Builds the tree from the parser's events.
-private final class PropertyListBuilder: NSObject, XMLParserDelegate {
-    private(set) var root: ReadableValue?
-    private(set) var error: DocumentError?
+/// Builds the tree from the reader's events.
+private struct PropertyListBuilder {
+    private let reader: XMLReader
     private let depthLimit: Int
+    private(set) var root: ReadableValue?
     private var open: [Container] = []
     private var text: String?
-    private var hasPlist = false
 
     private struct Container {
         var isDictionary: Bool
@@ -51,69 +42,57 @@ private final class PropertyListBuilder: NSObject, XMLParserDelegate {
         var members: [ReadableValue.Member] = []
     }
 
-    init(depthLimit: Int) {
+    init(reader: XMLReader, depthLimit: Int) {
+        self.reader = reader
         self.depthLimit = depthLimit
     }
 
-    private func fail(_ parser: XMLParser, _ code: DocumentError.Code, _ message: String) {
-        if error == nil {
-            error = DocumentError(
-                code, message, at: DocumentPlace(offset: 0, line: parser.lineNumber, column: parser.columnNumber))
+    mutating func begin() throws {
+        guard text == nil else { throw reader.error(.syntax, "An element is inside a value.") }
+        guard (reader.name == "plist") == (reader.depth == 1) else {
+            let isRoot = reader.depth == 1
+            throw reader.error(
+                .syntax, isRoot ? "The document is not a property list." : "A property list is inside another.")
         }
-        parser.abortParsing()
-    }
-
-    func parser(
-        _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
-        attributes: [String: String]
-    ) {
-        guard error == nil else { return }
-        guard text == nil else { return fail(parser, .syntax, "An element is inside a value.") }
-        guard hasPlist || name == "plist" else { return fail(parser, .syntax, "The document is not a property list.") }
-        switch name {
-        case "plist":
-            if hasPlist { fail(parser, .syntax, "A property list is inside another.") }
-            hasPlist = true
+        switch reader.name {
+        case "plist": break
         case "dict", "array":
             guard open.count < depthLimit else {
-                return fail(parser, .limit, "The property list nests deeper than \(depthLimit) levels.")
+                throw reader.error(.limit, "The property list nests deeper than \(depthLimit) levels.")
             }
-            open.append(Container(isDictionary: name == "dict"))
+            open.append(Container(isDictionary: reader.name == "dict"))
         case "key", "string", "integer", "real", "date", "data", "true", "false": text = ""
-        default: fail(parser, .syntax, "The element <\(name)> is unknown in property lists.")
+        default: throw reader.error(.syntax, "The element <\(reader.name)> is unknown in property lists.")
         }
     }
 
-    func parser(_ parser: XMLParser, foundCharacters string: String) {
-        text?.append(string)
+    mutating func append() {
+        if text != nil { text?.append(reader.text) }
     }
 
-    func parser(_ parser: XMLParser, foundCDATA block: Data) {
-        text?.append(String(decoding: block, as: UTF8.self))
-    }
-
-    func parser(_ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?) {
-        guard error == nil, name != "plist" else { return }
+    mutating func end() throws {
+        let name = reader.name
+        guard name != "plist" else { return }
         let content = text ?? ""
         text = nil
         switch name {
         case "dict", "array":
             guard let container = open.popLast() else { return }
-            guard container.key == nil else { return fail(parser, .syntax, "A key has no value.") }
-            add(container.isDictionary ? .dictionary(container.members) : .array(container.values), parser)
+            guard container.key == nil else { throw reader.error(.syntax, "A key has no value.") }
+            try add(container.isDictionary ? .dictionary(container.members) : .array(container.values))
         case "key":
             guard let top = open.indices.last, open[top].isDictionary, open[top].key == nil else {
-                return fail(parser, .syntax, "A key is outside a dictionary, or follows another key.")
+                throw reader.error(.syntax, "A key is outside a dictionary, or follows another key.")
             }
             guard open[top].keys.insert(content).inserted else {
-                return fail(parser, .duplicateKey, "The key \"\(content)\" occurs twice in one dictionary.")
+                throw reader.error(.duplicateKey, "The key \"\(content)\" occurs twice in one dictionary.")
             }
             open[top].key = content
         default:
             guard let value = value(name, content) else {
-                return fail(parser, .wrongType, "The content of <\(name)> is not valid: \(content.prefix(40)).")
+                throw reader.error(.wrongType, "The content of <\(name)> is not valid: \(content.prefix(40)).")
             }
-            add(.value(value), parser)
+            try add(.value(value))
         }
     }
 
@@ -130,9 +109,9 @@ private final class PropertyListBuilder: NSObject, XMLParserDelegate {
         }
     }
 
-    private func add(_ value: ReadableValue, _ parser: XMLParser) {
+    private mutating func add(_ value: ReadableValue) throws {
         guard let top = open.indices.last else {
-            if root != nil { return fail(parser, .syntax, "The property list has two roots.") }
+            if root != nil { throw reader.error(.syntax, "The property list has two roots.") }
             root = value
             return
         }
@@ -142,12 +121,7 @@ private final class PropertyListBuilder: NSObject, XMLParserDelegate {
             open[top].key = nil
             open[top].members.append(.init(name: key, value: value))
         } else {
-            fail(parser, .syntax, "A value in a dictionary has no key.")
+            throw reader.error(.syntax, "A value in a dictionary has no key.")
         }
-    }
-
-    // For malformed XML the result of `parse()` is not reliable, but this callback is.
-    func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {
-        fail(parser, .syntax, "The XML is malformed (\((parseError as NSError).code)).")
     }
 }

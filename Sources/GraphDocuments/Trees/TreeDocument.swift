@@ -91,9 +91,7 @@ public enum TreeDocument {
             var tokens = TreeTokens(tree, byteCount: data.count, limits: options.limits)
             return try only(&tokens, depthLimit)
         case .xml:
-            let stream = XMLTokenStream(
-                try XMLByteStream(MemorySource(data), limits: options.limits), depthLimit: options.limits.depth)
-            var tokens = XMLTokens(stream, byteCount: data.count, limits: options.limits)
+            var tokens = XMLTokens(MemorySource(data), limits: options.limits)
             return try only(&tokens, depthLimit)
         }
     }

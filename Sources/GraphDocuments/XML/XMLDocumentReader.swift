@@ -1,21 +1,20 @@
 import Foundation
+import XMLReading
 
 /// Reads records from this library's XML. Streams; memory grows with depth, not with length. Documents with a document
 /// type, or in another encoding than UTF-8, are rejected.
 public struct XMLDocumentReader: DocumentReader {
     private var reader: TokenRecordReader<XMLTokens>
 
-    /// Reads the header. The source is read on a separate thread, so nothing else may use it. Throws `DocumentError`.
+    /// Reads the header. Throws `DocumentError`.
     public init(_ source: any ByteSource, schema: GraphSchema, options: ReadingOptions = ReadingOptions()) throws {
         if let byteCount = source.byteCount, byteCount > options.limits.documentSize {
             throw DocumentError(
                 .limit, "The document is larger than \(options.limits.documentSize) bytes.",
                 at: DocumentPlace(offset: options.limits.documentSize))
         }
-        let bytes = try XMLByteStream(source, limits: options.limits)
-        let stream = XMLTokenStream(bytes, depthLimit: options.limits.depth)
         reader = try TokenRecordReader(
-            XMLTokens(stream, byteCount: source.byteCount, limits: options.limits), schema: schema, options: options)
+            XMLTokens(source, limits: options.limits), schema: schema, options: options)
     }
 
     /// Reads the header of a document in memory. Throws `DocumentError`.
@@ -34,30 +33,38 @@ public struct XMLDocumentReader: DocumentReader {
     public mutating func nextPlaced() throws -> PlacedRecord? { try reader.nextPlaced() }
 }
 
-/// The tokens of an XML document. Its parser reports lines and columns, but no byte offsets.
+/// The tokens of an XML document.
 struct XMLTokens: TokenSource {
-    private let owner: XMLTokenStreamOwner
-    private var batch: ArraySlice<XMLToken> = []
+    private var tokenizer: XMLTokenizer
     private var current = XMLToken(token: .end)
     private let limits: DocumentLimits
     let byteCount: Int?
     private(set) var depth = 0
     private var isFinished = false
 
-    init(_ stream: XMLTokenStream, byteCount: Int?, limits: DocumentLimits) {
-        owner = XMLTokenStreamOwner(stream)
-        self.byteCount = byteCount
+    init(_ source: any ByteSource, limits: DocumentLimits) {
+        byteCount = source.byteCount
         self.limits = limits
+        var rest = limits.documentSize
+        let reader = XMLReader(documentTypes: .none) { buffer in
+            let count = try source.read(into: buffer)
+            rest -= count
+            guard rest >= 0 else {
+                throw DocumentError(
+                    .limit, "The document is larger than \(limits.documentSize) bytes.",
+                    at: DocumentPlace(offset: limits.documentSize))
+            }
+            return count
+        }
+        tokenizer = XMLTokenizer(reader, depthLimit: limits.depth)
     }
 
-    /// Known only at the end.
-    var bytesRead: Int { isFinished ? byteCount ?? 0 : 0 }
+    /// The position of the last token; the whole document at its end.
+    var bytesRead: Int { isFinished ? byteCount ?? current.place.offset : current.place.offset }
 
     mutating func next() throws -> DocumentToken {
-        if batch.isEmpty, !isFinished {
-            if let next = try owner.stream.next() { batch = next[...] } else { isFinished = true }
-        }
-        guard let token = batch.popFirst() else {
+        guard let token = try tokenizer.next() else {
+            isFinished = true
             current.token = .end
             return .end
         }
@@ -93,6 +100,8 @@ struct XMLTokens: TokenSource {
         }
     }
 
-    var mark: PlaceMark { PlaceMark(offset: 0, line: current.line, column: current.column) }
-    var place: DocumentPlace { DocumentPlace(offset: 0, line: current.line, column: current.column) }
+    var mark: PlaceMark {
+        PlaceMark(offset: current.place.offset, line: current.place.line, column: current.place.column)
+    }
+    var place: DocumentPlace { DocumentPlace(current.place) }
 }

@@ -1,17 +1,19 @@
-import Foundation
+import XMLReading
 
-#if canImport(FoundationXML)
-    import FoundationXML
-#endif
+/// A token of an XML document, with its text and its position.
+struct XMLToken: Sendable {
+    var token: DocumentToken
+    var text = ""
+    var place = XMLPlace()
+}
 
-/// Converts the parser's callbacks to the tokens of the same document in JSON.
-final class XMLTokenizer: NSObject, XMLParserDelegate {
-    private(set) var error: DocumentError?
-    /// Whether the document's last element has ended.
-    private(set) var isComplete = false
+/// Converts the events of an XML document to the tokens of the same document in JSON.
+struct XMLTokenizer {
+    private let reader: XMLReader
     private let depthLimit: Int
-    private let deliver: ([XMLToken]) -> Bool
-    private var batch: [XMLToken] = []
+    /// The tokens of the last event, in reverse order.
+    private var waiting: [XMLToken] = []
+    private var hasEnded = false
     private var open: [Element] = []
     private var text: String?
     private var isEscaped = false
@@ -35,101 +37,97 @@ final class XMLTokenizer: NSObject, XMLParserDelegate {
         case null
     }
 
-    init(depthLimit: Int, deliver: @escaping ([XMLToken]) -> Bool) {
+    init(_ reader: XMLReader, depthLimit: Int) {
+        self.reader = reader
         self.depthLimit = depthLimit
-        self.deliver = deliver
     }
 
-    /// Delivers the collected tokens.
-    func flush() {
-        guard !batch.isEmpty else { return }
-        _ = deliver(batch)
-        batch = []
-    }
-
-    private func fail(_ parser: XMLParser, _ code: DocumentError.Code, _ message: String) {
-        if error == nil {
-            error = DocumentError(
-                code, message, at: DocumentPlace(offset: 0, line: parser.lineNumber, column: parser.columnNumber))
+    /// Reads the next token; nil after the last. Throws `DocumentError`.
+    mutating func next() throws -> XMLToken? {
+        do {
+            while true {
+                if let token = waiting.popLast() { return token }
+                if hasEnded { return nil }
+                switch try reader.next() {
+                case .start: try begin()
+                case .end: try end()
+                case .text: try append()
+                case .endOfDocument: hasEnded = true
+                }
+                if waiting.count > 1 { waiting.reverse() }
+            }
+        } catch let error as XMLError {
+            throw DocumentError(error)
         }
-        parser.abortParsing()
     }
 
-    private func emit(_ parser: XMLParser, _ token: DocumentToken, _ text: String = "") {
-        batch.append(XMLToken(token: token, text: text, line: parser.lineNumber, column: parser.columnNumber))
-        guard batch.count >= 1024 else { return }
-        if !deliver(batch) {
-            error = error ?? DocumentError(.misuse, "Reading was cancelled.")
-            parser.abortParsing()
-        }
-        batch = []
+    private mutating func emit(_ token: DocumentToken, _ text: String = "") {
+        waiting.append(XMLToken(token: token, text: text, place: reader.place))
     }
 
     // MARK: - Elements
 
-    func parser(
-        _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
-        attributes: [String: String]
-    ) {
-        guard error == nil else { return }
-        guard text == nil else { return fail(parser, .syntax, "The element <\(name)> is inside a value.") }
+    private mutating func begin() throws {
+        guard text == nil else { throw reader.error(.syntax, "The element <\(reader.name)> is inside a value.") }
         guard open.count < depthLimit else {
-            return fail(parser, .limit, "The document nests deeper than \(depthLimit) levels.")
+            throw reader.error(.limit, "The document nests deeper than \(depthLimit) levels.")
         }
-        switch (name, open.last) {
-        case ("graph", nil) where !isComplete:
-            emit(parser, .beginObject)
+        if reader.depth == 1 { try reader.checkEncoding() }
+        let attributes = reader.attributes
+        switch (reader.name, open.last) {
+        case ("graph", nil):
+            emit(.beginObject)
             open.append(.graph)
-        case ("changes", nil) where !isComplete:
-            emit(parser, .beginObject)
+        case ("changes", nil):
+            emit(.beginObject)
             open.append(.changes)
-        case ("tree", nil) where !isComplete:
+        case ("tree", nil):
             isTree = true
             open.append(.tree)
         case ("change", .changes):
-            beginObjects(parser, RecordMember.changes)
+            beginObjects(RecordMember.changes)
             open.append(.change)
         case ("header", .graph) where !hasObjects, ("header", .changes) where !hasObjects:
-            emit(parser, .key, RecordMember.header)
+            emit(.key, RecordMember.header)
             open.append(.header)
         case ("object", .graph):
-            beginObjects(parser, RecordMember.objects)
-            beginObject(parser, attributes)
-        case ("object", .toMany): beginObject(parser, attributes)
+            beginObjects(RecordMember.objects)
+            beginObject(attributes)
+        case ("object", .toMany): beginObject(attributes)
         case ("object", .toOne(isEmpty: true)):
             open[open.count - 1] = .toOne(isEmpty: false)
-            beginObject(parser, attributes)
+            beginObject(attributes)
         case ("attribute", .object), ("member", .composite):
-            emit(parser, .key, attributes["name"] ?? "")
-            beginValue(parser, attributes)
-        case ("relationship", .object): beginRelationship(parser, attributes)
-        case ("reference", .toMany): reference(parser, attributes)
+            emit(.key, attributes["name"] ?? "")
+            try beginValue(attributes)
+        case ("relationship", .object): beginRelationship(attributes)
+        case ("reference", .toMany): try reference(attributes)
         case ("reference", .toOne(isEmpty: true)):
             open[open.count - 1] = .toOne(isEmpty: false)
-            reference(parser, attributes)
+            try reference(attributes)
         case ("archive", .transformable):
-            emit(parser, .key, ValueTag.archive.rawValue)
+            emit(.key, ValueTag.archive.rawValue)
             open.append(.archive)
             text = ""
         case ("readable", .transformable):
-            emit(parser, .key, ValueTag.readable.rawValue)
+            emit(.key, ValueTag.readable.rawValue)
             open.append(.readable)
         case ("array", _) where holdsTrees:
-            emit(parser, .beginArray)
+            emit(.beginArray)
             open.append(.array)
         case ("dictionary", _) where holdsTrees:
-            emit(parser, .beginObject)
+            emit(.beginObject)
             open.append(.dictionary)
         case ("value", _) where holdsTrees:
-            beginValue(parser, attributes, isTree: true)
+            try beginValue(attributes, isTree: true)
         case ("entry", .dictionary):
             guard let key = XMLText.unescaped(attributes["key"] ?? "") else {
-                return fail(parser, .syntax, "A key has an invalid escape.")
+                throw reader.error(.syntax, "A key has an invalid escape.")
             }
-            emit(parser, .key, isTree ? key : TreeDocument.escapedKey(key))
+            emit(.key, isTree ? key : TreeDocument.escapedKey(key))
             open.append(.entry)
         default:
-            fail(parser, .syntax, "The element <\(name)> is not allowed here.")
+            throw reader.error(.syntax, "The element <\(reader.name)> is not allowed here.")
         }
     }
 
@@ -142,52 +140,52 @@ final class XMLTokenizer: NSObject, XMLParserDelegate {
     }
 
     /// Opens the array of the document's objects or changes, at the first of them.
-    private func beginObjects(_ parser: XMLParser, _ key: String) {
+    private mutating func beginObjects(_ key: String) {
         guard !hasObjects else { return }
         hasObjects = true
-        emit(parser, .key, key)
-        emit(parser, .beginArray)
+        emit(.key, key)
+        emit(.beginArray)
     }
 
-    private func beginObject(_ parser: XMLParser, _ attributes: [String: String]) {
-        emit(parser, .beginObject)
+    private mutating func beginObject(_ attributes: XMLAttributes) {
+        emit(.beginObject)
         open.append(.object)
         if let id = attributes["id"] {
-            emit(parser, .key, RecordMember.id)
-            emit(parser, .string, id)
+            emit(.key, RecordMember.id)
+            emit(.string, id)
         }
         if let entity = attributes["entity"] {
-            emit(parser, .key, RecordMember.entity)
-            emit(parser, .string, entity)
+            emit(.key, RecordMember.entity)
+            emit(.string, entity)
         }
         if attributes["deleted"] == "true" {
-            emit(parser, .key, RecordMember.deleted)
-            emit(parser, .true)
+            emit(.key, RecordMember.deleted)
+            emit(.true)
         }
     }
 
-    private func reference(_ parser: XMLParser, _ attributes: [String: String]) {
-        guard let id = attributes["id"] else { return fail(parser, .syntax, "A reference has no id.") }
-        emit(parser, .string, id)
+    private mutating func reference(_ attributes: XMLAttributes) throws {
+        guard let id = attributes["id"] else { throw reader.error(.syntax, "A reference has no id.") }
+        emit(.string, id)
         open.append(.reference)
     }
 
-    private func beginRelationship(_ parser: XMLParser, _ attributes: [String: String]) {
-        emit(parser, .key, attributes["name"] ?? "")
+    private mutating func beginRelationship(_ attributes: XMLAttributes) {
+        emit(.key, attributes["name"] ?? "")
         if attributes["null"] == "true" {
-            emit(parser, .null)
+            emit(.null)
             open.append(.null)
         } else if attributes["many"] == "true" {
-            emit(parser, .beginArray)
+            emit(.beginArray)
             open.append(.toMany)
         } else {
             open.append(.toOne(isEmpty: true))
         }
     }
 
-    private func beginValue(_ parser: XMLParser, _ attributes: [String: String], isTree: Bool = false) {
+    private mutating func beginValue(_ attributes: XMLAttributes, isTree: Bool = false) throws {
         if attributes["null"] == "true" {
-            emit(parser, .null)
+            emit(.null)
             return open.append(.null)
         }
         isEscaped = attributes["escaped"] == "true"
@@ -198,85 +196,69 @@ final class XMLTokenizer: NSObject, XMLParserDelegate {
         }
         switch type {
         case "transformable":
-            emit(parser, .beginObject)
+            emit(.beginObject)
             open.append(.transformable)
         case "composite":
             // A tag with the elements, which is also accepted for a declared composite.
-            emit(parser, .beginObject)
-            emit(parser, .key, ValueTag.composite.rawValue)
-            emit(parser, .beginObject)
+            emit(.beginObject)
+            emit(.key, ValueTag.composite.rawValue)
+            emit(.beginObject)
             open.append(.composite(closing: 2))
         case "file":
-            emit(parser, .beginObject)
+            emit(.beginObject)
             if let size = attributes["size"] {
-                emit(parser, .key, ValueTag.size.rawValue)
-                emit(parser, .string, size)
+                emit(.key, ValueTag.size.rawValue)
+                emit(.string, size)
             }
-            emit(parser, .key, ValueTag.file.rawValue)
+            emit(.key, ValueTag.file.rawValue)
             open.append(.scalar(closing: 1))
             text = ""
         default:
             guard ValueTag(rawValue: "$" + type) != nil else {
-                return fail(parser, .unsupported, "The type \"\(type)\" is unknown.")
+                throw reader.error(.unsupported, "The type \"\(type)\" is unknown.")
             }
-            emit(parser, .beginObject)
-            emit(parser, .key, "$" + type)
+            emit(.beginObject)
+            emit(.key, "$" + type)
             open.append(.scalar(closing: 1))
             text = ""
         }
     }
 
-    func parser(_ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?) {
-        guard error == nil, let element = open.popLast() else { return }
+    private mutating func end() throws {
+        guard let element = open.popLast() else { return }
         switch element {
         case .graph, .changes:
-            if hasObjects { emit(parser, .endArray) }
-            emit(parser, .endObject)
-            isComplete = true
-        case .tree: isComplete = true
-        case .object, .dictionary, .transformable: emit(parser, .endObject)
-        case .array, .toMany: emit(parser, .endArray)
-        case .toOne(let isEmpty): if isEmpty { emit(parser, .null) }
-        case .composite(let closing): for _ in 0..<closing { emit(parser, .endObject) }
-        case .archive: endText(parser, closing: 0)
-        case .scalar(let closing): endText(parser, closing: closing)
-        case .header, .entry, .readable, .reference, .null, .change: break
+            if hasObjects { emit(.endArray) }
+            emit(.endObject)
+        case .object, .dictionary, .transformable: emit(.endObject)
+        case .array, .toMany: emit(.endArray)
+        case .toOne(let isEmpty): if isEmpty { emit(.null) }
+        case .composite(let closing): for _ in 0..<closing { emit(.endObject) }
+        case .archive: try endText(closing: 0)
+        case .scalar(let closing): try endText(closing: closing)
+        case .header, .entry, .readable, .reference, .null, .change, .tree: break
         }
     }
 
-    private func endText(_ parser: XMLParser, closing: Int) {
+    private mutating func endText(closing: Int) throws {
         var content = text ?? ""
         text = nil
         if isEscaped {
             guard let unescaped = XMLText.unescaped(content) else {
-                return fail(parser, .syntax, "The text has an invalid escape.")
+                throw reader.error(.syntax, "The text has an invalid escape.")
             }
             content = unescaped
             isEscaped = false
         }
-        emit(parser, .string, content)
-        for _ in 0..<closing { emit(parser, .endObject) }
+        emit(.string, content)
+        for _ in 0..<closing { emit(.endObject) }
     }
 
-    // MARK: - Text
-
-    func parser(_ parser: XMLParser, foundCharacters string: String) {
-        guard error == nil else { return }
+    private mutating func append() throws {
         if text != nil {
-            text?.append(string)
-        } else if string.utf8.contains(where: { $0 > 0x20 }) {
-            fail(parser, .syntax, "There is text between elements.")
+            text?.append(reader.text)
+        } else if !reader.textIsBlank {
+            throw reader.error(.syntax, "There is text between elements.")
         }
-    }
-
-    func parser(_ parser: XMLParser, foundCDATA block: Data) {
-        text?.append(String(decoding: block, as: UTF8.self))
-    }
-
-    // For malformed XML the result of `parse()` is not reliable, but this callback is.
-    func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {
-        guard error == nil else { return }
-        let isTruncated = isComplete == false && open.isEmpty == false && (parseError as NSError).code == 5
-        fail(parser, isTruncated ? .truncated : .syntax, "The XML is malformed (\((parseError as NSError).code)).")
     }
 }

@@ -1,9 +1,6 @@
 import Foundation
 import KeyedArchives
-
-#if canImport(FoundationXML)
-    import FoundationXML  // because outside Apple's platforms XMLParser is in a module of its own
-#endif
+import XMLReading
 
 /// An element of the XML of a source model or mapping model, with its line.
 final class SourceElement {
@@ -26,67 +23,40 @@ final class SourceElement {
     }
 }
 
-/// Parses XML to a tree of elements.
-final class SourceElementReader: NSObject, XMLParserDelegate {
+/// Reads XML as a tree of elements.
+enum SourceElementReader {
     /// The maximum depth. Source models nest five levels deep, property lists in mapping models eight.
     private static let depthLimit = 32
 
-    private var open: [SourceElement] = []
-    private var root: SourceElement?
-    private var tooDeep = false
-
     /// Reads the root element. Throws ``ModelError`` with the line when the XML is malformed.
     static func read(_ data: Data, file: String?) throws -> SourceElement {
-        let reader = SourceElementReader()
-        let text = try ModelArchive.reportingErrors(in: file) { try XMLText.utf8(data) }
-        let parser = XMLParser(data: text)
-        parser.delegate = reader
-        parser.shouldResolveExternalEntities = false
-        _ = parser.parse()
-        // For some malformed documents parse() returns true, but the error is set.
-        if reader.tooDeep {
+        let reader = XMLReader(data, documentTypes: .withoutDeclarations)
+        var root: SourceElement?
+        var open: [SourceElement] = []
+        do {
+            while true {
+                switch try reader.next() {
+                case .start:
+                    guard open.count < depthLimit else {
+                        throw ModelError(
+                            .malformedFile, "The elements are nested too deeply for a model.", file: file,
+                            line: reader.place.line)
+                    }
+                    let element = SourceElement(
+                        name: reader.name, attributes: reader.attributes.dictionary, line: reader.place.line)
+                    open.last?.children.append(element)
+                    open.append(element)
+                    if root == nil { root = element }
+                case .end: open.removeLast()
+                case .text: open.last?.text += reader.text
+                case .endOfDocument:
+                    guard let root else { throw ModelError(.malformedFile, "The XML is empty.", file: file) }
+                    return root
+                }
+            }
+        } catch let error as XMLError {
             throw ModelError(
-                .malformedFile, "The elements are nested too deeply for a model.", file: file, line: parser.lineNumber)
+                .malformedFile, "The XML is malformed: \(error.message)", file: file, line: error.place?.line)
         }
-        if let error = parser.parserError ?? reader.error {
-            let code = (error as NSError).code
-            throw ModelError(
-                .malformedFile, "The XML is malformed (error \(code)).", file: file, line: max(parser.lineNumber, 1))
-        }
-        guard let root = reader.root, reader.open.isEmpty else {
-            throw ModelError(.malformedFile, "The XML is truncated.", file: file, line: max(parser.lineNumber, 1))
-        }
-        return root
-    }
-
-    private var error: (any Error)?
-
-    func parser(
-        _ parser: XMLParser, didStartElement elementName: String, namespaceURI: String?, qualifiedName: String?,
-        attributes: [String: String]
-    ) {
-        guard open.count < Self.depthLimit else {
-            tooDeep = true
-            parser.abortParsing()
-            return
-        }
-        let element = SourceElement(name: elementName, attributes: attributes, line: parser.lineNumber)
-        open.last?.children.append(element)
-        open.append(element)
-        if root == nil { root = element }
-    }
-
-    func parser(
-        _ parser: XMLParser, didEndElement elementName: String, namespaceURI: String?, qualifiedName: String?
-    ) {
-        _ = open.popLast()
-    }
-
-    func parser(_ parser: XMLParser, foundCharacters string: String) {
-        open.last?.text += string
-    }
-
-    func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {
-        error = parseError
     }
 }

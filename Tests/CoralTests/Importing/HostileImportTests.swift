@@ -55,7 +55,7 @@ struct HostileImportTests {
             "unsupported"),
         Case(
             "XML cut off", "<?xml version=\"1.0\"?>\n<graph><object entity=\"Order\"><attribute name=\"number\"",
-            "syntax"),
+            "truncated"),
         Case(
             "a property list that contains itself",
             Data(hex: "62706c6973743030a10008000000000000010100000000000000010000000000000000000000000000000a"),
