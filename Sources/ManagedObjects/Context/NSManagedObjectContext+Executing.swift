@@ -23,7 +23,7 @@ extension NSManagedObjectContext {
     /// Executes a request other than a plain fetch; see ``execute(_:)``.
     final func executeRequest(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
         checkQueue()
-        if let request = request as? any AsynchronousFetching {
+        if let request = request.asynchronousFetch {
             let result = request.begin(in: self)
             // Unsafe because the result is completed on the context's queue, which also calls its block.
             nonisolated(unsafe) let completing = result
@@ -40,8 +40,8 @@ extension NSManagedObjectContext {
         }
         if let request = request as? NSPersistentHistoryChangeRequest { return try coordinator.execute(request) }
         var results: [NSPersistentStoreResult] = []
-        for case let store as any BatchStore in rowStores {
-            guard let result = try store.executeBatch(request, for: self) else { continue }
+        for store in rowStores {
+            guard let result = try store.batchStore?.executeBatch(request, for: self) else { continue }
             results.append(result)
             // New rows are inserted into one store.
             if request is NSBatchInsertRequest { break }

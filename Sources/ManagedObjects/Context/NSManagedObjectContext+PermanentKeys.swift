@@ -18,7 +18,7 @@ extension NSManagedObjectContext {
             let store = try coordinator.rowStore(for: object.entity, assigned: assigned).answering(self)
             let root = object.entity.rootEntity
             // An `ObjectStore` assigns the keys of all its new objects in one call.
-            let isWhole = store is any ObjectStore
+            let isWhole = store.objectStore != nil
             let known = groups.firstIndex { $0.store === store && (isWhole || $0.root === root) }
             if let known { groups[known].objects.append(object) } else { groups.append((store, root, [object])) }
             if assigned == nil { groupOfEntity[object.layout.index] = known ?? groups.count - 1 }
@@ -27,7 +27,7 @@ extension NSManagedObjectContext {
         var pairs: [(temporary: Int64, permanent: ObjectKey)] = []
         pairs.reserveCapacity(groups.reduce(0) { $0 + $1.objects.count })
         for group in groups {
-            if let store = group.store as? any ObjectStore {
+            if let store = group.store.objectStore {
                 let numbers = try store.reserveKeys(for: Array(group.objects))
                 for (object, number) in zip(group.objects, numbers) {
                     let permanent = ObjectKey(store: store.number, entity: object.key.entity, number: number)

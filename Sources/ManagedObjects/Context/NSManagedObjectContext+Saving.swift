@@ -91,7 +91,7 @@ extension NSManagedObjectContext {
             to: changed.lazy.filter { $0.state.contains(.inserted) && !$0.state.contains(.deleted) })
         // One transaction for each store: with several stores, an error in a later one leaves the earlier ones written.
         for store in rowStores {
-            if let store = store as? any ObjectStore { try writeObjects(to: store) } else { try write(to: store) }
+            if let store = store.objectStore { try writeObjects(to: store) } else { try write(to: store) }
         }
         adoptSaved()
     }

@@ -43,6 +43,8 @@ open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest, Asy
 
     // MARK: - For the context
 
+    final override var asynchronousFetch: (any AsynchronousFetching)? { self }
+
     final var specification: FetchSpecification {
         var specification = request.specification
         if let affectedStores { specification.affectedStores = affectedStores }

@@ -11,6 +11,9 @@ open class NSPersistentStoreRequest: NSObject, NSCopying {
     /// Creates a request to all stores.
     public override init() {}
 
+    /// The request itself if it is an asynchronous fetch, otherwise nil.
+    var asynchronousFetch: (any AsynchronousFetching)? { nil }
+
     /// A copy of the request. Subclasses with state of their own override it.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = NSPersistentStoreRequest()

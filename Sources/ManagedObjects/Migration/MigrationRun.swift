@@ -117,7 +117,7 @@ struct MigrationRun {
         for (root, sources) in origins where sources.count == 1 {
             guard let from = sources.first.flatMap({ manager.stacks.source.model.entitiesByName[$0] }),
                 let to = manager.stacks.destination.model.entitiesByName[root],
-                let rows = store as? any RowStore, let sourceRows = origin as? any RowStore
+                let rows = store.rowStore, let sourceRows = origin.rowStore
             else { continue }
             let keys = try sourceRows.keys(matching: RowQuery(entity: from), generation: nil).map(\.number)
             // New rows without a source get larger keys.

@@ -7,3 +7,7 @@ protocol BatchStore: RowStore {
         _ request: NSPersistentStoreRequest, for context: NSManagedObjectContext
     ) throws -> NSPersistentStoreResult?
 }
+
+extension BatchStore {
+    var batchStore: (any BatchStore)? { self }
+}

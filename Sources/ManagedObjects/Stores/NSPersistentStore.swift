@@ -46,6 +46,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because a lock
     /// The value of ``configurationName`` if no configuration was named.
     static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
 
+    /// The store as rows, if its class implements them; see ``RowStore/batchStore`` for why this is no cast.
+    var rowStore: (any RowStore)? { nil }
+
     // MARK: - Properties
 
     /// The type, such as `NSSQLiteStoreType`.
@@ -188,8 +191,11 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because a lock
     /// The value of a Boolean option, given as a number or a Boolean.
     final func flag(forOption key: String) -> Bool { Self.flag(key, in: options) }
 
-    static func flag(_ key: String, in options: [AnyHashable: Any]?) -> Bool {
-        switch options?[key] {
+    static func flag(_ key: String, in options: [AnyHashable: Any]?) -> Bool { isTrue(options?[key]) }
+
+    /// Whether the value of an option means yes.
+    static func isTrue(_ value: Any?) -> Bool {
+        switch value {
         // Includes `Bool`. A class is found faster than a type to which numbers are converted.
         case let number as NSNumber: number.boolValue
         case let text as String: ["1", "true", "yes"].contains(text.lowercased())

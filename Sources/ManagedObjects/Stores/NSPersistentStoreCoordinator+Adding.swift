@@ -181,7 +181,7 @@ extension NSPersistentStoreCoordinator {
     /// - Throws: Code 134000 for a class that neither implements rows nor inherits from one of the subclassable store
     ///   classes.
     final func rows(of store: NSPersistentStore) throws -> any RowStore {
-        if let rows = store as? any RowStore { return rows }
+        if let rows = store.rowStore { return rows }
         if let store = store as? NSIncrementalStore { return IncrementalStoreRows(store) }
         throw CocoaError(
             .persistentStoreInvalidType,

@@ -103,7 +103,7 @@ extension NSPersistentStoreCoordinator {
         let context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
         context.persistentStoreCoordinator = self
         let origin = source.rows.answering(context)
-        guard let rows = try rows(of: target) as? any ObjectStore else {
+        guard let rows = try rows(of: target).objectStore else {
             let rows = try rows(of: target)
             return try StoreCopy(from: origin, to: rows).copy(held, source.store, target)
         }

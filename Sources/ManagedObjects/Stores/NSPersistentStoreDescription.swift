@@ -76,7 +76,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     @available(*, unavailable, message: "CloudKit exists on Apple's platforms only.")
     open var cloudKitContainerOptions: NSPersistentCloudKitContainerOptions? { nil }
 
-    private func flag(_ key: String) -> Bool { NSPersistentStore.flag(key, in: options) }
+    private func flag(_ key: String) -> Bool { NSPersistentStore.isTrue(options[key]) }
 
     // MARK: - Copying
 

@@ -16,6 +16,8 @@ protocol ObjectStore: RowStore {
 }
 
 extension ObjectStore {
+    var objectStore: (any ObjectStore)? { self }
+
     func reserveKeys(entity: NSEntityDescription, count: Int) throws -> ClosedRange<Int64> {
         throw CocoaError(.persistentStoreOperation, "The store assigns keys to objects, not to rows.")
     }

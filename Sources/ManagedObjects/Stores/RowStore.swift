@@ -7,6 +7,12 @@ import Foundation
 protocol RowStore: PlanTarget {
     var number: UInt16 { get set }
 
+    /// The store itself if it executes batch requests, otherwise nil. A property is read in a step, where a cast to a protocol
+    /// that the class does not have searches all conformances of the program, some sixty microseconds.
+    var batchStore: (any BatchStore)? { get }
+    /// The store itself if it is written by objects, otherwise nil.
+    var objectStore: (any ObjectStore)? { get }
+
     /// The store that answers the requests of a context: a different instance if answers depend on the context.
     func answering(_ context: NSManagedObjectContext) -> any RowStore
     /// Whether reading many rows together is cheaper than one by one: rows are then read ahead.
@@ -44,6 +50,9 @@ protocol RowStore: PlanTarget {
 }
 
 extension RowStore {
+    var batchStore: (any BatchStore)? { nil }
+    var objectStore: (any ObjectStore)? { nil }
+
     func answering(_ context: NSManagedObjectContext) -> any RowStore { self }
 
     var readsRowsTogether: Bool { true }

@@ -17,6 +17,8 @@ final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
         super.init(persistentStoreCoordinator: root, configurationName: name, at: url, options: options)
     }
 
+    override var rowStore: (any RowStore)? { self }
+
     override var type: String { NSInMemoryStoreType }
 
     override func loadMetadata() throws {

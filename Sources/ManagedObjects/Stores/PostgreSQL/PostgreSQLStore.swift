@@ -46,6 +46,8 @@
         /// The URL for errors about the store.
         var place: URL? { PostgreSQLLocation.withoutPassword(url) }
 
+        override var rowStore: (any RowStore)? { self }
+
         override var type: String { Self.typeName }
 
         // MARK: - Opening

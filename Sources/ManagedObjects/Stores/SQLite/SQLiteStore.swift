@@ -39,6 +39,8 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
     /// The URL for errors about the store.
     var place: URL? { url }
 
+    override var rowStore: (any RowStore)? { self }
+
     // MARK: - Opening
 
     override func loadMetadata() throws {
