@@ -179,7 +179,10 @@ if engineIsBuilt {
     targets += [
         .testTarget(
             name: "ManagedObjectsTests",
-            dependencies: ["AtomicFiles", "ManagedObjects", .product(name: "GRDB", package: "GRDB.swift")] + postgreSQL),
+            dependencies: [
+                "AtomicFiles", "ManagedObjects", "ChildProcesses", .product(name: "GRDB", package: "GRDB.swift"),
+            ]
+                + postgreSQL),
         // Depends on Core Data only, so that the same tests run on Apple's framework.
         .testTarget(
             name: "ParityTests",

@@ -71,7 +71,9 @@ final class SQLiteConnection: Sendable {
         // For the page cache, and as much again for rows and objects or for the cache of a connection that reads.
         LargePages.reserveHeap(byteCount: 2 * min(Int(file.byteCount), options.pageCacheByteCount))
         let journalMode = try options.journalMode ?? Self.journalMode(of: file, configuration)
-        let writer = try DatabaseQueue(path: file.path, configuration: configuration)
+        let writesBlocks = journalMode == "wal" && LogBlockFileSystem.isRegistered
+        let path = writesBlocks ? file.uri(parameters: "vfs=\(LogBlockFileSystem.name)") : file.path
+        let writer = try DatabaseQueue(path: path, configuration: configuration)
         try writer.writeWithoutTransaction { [file] database in
             let active = try String.fetchOne(database, sql: "PRAGMA journal_mode = \(journalMode)")
             guard journalMode == "wal" else { return }

@@ -19,49 +19,38 @@ enum UnsharedFileSystem {
     /// Registers the VFS with SQLite, once.
     ///
     /// - Returns: False if SQLite has no `unix` VFS to build on.
-    static let isRegistered: Bool = {
-        guard let base else { return false }
-        let system = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)  // never deallocated
-        system.initialize(to: base.pointee)
-        system.pointee.zName = UnsafePointer(strdup(name))
-        system.pointee.pNext = nil
-        system.pointee.szOsFile = Int32(UnsharedFile.headSize) + base.pointee.szOsFile
-        system.pointee.xOpen = { _, path, file, flags, outFlags in
+    static let isRegistered = UnixFileSystem.register(name, headSize: FileHead<UnsharedFile.State>.size) { system in
+        system.xOpen = { _, path, file, flags, outFlags in
             guard let file else { return SQLITE_MISUSE }
             return UnsharedFileSystem.open(path, file, flags, outFlags)
         }
         // In exclusive mode SQLite would delete the log.
-        system.pointee.xDelete = { _, _, _ in SQLITE_OK }
-        return sqlite3_vfs_register(system, 0) == SQLITE_OK
-    }()
+        system.xDelete = { _, _, _ in SQLITE_OK }
+    }
 
     /// The code that is reported if a file has changed while it was read.
     fileprivate static let changed = ResultCode.SQLITE_BUSY_SNAPSHOT.rawValue
-
-    /// SQLite's own VFS. It is never unregistered, so the pointer stays valid.
-    nonisolated(unsafe) fileprivate static let base = sqlite3_vfs_find("unix")
 
     private static func open(
         _ path: UnsafePointer<CChar>?, _ file: UnsafeMutablePointer<sqlite3_file>, _ flags: Int32,
         _ outFlags: UnsafeMutablePointer<Int32>?
     ) -> Int32 {
-        guard let base, let openBase = base.pointee.xOpen else { return SQLITE_CANTOPEN }
         let isLog = flags & SQLITE_OPEN_WAL != 0
         guard isLog || flags & SQLITE_OPEN_MAIN_DB != 0, let path else {
             // Temporary files of a sort are opened by SQLite's own VFS.
-            return openBase(base, path, file, flags, outFlags)
+            return UnixFileSystem.open(path, file, flags, outFlags)
         }
-        let head = UnsharedFile(file)
-        head.initialize(path: path)
+        let opened = UnsharedFile(file)
+        opened.initialize(path: path)
         let readFlags = flags & ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) | SQLITE_OPEN_READONLY
         if isLog, FileStamp(path) == nil {
-            head.state.pointee.isMissing = true
+            opened.state.pointee.isMissing = true
         } else {
-            let code = openBase(base, path, head.base, readFlags, outFlags)
+            let code = UnixFileSystem.open(path, opened.base, readFlags, outFlags)
             guard code == SQLITE_OK else { return code }
         }
-        if isLog, !head.takeStamp() {
-            _ = head.baseMethods?.xClose(head.base)
+        if isLog, !opened.takeStamp() {
+            _ = opened.baseMethods?.xClose(opened.base)
             return changed
         }
         outFlags?.pointee = readFlags
@@ -84,22 +73,15 @@ private struct UnsharedFile {
         var lock = SQLITE_LOCK_NONE
     }
 
-    private static let stateOffset = 16
-    /// The offset of the underlying file structure: a multiple of 16, so that every type is aligned.
-    static let headSize = stateOffset + (MemoryLayout<State>.size + 15) / 16 * 16
+    let head: FileHead<State>
 
-    let file: UnsafeMutableRawPointer
+    init(_ file: UnsafeMutablePointer<sqlite3_file>) { head = FileHead(file) }
 
-    init(_ file: UnsafeMutablePointer<sqlite3_file>) { self.file = UnsafeMutableRawPointer(file) }
+    func initialize(path: UnsafePointer<CChar>) { head.initialize(State(path: path)) }
 
-    func initialize(path: UnsafePointer<CChar>) {
-        file.initializeMemory(as: UInt8.self, repeating: 0, count: Self.headSize)
-        (file + Self.stateOffset).bindMemory(to: State.self, capacity: 1).initialize(to: State(path: path))
-    }
-
-    var state: UnsafeMutablePointer<State> { (file + Self.stateOffset).assumingMemoryBound(to: State.self) }
-    var base: UnsafeMutablePointer<sqlite3_file> { (file + Self.headSize).assumingMemoryBound(to: sqlite3_file.self) }
-    var baseMethods: sqlite3_io_methods? { state.pointee.isMissing ? nil : base.pointee.pMethods?.pointee }
+    var state: UnsafeMutablePointer<State> { head.state }
+    var base: UnsafeMutablePointer<sqlite3_file> { head.base }
+    var baseMethods: sqlite3_io_methods? { state.pointee.isMissing ? nil : head.methods }
 
     /// Takes the stamp that pages are compared with, once the file is no longer being written; false if it is still
     /// being written after a number of attempts.

@@ -1,12 +1,11 @@
-import ChildProcesses
 import Foundation
 
 /// A folder on a mounted file system in memory: small, or read-only.
-final class MountedFolder {
-    let url: URL
+package final class MountedFolder {
+    package let url: URL
 
     /// Nil, with a message, if this process may not mount file systems.
-    init?(kilobytes: Int) throws {
+    package init?(kilobytes: Int) throws {
         url = FileManager.default.temporaryDirectory.appendingPathComponent("mounted-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         guard try Self.run("mount -t tmpfs -o size=\(kilobytes)k tmpfs '\(url.path)'") else {
@@ -20,17 +19,17 @@ final class MountedFolder {
         rmdir(url.path)
     }
 
-    func file(_ name: String) -> String { url.appendingPathComponent(name).path }
+    package func file(_ name: String) -> String { url.appendingPathComponent(name).path }
 
-    func makeReadOnly() throws { _ = try Self.run("mount -o remount,ro '\(url.path)'") }
+    package func makeReadOnly() throws { _ = try Self.run("mount -o remount,ro '\(url.path)'") }
 
     /// Fills the file system except some kilobytes.
-    func fill(leaving kilobytes: Int) throws {
+    package func fill(leaving kilobytes: Int) throws {
         _ = try Self.run("cat /dev/zero > '\(file("filler"))'; truncate -s -\(kilobytes)K '\(file("filler"))'")
     }
 
     /// The bytes of all files except the filler, by name.
-    func contents() throws -> [String: Data] {
+    package func contents() throws -> [String: Data] {
         var contents: [String: Data] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: url.path) where name != "filler" {
             contents[name] = FileManager.default.contents(atPath: file(name)) ?? Data()
