@@ -81,17 +81,19 @@ if engineIsBuilt {
         .target(
             name: "PostgreSQLClient",
             dependencies: [.target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"]))]),
+        // Statements as values, and their dialects: no database, no class of Core Data.
+        .target(name: "SQLStores", dependencies: ["PredicateLanguage"]),
         // Every public NS… type, and the engine.
         .target(
             name: "ManagedObjects",
             dependencies: [
-                "AtomicFiles", "KeyedArchives", "PredicateLanguage", "ModelFiles", "XMLReading",
+                "AtomicFiles", "KeyedArchives", "PredicateLanguage", "ModelFiles", "SQLStores", "XMLReading",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ] + postgreSQL),
         // The module `CoreData` outside Apple's platforms.
         .target(name: "CoreData", dependencies: ["ManagedObjects"]),
         // Stores in PostgreSQL. Empty without the trait.
-        .target(name: "CoralPostgreSQL", dependencies: ["CoreData", "ManagedObjects"]),
+        .target(name: "CoralPostgreSQL", dependencies: ["CoreData"]),
     ]
     products += [
         .library(name: "CoreData", targets: ["CoreData"]),
@@ -180,9 +182,11 @@ if engineIsBuilt {
         .testTarget(
             name: "ManagedObjectsTests",
             dependencies: [
-                "AtomicFiles", "ManagedObjects", "ChildProcesses", .product(name: "GRDB", package: "GRDB.swift"),
+                "AtomicFiles", "ManagedObjects", "SQLStores", "ChildProcesses",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ]
                 + postgreSQL),
+        .testTarget(name: "SQLStoresTests", dependencies: ["PredicateLanguage", "SQLStores"]),
         // Depends on Core Data only, so that the same tests run on Apple's framework.
         .testTarget(
             name: "ParityTests",

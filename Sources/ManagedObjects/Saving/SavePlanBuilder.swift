@@ -1,4 +1,5 @@
 import Foundation
+import SQLStores
 
 /// Builds the plan of a save for one store from the changed objects. Does not change objects.
 struct SavePlanBuilder {

@@ -1,4 +1,5 @@
 import Foundation
+import SQLStores
 
 /// Copies all rows of one store to another, empty one, with the same primary keys.
 ///

@@ -1,4 +1,5 @@
 import Foundation
+import SQLStores
 import Testing
 
 import class ManagedObjects.NSCompoundPredicate

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SQLStores
 import Testing
 
 @testable import ManagedObjects

@@ -1,5 +1,6 @@
 #if PostgreSQL
     import Foundation
+    import SQLStores
     import Testing
 
     import class ManagedObjects.NSPredicate

@@ -1,4 +1,5 @@
 import Foundation
+import SQLStores
 
 // The row interface of an atomic store. All of it is internal: subclasses use nodes and objects.
 

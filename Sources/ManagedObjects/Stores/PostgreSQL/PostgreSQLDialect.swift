@@ -1,6 +1,6 @@
 #if PostgreSQL
     import Foundation
-    import GRDB
+    import SQLStores
 
     /// The SQL of PostgreSQL.
     ///
@@ -129,13 +129,13 @@
         // MARK: - Histories
 
         /// Old values are texts.
-        func recorded(_ value: DatabaseValue, of type: SQLColumn.Declaration) -> DatabaseValue {
-            guard case .string(let text) = value.storage else { return value }
+        func recorded(_ value: ColumnValue, of type: SQLColumn.Declaration) -> ColumnValue {
+            guard case .text(let text) = value else { return value }
             return switch type {
-            case .integer: Int64(text)?.databaseValue ?? .null
-            case .timestamp, .float, .decimal: Double(text)?.databaseValue ?? .null
+            case .integer: Int64(text).map(ColumnValue.integer) ?? .null
+            case .timestamp, .float, .decimal: Double(text).map(ColumnValue.real) ?? .null
             case .varchar: value
-            case .blob: Self.bytes(text)?.databaseValue ?? .null
+            case .blob: Self.bytes(text).map(ColumnValue.blob) ?? .null
             }
         }
 

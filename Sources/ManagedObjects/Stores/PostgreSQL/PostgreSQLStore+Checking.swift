@@ -1,7 +1,7 @@
 #if PostgreSQL
     import Foundation
-    import GRDB
     import PostgreSQLClient
+    import SQLStores
 
     // Checks the rows of a store, and repairs them.
 
@@ -53,19 +53,19 @@
 
         var dialect: any SQLDialect { PostgreSQLDialect() }
 
-        func firstRow(_ sql: String, _ arguments: [DatabaseValue]) throws -> StoredRow? {
+        func firstRow(_ sql: String, _ arguments: [ColumnValue]) throws -> StoredRow? {
             let cursor = try cursor(sql, arguments)
             defer { cursor.finish() }
             return try cursor.step() ? Self.row(cursor) : nil
         }
 
-        func forEachRow(_ sql: String, _ arguments: [DatabaseValue], _ body: (StoredRow) throws -> Void) throws {
+        func forEachRow(_ sql: String, _ arguments: [ColumnValue], _ body: (StoredRow) throws -> Void) throws {
             let cursor = try cursor(sql, arguments)
             defer { cursor.finish() }
             while try cursor.step() { try body(Self.row(cursor)) }
         }
 
-        private func cursor(_ sql: String, _ arguments: [DatabaseValue]) throws -> PostgreSQLCursor {
+        private func cursor(_ sql: String, _ arguments: [ColumnValue]) throws -> PostgreSQLCursor {
             try PostgreSQLDatabase(connection: connection).cursor(SQLQuery(sql: sql, arguments: arguments))
         }
 

@@ -3,6 +3,7 @@
     import Foundation
     import ModelFiles
     import PostgreSQLClient
+    import SQLStores
 
     // Stores that have not been added to a coordinator.
 

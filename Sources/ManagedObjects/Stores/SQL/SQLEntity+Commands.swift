@@ -1,3 +1,5 @@
+import SQLStores
+
 // The statements that read and write the rows of an entity.
 
 extension SQLEntity {

@@ -1,3 +1,5 @@
+import SQLStores
+
 /// SQLite's dialect.
 struct SQLiteDialect: SQLDialect {
     func parameterized(_ text: String) -> String { text }
@@ -81,5 +83,17 @@ struct SQLiteDialect: SQLDialect {
         case (let limit?, let offset?): "\nLIMIT \(limit) OFFSET \(offset)"
         case (nil, let offset?): "\nLIMIT -1 OFFSET \(offset)"
         }
+    }
+}
+
+extension SQLQuery {
+    /// A command for SQLite.
+    init(_ command: some SQLCommand, _ arguments: [ColumnValue] = []) {
+        self.init(command, arguments, in: SQLiteDialect())
+    }
+
+    /// A statement for SQLite whose only parameter is a list of keys.
+    init(_ command: some SQLCommand, list keys: some Sequence<Int64>) {
+        self.init(command, [.text(SQLiteDialect().value(of: keys))])
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ModelFiles
+import SQLStores
 
 // Opening a store.
 

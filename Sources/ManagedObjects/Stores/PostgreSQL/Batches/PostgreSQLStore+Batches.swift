@@ -1,7 +1,7 @@
 #if PostgreSQL
     import Foundation
-    import GRDB
     import PostgreSQLClient
+    import SQLStores
 
     // Batch requests.
 

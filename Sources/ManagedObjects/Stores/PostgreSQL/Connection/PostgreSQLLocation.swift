@@ -2,6 +2,7 @@
     import AtomicFiles
     import Foundation
     import PostgreSQLClient
+    import SQLStores
 
     /// The place of a store: a server's database, and a schema in it.
     ///

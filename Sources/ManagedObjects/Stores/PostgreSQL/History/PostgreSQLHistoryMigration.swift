@@ -1,6 +1,7 @@
 #if PostgreSQL
     import Foundation
     import PostgreSQLClient
+    import SQLStores
 
     extension HistoryMigration {
         /// Rewrites the history of a store in PostgreSQL; does nothing if there is none. Call it in the transaction that migrates

@@ -1,7 +1,7 @@
 #if PostgreSQL
     import Foundation
-    import GRDB
     import PostgreSQLClient
+    import SQLStores
 
     /// Appends the changes of a transaction to a store's history, with one statement after all others.
     ///
@@ -45,7 +45,7 @@
 
             mutating func append(
                 _ type: NSPersistentHistoryChangeType, _ entity: Int64, _ rows: some Sequence<Int64>,
-                mask: Data? = nil, tombstone: [DatabaseValue] = []
+                mask: Data? = nil, tombstone: [ColumnValue] = []
             ) {
                 first.append(Int64(keys.count + 1))
                 for key in rows { keys.append(key) }
@@ -63,12 +63,12 @@
             }
 
             /// A value as bytes: a column has values of all types.
-            private static func bytes(of value: DatabaseValue) -> Data? {
-                switch value.storage {
+            private static func bytes(of value: ColumnValue) -> Data? {
+                switch value {
                 case .null: nil
-                case .int64(let number): withUnsafeBytes(of: number.bigEndian) { Data($0) }
-                case .double(let number): withUnsafeBytes(of: number.bitPattern.bigEndian) { Data($0) }
-                case .string(let text): Data(text.utf8)
+                case .integer(let number): withUnsafeBytes(of: number.bigEndian) { Data($0) }
+                case .real(let number): withUnsafeBytes(of: number.bitPattern.bigEndian) { Data($0) }
+                case .text(let text): Data(text.utf8)
                 case .blob(let data): data
                 }
             }

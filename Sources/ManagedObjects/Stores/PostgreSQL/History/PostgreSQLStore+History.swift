@@ -1,6 +1,7 @@
 #if PostgreSQL
     import Foundation
     import PostgreSQLClient
+    import SQLStores
 
     // Reads and counts the history of the store, and deletes its oldest part.
 

@@ -3,6 +3,7 @@
     import Foundation
     import ModelFiles
     import PostgreSQLClient
+    import SQLStores
 
     /// The migration of a store in PostgreSQL by DDL, in one transaction.
     ///

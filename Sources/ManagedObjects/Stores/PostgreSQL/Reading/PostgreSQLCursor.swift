@@ -1,7 +1,7 @@
 #if PostgreSQL
     import Foundation
-    import GRDB
     import PostgreSQLClient
+    import SQLStores
 
     /// The rows of a statement: received whole, or one after the other.
     final class PostgreSQLCursor: SQLCursor {
@@ -103,12 +103,12 @@
     }
 
     extension PostgreSQLValue {
-        init(_ value: DatabaseValue) {
-            switch value.storage {
+        init(_ value: ColumnValue) {
+            switch value {
             case .null: self = .null
-            case .int64(let number): self = .integer(number)
-            case .double(let number): self = .real(number)
-            case .string(let text): self = .text(text)
+            case .integer(let number): self = .integer(number)
+            case .real(let number): self = .real(number)
+            case .text(let text): self = .text(text)
             case .blob(let data): self = .bytes(data)
             }
         }

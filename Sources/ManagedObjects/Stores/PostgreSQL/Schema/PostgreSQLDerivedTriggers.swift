@@ -1,4 +1,6 @@
 #if PostgreSQL
+    import SQLStores
+
     /// The functions and triggers that maintain attributes derived from other objects, whatever statement changes the rows.
     ///
     /// A function locks the rows of the derived attribute before it computes their values, so that the values of concurrent

@@ -2,6 +2,7 @@
     import Foundation
     import ModelFiles
     import PostgreSQLClient
+    import SQLStores
 
     /// Creates the tables of a store in a schema, and reads which it has.
     struct PostgreSQLTables {

@@ -1,5 +1,6 @@
 #if PostgreSQL
     import PostgreSQLClient
+    import SQLStores
 
     /// Views with the names of the model, for programs that read with SQL: one for each entity, with the objects of the entity
     /// and its subentities. Dates, Booleans and UUIDs have PostgreSQL's own types. A reference is the key of the row that it

@@ -1,6 +1,7 @@
 #if PostgreSQL
     import Foundation
     import PostgreSQLClient
+    import SQLStores
 
     /// The values of many rows by column: one array parameter for each.
     struct ColumnArrays {

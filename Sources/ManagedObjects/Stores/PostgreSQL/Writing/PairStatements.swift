@@ -1,5 +1,6 @@
 #if PostgreSQL
     import PostgreSQLClient
+    import SQLStores
 
     /// Writes the pairs of a relationship, many with one statement.
     struct PairStatements {

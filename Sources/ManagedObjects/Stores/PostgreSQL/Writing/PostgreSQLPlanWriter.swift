@@ -1,7 +1,7 @@
 #if PostgreSQL
     import Foundation
-    import GRDB
     import PostgreSQLClient
+    import SQLStores
 
     /// Writes a save plan inside a transaction: deletions, updates, insertions, pairs, history. One statement for the rows of an
     /// entity with the same columns. All statements are sent before the first result is awaited, except the history's if rows are
@@ -256,7 +256,7 @@
                     by: pipeline
                 ) { writer, result in
                     let cursor = PostgreSQLCursor(result)
-                    var tombstones: [Int64: [DatabaseValue]] = [:]
+                    var tombstones: [Int64: [ColumnValue]] = [:]
                     while try cursor.step() {
                         tombstones[cursor.integer(0)] = preserved.indices.map { cursor.value($0 + 1) }
                     }

@@ -1,4 +1,6 @@
 #if PostgreSQL
+    import SQLStores
+
     /// The statements that write many rows of an entity at once. The rows are arrays, which are the parameters: keys,
     /// versions, and the columns.
     struct RowStatements {

@@ -1,5 +1,5 @@
 import Foundation
-import GRDB
+import SQLStores
 
 /// Deletes rows and applies their delete rules: cascaded rows are deleted, nullified references are removed, and a
 /// denied deletion makes the whole request fail.
@@ -173,14 +173,14 @@ struct BatchDeleter<Transaction: RowTransaction> {
     }
 
     /// The values of deleted rows that the history preserves.
-    private func tombstones(of entity: SQLEntity, _ keys: [Int64]) throws -> [Int64: [DatabaseValue]] {
+    private func tombstones(of entity: SQLEntity, _ keys: [Int64]) throws -> [Int64: [ColumnValue]] {
         guard batch.recordsHistory else { return [:] }
         let columns = HistoryTables.preservedColumns(of: entity)
         guard !columns.isEmpty else { return [:] }
         let statement = try batch.database.cursor(
             batch.query(SQLSelect(["Z_PK"] + columns, from: entity.table, where: .keys), list: keys))
         defer { statement.finish() }
-        var tombstones: [Int64: [DatabaseValue]] = [:]
+        var tombstones: [Int64: [ColumnValue]] = [:]
         while try statement.step() {
             tombstones[statement.integer(0)] = columns.indices.map { statement.value($0 + 1) }
         }

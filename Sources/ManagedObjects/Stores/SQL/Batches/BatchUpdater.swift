@@ -1,6 +1,6 @@
 import Foundation
-import GRDB
 import PredicateLanguage
+import SQLStores
 
 /// The new values of a batch update: constants, and expressions that use the row's own values.
 struct BatchAssignments {
@@ -104,7 +104,7 @@ struct BatchUpdater<Transaction: RowTransaction> {
             || columns.contains(where: \.hasStorageByte)
         var keys: [ObjectKey] = []
         let rows: SQLRestriction
-        let arguments: [DatabaseValue]
+        let arguments: [ColumnValue]
         switch selection {
         case .query(let query) where !needsKeys:
             let selected = try batch.compiler.rows(query, selecting: .keys, store: batch.store)
@@ -115,7 +115,7 @@ struct BatchUpdater<Transaction: RowTransaction> {
             let numbers = keys.map(\.number)
             try batch.noteFiles(in: columns, of: entity, keys: numbers)
             rows = .keys
-            arguments = [batch.dialect.value(of: numbers).databaseValue]
+            arguments = [.text(batch.dialect.value(of: numbers))]
         }
         let count = try run(assignments, rows: rows, arguments)
         if batch.recordsHistory {
@@ -130,7 +130,7 @@ struct BatchUpdater<Transaction: RowTransaction> {
     }
 
     private mutating func run(
-        _ assignments: BatchAssignments, rows: SQLRestriction, _ arguments: [DatabaseValue]
+        _ assignments: BatchAssignments, rows: SQLRestriction, _ arguments: [ColumnValue]
     ) throws -> Int {
         let all = try assignments.sources + derived(from: assignments)
         var sets: [SQLAssignment] = []

@@ -1,4 +1,4 @@
-import GRDB
+import SQLStores
 
 /// A transaction in which a batch request changes rows, with its history and the files that it creates or makes
 /// obsolete.
@@ -46,7 +46,7 @@ extension RowTransaction {
 
     /// A statement whose only parameter is a list of keys.
     func query(_ command: some SQLCommand, list keys: some Sequence<Int64>) -> SQLQuery {
-        SQLQuery(command, [dialect.value(of: keys).databaseValue], in: dialect)
+        SQLQuery(command, [.text(dialect.value(of: keys))], in: dialect)
     }
 }
 

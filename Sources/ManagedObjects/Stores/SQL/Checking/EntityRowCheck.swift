@@ -1,5 +1,5 @@
 import Foundation
-import GRDB
+import SQLStores
 
 /// Checks the rows of one entity, in its own columns only: inherited columns are checked with the superentity.
 struct EntityRowCheck {
@@ -77,7 +77,7 @@ struct EntityRowCheck {
         return "\(entity)/\(row.key(0))"
     }
 
-    private func query(_ command: some SQLCommand, _ arguments: [DatabaseValue] = []) -> SQLQuery {
+    private func query(_ command: some SQLCommand, _ arguments: [ColumnValue] = []) -> SQLQuery {
         SQLQuery(command, arguments, in: reader.dialect)
     }
 
@@ -99,8 +99,8 @@ struct EntityRowCheck {
                     "The entity of the rows is abstract."))
         }
         let highest = try reader.integer(KeyCommands.highest(in: table))
-        let counted = try reader.integer(KeyCommands.last, [sqlEntity.number.databaseValue])
-        let correction = query(KeyCommands.update, [highest.databaseValue, sqlEntity.number.databaseValue])
+        let counted = try reader.integer(KeyCommands.last, [.integer(sqlEntity.number)])
+        let correction = query(KeyCommands.update, [.integer(highest), .integer(sqlEntity.number)])
         if max(highest, counted) >= PrimaryKeys.bound {
             problems.append(
                 RowProblem(
@@ -240,7 +240,7 @@ struct EntityRowCheck {
         guard !missing.isEmpty else { return [] }
         // The data cannot be restored, and a required value cannot be cleared.
         let clearing = SQLUpdate(table, set: [.null(column.name), .versionIncrement()], where: .key)
-        let repairs = missing.map { query(clearing, [$0.key.databaseValue]) }
+        let repairs = missing.map { query(clearing, [.integer($0.key)]) }
         return [
             RowProblem(
                 kind: .missingFile, entity: name, property: slot.name, count: missing.count,

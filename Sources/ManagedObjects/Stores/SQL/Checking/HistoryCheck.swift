@@ -1,4 +1,4 @@
-import GRDB
+import SQLStores
 
 /// Checks the numbers of a history: a transaction with a number above the recorded last one, or changes without a
 /// transaction, would not be read after a token.
@@ -15,7 +15,7 @@ struct HistoryCheck {
         ] {
             let highest = try reader.integer(KeyCommands.highest(in: table))
             let counted = try reader.firstRow(
-                reader.dialect.text(of: KeyCommands.last), [number.databaseValue])?.integer(0)
+                reader.dialect.text(of: KeyCommands.last), [.integer(number)])?.integer(0)
             // Without a row in Z_PRIMARYKEY the highest number is used.
             guard let counted, highest > counted else { continue }
             problems.append(
@@ -24,7 +24,7 @@ struct HistoryCheck {
                     message: "The recorded last number of the history is \(counted), but the highest is \(highest).",
                     repairs: [
                         SQLQuery(
-                            KeyCommands.update, [highest.databaseValue, number.databaseValue], in: reader.dialect)
+                            KeyCommands.update, [.integer(highest), .integer(number)], in: reader.dialect)
                     ]))
         }
         let lost = "NOT EXISTS (SELECT 1 FROM ATRANSACTION AS t WHERE t.Z_PK = c.ZTRANSACTIONID)"

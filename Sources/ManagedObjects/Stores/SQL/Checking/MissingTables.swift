@@ -1,5 +1,5 @@
 import Foundation
-import GRDB
+import SQLStores
 
 /// The tables and columns that a store lacks although the model requires them: for example, because a program has
 /// changed the metadata of the store without migrating it. The repair adds them, with the default values of attributes.
@@ -55,7 +55,7 @@ struct MissingTables {
         complete.entities.filter { $0.table == table }.compactMap { sqlEntity in
             let inherited = sqlEntity.entity.superentity?.layout.slots.count ?? 0
             let slot = sqlEntity.columns.indices.dropFirst(inherited).first { sqlEntity.columns[$0]?.name == column }
-            guard let slot, let value = Self.databaseValue(of: sqlEntity.entity.layout.slots[slot].initial) else {
+            guard let slot, let value = Self.columnValue(of: sqlEntity.entity.layout.slots[slot].initial) else {
                 return nil
             }
             return SQLQuery(
@@ -65,14 +65,14 @@ struct MissingTables {
     }
 
     /// The value in a column; nil for null and for values that need a transformer.
-    private static func databaseValue(of value: Value) -> DatabaseValue? {
+    private static func columnValue(of value: Value) -> ColumnValue? {
         switch value {
-        case .integer(let number): number.databaseValue
-        case .real(let number): number.databaseValue
-        case .string(let text): text.databaseValue
-        case .uuid(let uuid): withUnsafeBytes(of: uuid.uuid) { Data($0) }.databaseValue
-        case .decimal(let number): number.nearestDouble.databaseValue
-        case .object(let box): (box.value as? URL)?.absoluteString.databaseValue
+        case .integer(let number): .integer(number)
+        case .real(let number): .real(number)
+        case .string(let text): .text(text)
+        case .uuid(let uuid): ColumnValue(uuid)
+        case .decimal(let number): .real(number.nearestDouble)
+        case .object(let box): (box.value as? URL).map { .text($0.absoluteString) }
         case .null, .data, .reference: nil
         }
     }

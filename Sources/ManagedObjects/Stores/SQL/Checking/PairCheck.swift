@@ -1,3 +1,5 @@
+import SQLStores
+
 /// Checks the pairs of a many-to-many relationship: both objects must exist.
 struct PairCheck {
     private let table: SQLJoinTable

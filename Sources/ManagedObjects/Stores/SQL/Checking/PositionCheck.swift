@@ -1,3 +1,5 @@
+import SQLStores
+
 /// Checks the positions of the members of an entity's ordered relationships: without a position, or with that of another
 /// member, the order of members is not determined.
 struct PositionCheck {

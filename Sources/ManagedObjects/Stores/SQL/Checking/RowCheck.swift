@@ -1,6 +1,7 @@
 import AtomicFiles
 import Foundation
 import GRDB
+import SQLStores
 
 /// Checks the rows of a store in SQLite or PostgreSQL for states that no context would have saved.
 ///
@@ -80,7 +81,7 @@ package struct RowCheck {
                 for query in problems.flatMap(\.repairs) {
                     // The repair runs the store's triggers, which may never terminate.
                     try limit.run(on: database) {
-                        try database.execute(sql: query.sql, arguments: StatementArguments(query.arguments))
+                        try database.execute(query)
                     }
                 }
             }

@@ -1,4 +1,5 @@
 import Foundation
+import SQLStores
 
 /// A problem with rows of a store, for all rows that have it.
 package struct RowProblem: Sendable {

@@ -1,3 +1,5 @@
+import SQLStores
+
 /// Checks the rows of all tables of a store, whatever its database.
 ///
 /// Cost: one or two statements for each stored property, each over all rows of its table.

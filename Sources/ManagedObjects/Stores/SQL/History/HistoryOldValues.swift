@@ -1,4 +1,4 @@
-import GRDB
+import SQLStores
 
 /// The old and new values of one row in one transaction, from the tables of old values.
 struct HistoryOldValues {
@@ -30,7 +30,7 @@ struct HistoryOldValues {
 
     // MARK: - Values
 
-    private typealias Columns = [String: (old: DatabaseValue, new: DatabaseValue)]
+    private typealias Columns = [String: (old: ColumnValue, new: ColumnValue)]
 
     private func columns(
         _ entity: SQLEntity, key: Int64, _ transaction: Int64, in database: some SQLDatabase
@@ -38,7 +38,7 @@ struct HistoryOldValues {
         let cursor = try database.cursor(
             SQLQuery(
                 sql: dialect.parameterized(OldValueStatements.readValues),
-                arguments: [transaction, entity.number, key].map(\.databaseValue)))
+                arguments: [transaction, entity.number, key].map(ColumnValue.integer)))
         defer { cursor.finish() }
         guard try cursor.step() else { return nil }
         var columns: Columns = [:]
@@ -49,7 +49,7 @@ struct HistoryOldValues {
     }
 
     private mutating func readValues(_ columns: Columns, of entity: SQLEntity, isDeleted: Bool) {
-        func stored(_ name: String, _ type: SQLColumn.Declaration) -> (old: DatabaseValue, new: DatabaseValue)? {
+        func stored(_ name: String, _ type: SQLColumn.Declaration) -> (old: ColumnValue, new: ColumnValue)? {
             columns[name].map { (dialect.recorded($0.old, of: type), dialect.recorded($0.new, of: type)) }
         }
         let slots = entity.entity.layout.slots
@@ -64,11 +64,11 @@ struct HistoryOldValues {
         }
     }
 
-    private func value(_ stored: DatabaseValue, _ companion: DatabaseValue?, of slot: EntityLayout.Slot) -> Value {
+    private func value(_ stored: ColumnValue, _ companion: ColumnValue?, of slot: EntityLayout.Slot) -> Value {
         guard slot.kind == .toOne else { return Value(stored, kind: slot.kind) }
-        guard case .int64(let number) = stored.storage else { return .null }
+        guard case .integer(let number) = stored else { return .null }
         var destination = slot.destination?.index
-        if case .int64(let entity)? = companion?.storage { destination = schema.entityIndex(number: entity) }
+        if case .integer(let entity)? = companion { destination = schema.entityIndex(number: entity) }
         return destination.map { .reference(key($0, number)) } ?? .null
     }
 
@@ -88,7 +88,7 @@ struct HistoryOldValues {
             let cursor = try database.cursor(
                 SQLQuery(
                     OldValueStatements.readPairs(fromSource: fromSource),
-                    [transaction.databaseValue, pairs.table.databaseValue, key.databaseValue], in: dialect))
+                    [.integer(transaction), .text(pairs.table), .integer(key)], in: dialect))
             defer { cursor.finish() }
             while try cursor.step() {
                 guard let entity = schema.entityIndex(number: cursor.integer(0)) else { continue }

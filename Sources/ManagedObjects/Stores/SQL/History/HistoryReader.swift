@@ -1,4 +1,5 @@
 import Foundation
+import SQLStores
 
 /// Reads transactions and their changes with two statements that are stepped in parallel.
 struct HistoryReader {

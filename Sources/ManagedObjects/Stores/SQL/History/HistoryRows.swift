@@ -1,5 +1,5 @@
 import Foundation
-import GRDB
+import SQLStores
 
 /// The changed rows of a transaction, from which its history is written. An object occurs once; insertions are before
 /// updates, and updates before deletions.
@@ -30,7 +30,7 @@ struct HistoryRows {
     struct Deletion {
         let entity: Int64
         let key: Int64
-        let tombstone: [DatabaseValue]
+        let tombstone: [ColumnValue]
     }
 
     init(bitmaps: ChangeBitmaps, tombstoneCount: Int) {
@@ -78,7 +78,7 @@ struct HistoryRows {
     }
 
     /// Adds a deletion, with the preserved values in the order of the entity's preserved slots.
-    mutating func delete(_ entity: SQLEntity, key: Int64, tombstone: [DatabaseValue]) {
+    mutating func delete(_ entity: SQLEntity, key: Int64, tombstone: [ColumnValue]) {
         if isInserted(entity.number, key) {
             inserted[entity.number]?.remove(key)
         } else {

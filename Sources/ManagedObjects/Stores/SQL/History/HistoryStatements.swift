@@ -1,5 +1,5 @@
 import Foundation
-import GRDB
+import SQLStores
 
 /// The SQL of a store's history: its tables, and all statements that read or write them.
 enum HistoryStatements {
@@ -129,22 +129,22 @@ enum HistoryStatements {
     ) -> SQLQuery {
         let afterLast = "(SELECT max(Z_PK) FROM ATRANSACTION) + 1"
         return switch deletion {
-        case .before(let number): SQLQuery(sql: dialect.parameterized("SELECT ?"), arguments: [number.databaseValue])
+        case .before(let number): SQLQuery(sql: dialect.parameterized("SELECT ?"), arguments: [.integer(number)])
         case .earlier(let date):
             SQLQuery(
                 sql: dialect.parameterized(
                     "SELECT COALESCE((SELECT min(Z_PK) FROM ATRANSACTION WHERE ZTIMESTAMP >= ?), \(afterLast))"),
-                arguments: [date.timeIntervalSinceReferenceDate.databaseValue])
+                arguments: [.real(date.timeIntervalSinceReferenceDate)])
         case .leavingChanges(let count):
             // The newest change beyond the limit is deleted with its whole transaction.
             SQLQuery(
                 sql: dialect.parameterized(
                     "SELECT ZTRANSACTIONID + 1 FROM ACHANGE ORDER BY ZTRANSACTIONID DESC, Z_PK DESC LIMIT 1 OFFSET ?"),
-                arguments: [max(0, count).databaseValue])
+                arguments: [.integer(Int64(max(0, count)))])
         case .leavingBytes(let count):
             SQLQuery(
                 HistorySizes(columns: texts, tombstones: tombstones(tables), hasOldValues: hasOldValues),
-                [max(0, count).databaseValue], in: dialect)
+                [.integer(Int64(max(0, count)))], in: dialect)
         }
     }
 }
@@ -187,19 +187,19 @@ private struct HistorySizes: SQLCommand {
 struct HistoryConditions {
     private let dialect: any SQLDialect
     private var restrictions: [SQLRestriction] = []
-    private(set) var arguments: [DatabaseValue] = []
+    private(set) var arguments: [ColumnValue] = []
 
     var all: SQLRestriction { .all(restrictions) }
 
     private init(_ dialect: any SQLDialect) { self.dialect = dialect }
 
-    private mutating func add(_ restriction: SQLRestriction, _ values: DatabaseValue...) {
+    private mutating func add(_ restriction: SQLRestriction, _ values: ColumnValue...) {
         restrictions.append(restriction)
         arguments += values
     }
 
     private mutating func add(_ column: String, in numbers: some Sequence<Int64>) {
-        add(.listed(column), dialect.value(of: numbers).databaseValue)
+        add(.listed(column), .text(dialect.value(of: numbers)))
     }
 }
 
@@ -211,15 +211,15 @@ extension HistoryConditions {
         var conditions = HistoryConditions(dialect)
         switch query.start {
         case .beginning: break
-        case .after(let number): conditions.add(.text("Z_PK > ?"), number.databaseValue)
+        case .after(let number): conditions.add(.text("Z_PK > ?"), .integer(number))
         case .later(let date):
-            conditions.add(.text("ZTIMESTAMP > ?"), date.timeIntervalSinceReferenceDate.databaseValue)
-        case .only(let number): conditions.add(.key, number.databaseValue)
+            conditions.add(.text("ZTIMESTAMP > ?"), .real(date.timeIntervalSinceReferenceDate))
+        case .only(let number): conditions.add(.key, .integer(number))
         }
         let author =
             tables.hasStrings
             ? "COALESCE((SELECT ZNAME FROM ATRANSACTIONSTRING AS s WHERE s.Z_PK = ZAUTHORTS), ZAUTHOR)" : "ZAUTHOR"
-        func list(_ authors: [String]) -> DatabaseValue { dialect.value(of: authors.sorted()).databaseValue }
+        func list(_ authors: [String]) -> ColumnValue { .text(dialect.value(of: authors.sorted())) }
         if let authors = query.filter.authors {
             let isListed = SQLRestriction.listed(author, .texts)
             conditions.add(
@@ -238,8 +238,8 @@ extension HistoryConditions {
     ) -> HistoryConditions {
         var conditions = HistoryConditions(dialect)
         switch query.start {
-        case .after(let number): conditions.add(.text("ZTRANSACTIONID > ?"), number.databaseValue)
-        case .only(let number): conditions.add(.equals("ZTRANSACTIONID"), number.databaseValue)
+        case .after(let number): conditions.add(.text("ZTRANSACTIONID > ?"), .integer(number))
+        case .only(let number): conditions.add(.equals("ZTRANSACTIONID"), .integer(number))
         case .beginning, .later: break
         }
         let needsTransactions =

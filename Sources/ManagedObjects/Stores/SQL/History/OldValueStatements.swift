@@ -1,4 +1,4 @@
-import GRDB
+import SQLStores
 
 /// The SQL of the old values that a store keeps beside its history, in tables of this package's own that Apple's framework does
 /// not read.

@@ -1,3 +1,5 @@
+import SQLStores
+
 /// The statements that change the numbers of entities in the tables of CloudKit mirroring: those whose names begin with `ANSCK` and
 /// that have a column `ZENTITYID`.
 ///

@@ -1,4 +1,5 @@
 import Foundation
+import SQLStores
 
 /// The source of the values of a column of the new schema, for the rows of one entity.
 enum ColumnSource: Hashable {

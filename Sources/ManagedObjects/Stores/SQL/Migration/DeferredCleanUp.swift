@@ -1,5 +1,6 @@
 import Foundation
 import ModelFiles
+import SQLStores
 
 /// Whether a migration in place may postpone the removal of columns and tables that the new model does not have: a
 /// Boolean. The same key in a store's metadata is true until they are removed. See

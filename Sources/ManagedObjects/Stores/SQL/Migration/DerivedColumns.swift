@@ -1,3 +1,5 @@
+import SQLStores
+
 /// The statements that compute the columns of derived attributes.
 struct DerivedColumns {
     private let schema: MigratedSchema

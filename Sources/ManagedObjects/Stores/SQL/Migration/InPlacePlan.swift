@@ -1,3 +1,5 @@
+import SQLStores
+
 /// The statements that convert the tables of a store from one schema to another, in order.
 ///
 /// No row is read by the program. Cost: a table whose columns are only added or renamed is not copied; one whose columns

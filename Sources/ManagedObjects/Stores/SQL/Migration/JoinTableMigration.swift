@@ -1,3 +1,5 @@
+import SQLStores
+
 /// The statements that create the join tables of the new schema from those of the old one: by renaming a table and its
 /// columns if that suffices, otherwise by copying its pairs.
 struct JoinTableMigration {

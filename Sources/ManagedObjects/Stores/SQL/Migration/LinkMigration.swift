@@ -1,3 +1,5 @@
+import SQLStores
+
 /// The statements that copy the links of a relationship that is stored in another way in the new schema, by way of a temporary
 /// table: of a to-one relationship that becomes to-many, and of one whose inverse is another.
 ///

@@ -1,3 +1,5 @@
+import SQLStores
+
 // The sources of the columns of a migrated table.
 
 extension MigratedSchema {

@@ -1,4 +1,5 @@
 import ModelFiles
+import SQLStores
 
 /// The two schemas of a migration in place, and which parts correspond.
 struct MigratedSchema {

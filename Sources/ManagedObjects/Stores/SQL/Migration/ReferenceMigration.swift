@@ -1,3 +1,5 @@
+import SQLStores
+
 /// The statements for columns that depend on rows of other tables: references to removed rows, positions of relationships
 /// that have become ordered, and companions of references.
 struct ReferenceMigration {

@@ -1,3 +1,5 @@
+import SQLStores
+
 /// The SQL syntax that a migration in place needs in addition to that of a store's statements.
 protocol SQLMigrationDialect: SQLDialect {
     /// Bytes as a literal, from their hexadecimal digits.

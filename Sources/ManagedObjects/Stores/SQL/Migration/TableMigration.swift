@@ -1,3 +1,5 @@
+import SQLStores
+
 /// The statements that create a table of the new schema from a table of the old one: by changes of its columns if these
 /// suffice, otherwise by copying its rows into a new table.
 struct TableMigration {

@@ -175,12 +175,12 @@ struct ConstantExtraction {
         case .url: key += "l"
         case .collection: key += "c"
         case .object, .other:
-            guard let id = SQLConversion.key(of: value), !id.isTemporary, id.number != 0, id.store == store else {
+            guard let id = value.objectKey, !id.isTemporary, id.number != 0, id.store == store else {
                 key += "o"
                 return
             }
             key += "k"
-            key.append(SQLConversion.entity(of: value)?.rootIndex ?? -1)
+            key.append(value.objectEntity?.rootIndex ?? -1)
             key += ";"
         }
     }

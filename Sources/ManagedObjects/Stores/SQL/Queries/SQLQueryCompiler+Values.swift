@@ -1,6 +1,6 @@
 import Foundation
-import GRDB
 import PredicateLanguage
+import SQLStores
 
 /// A statement for dictionaries, and the conversion of its columns to values.
 struct SQLValueStatement {
@@ -122,28 +122,28 @@ extension SQLValueStatement {
         }
     }
 
-    private static func value(_ value: DatabaseValue, kind: EntityLayout.Slot.Kind) -> Any? {
+    private static func value(_ value: ColumnValue, kind: EntityLayout.Slot.Kind) -> Any? {
         switch kind {
         case .integer16, .integer32, .integer64, .position, .boolean:
-            Int64.fromDatabaseValue(value).flatMap { Value.integer($0).object(kind: kind) }
-                ?? Double.fromDatabaseValue(value).map { NSNumber(value: $0) }
+            value.integerValue.flatMap { Value.integer($0).object(kind: kind) }
+                ?? value.realValue.map { NSNumber(value: $0) }
         case .double, .float, .date:
-            Double.fromDatabaseValue(value).flatMap { Value.real($0).object(kind: kind) }
+            value.realValue.flatMap { Value.real($0).object(kind: kind) }
         case .decimal: Self.decimal(value)
-        case .string: String.fromDatabaseValue(value)
-        case .data: Data.fromDatabaseValue(value)
-        case .uuid: UUID.fromDatabaseValue(value)
-        case .uri: String.fromDatabaseValue(value).flatMap { URL(string: $0) }
+        case .string: value.textValue
+        case .data: value.blobValue
+        case .uuid: value.uuidValue
+        case .uri: value.textValue.flatMap { URL(string: $0) }
         case .transformable, .undefined, .toOne: nil
         }
     }
 
     /// A decimal from the stored double: the shortest decimal representation of the double, which is the value that was
     /// written.
-    private static func decimal(_ value: DatabaseValue) -> NSDecimalNumber? {
+    private static func decimal(_ value: ColumnValue) -> NSDecimalNumber? {
         // Read from the storage, because the conversion to an integer would discard the fraction.
-        if case .int64(let whole) = value.storage { return NSDecimalNumber(value: whole) }
-        return Double.fromDatabaseValue(value).map { NSDecimalNumber(decimal: Decimal(shortestOf: $0)) }
+        if case .integer(let whole) = value { return NSDecimalNumber(value: whole) }
+        return value.realValue.map { NSDecimalNumber(decimal: Decimal(shortestOf: $0)) }
     }
 }
 

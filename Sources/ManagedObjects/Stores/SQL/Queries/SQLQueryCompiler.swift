@@ -1,6 +1,6 @@
 import Foundation
-import GRDB
 import PredicateLanguage
+import SQLStores
 import Synchronization
 
 /// Translates the requests of a context to SQL.
@@ -200,13 +200,13 @@ extension SQLQueryCompiler.Compiled {
 }
 
 extension SQLArgument {
-    func value(constants: [PredicateValue], offset: Int, limit: Int) -> DatabaseValue {
+    func value(constants: [PredicateValue], offset: Int, limit: Int) -> ColumnValue {
         switch self {
         case .fixed(let value): value
-        case .constant(let position, let conversion): conversion.value(of: constants[position])
-        case .now: Date().timeIntervalSinceReferenceDate.databaseValue
-        case .offset: Int64(offset).databaseValue
-        case .limit: Int64(limit).databaseValue
+        case .constant(let position, let conversion): conversion.value(of: constants[position]) { $0.objectKey?.number }
+        case .now: .real(Date().timeIntervalSinceReferenceDate)
+        case .offset: .integer(Int64(offset))
+        case .limit: .integer(Int64(limit))
         }
     }
 }

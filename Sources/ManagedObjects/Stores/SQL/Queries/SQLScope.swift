@@ -1,4 +1,5 @@
 import PredicateLanguage
+import SQLStores
 
 /// One FROM clause: a table, and the tables that are joined to it for key paths.
 final class SQLScope {

@@ -1,24 +1,7 @@
 import PredicateLanguage
+import SQLStores
 
-/// The type of an SQL expression. It determines which comparisons have the same result in SQL and in memory.
-enum SQLKind: Equatable {
-    case integer, boolean, real, decimal
-    case string, date, uuid, url, data
-    /// Bytes that are decoded by a transformer, or that may be in a file: they can only be compared with nil.
-    case bytes
-    /// The primary key of an object; entities are identified by the index of their root entity.
-    case key(root: Int)
-    /// The number of an object's own entity.
-    case entity
-    case entityName
-
-    var isNumber: Bool {
-        switch self {
-        case .integer, .boolean, .real, .decimal: true
-        default: false
-        }
-    }
-
+extension SQLKind {
     init?(_ kind: EntityLayout.Slot.Kind) {
         switch kind {
         case .integer16, .integer32, .integer64, .position: self = .integer
@@ -35,11 +18,6 @@ enum SQLKind: Equatable {
         }
     }
 
-    /// Whether two expressions of these kinds can be compared.
-    func compares(with other: SQLKind) -> Bool {
-        self == other ? self != .bytes : isNumber && other.isNumber
-    }
-
     /// Whether a constant can be compared with an expression of this kind.
     func compares(with value: PredicateValue) -> Bool {
         switch (self, value) {
@@ -49,7 +27,7 @@ enum SQLKind: Equatable {
         case (.integer, _), (.boolean, _), (.real, _), (.decimal, _): value.isNumber
         case (.string, .string), (.date, .date), (.uuid, .uuid), (.url, .url), (.data, .data): true
         case (.entityName, .string): true
-        case (.key, _): SQLConversion.key(of: value) != nil
+        case (.key, _): value.objectKey != nil
         case (.entity, .object(let subject)): subject is NSEntityDescription
         default: false
         }

@@ -1,4 +1,5 @@
 import PredicateLanguage
+import SQLStores
 
 // Expressions over all members of a to-many relationship: count, sum, subqueries.
 

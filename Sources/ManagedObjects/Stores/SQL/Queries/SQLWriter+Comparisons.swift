@@ -1,6 +1,6 @@
 import Foundation
-import GRDB
 import PredicateLanguage
+import SQLStores
 
 // In a predicate nil is a value: it equals nil, differs from every other value, has no order, and a negated condition
 // is true for it if the condition itself is not. Therefore `!=` is translated to IS NOT, which also matches NULL, as in
@@ -136,8 +136,8 @@ extension SQLWriter {
         guard value.kind.compares(with: constant) else { return [] }
         switch value.kind {
         case .key(let root):
-            guard let key = SQLConversion.key(of: constant), !key.isTemporary, key.number != 0, key.store == store,
-                SQLConversion.entity(of: constant)?.rootIndex == root
+            guard let key = constant.objectKey, !key.isTemporary, key.number != 0, key.store == store,
+                constant.objectEntity?.rootIndex == root
             else { return [] }
             return [argument(constant, position, .key)]
         case .entity:

@@ -1,5 +1,6 @@
 import Foundation
 import PredicateLanguage
+import SQLStores
 
 // Functions whose result is the same in SQL and in memory. Integer arithmetic stays integer in both. Operations that
 // are an error in memory (division by zero) or that SQLite truncates (the remainder of doubles) are refused.

@@ -1,5 +1,6 @@
 import Foundation
 import PredicateLanguage
+import SQLStores
 
 /// The members of a to-many relationship, or one value of each, as rows of a subquery.
 struct SQLMembers {

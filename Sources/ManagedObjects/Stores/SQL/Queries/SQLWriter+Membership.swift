@@ -1,6 +1,6 @@
 import Foundation
-import GRDB
 import PredicateLanguage
+import SQLStores
 
 // `IN` and `CONTAINS` of collections: lists of constants, and members of relationships.
 
@@ -117,10 +117,10 @@ extension SQLWriter {
     private func list(of arguments: [SQLArgument]) -> (SQLList, String)? {
         var (numbers, texts): ([Int64], [String]) = ([], [])
         for case .fixed(let value) in arguments {
-            switch value.storage {
-            case .int64(let number): numbers.append(number)
+            switch value {
+            case .integer(let number): numbers.append(number)
             // A list ends a text at a NUL.
-            case .string(let text) where !text.utf8.contains(0): texts.append(text)
+            case .text(let text) where !text.utf8.contains(0): texts.append(text)
             default: return nil
             }
         }

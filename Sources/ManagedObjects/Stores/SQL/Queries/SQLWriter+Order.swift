@@ -1,4 +1,5 @@
 import PredicateLanguage
+import SQLStores
 
 extension SQLWriter {
     /// The terms of ORDER BY for sort descriptors; nil is sorted first, as in memory.

@@ -1,5 +1,6 @@
 import Foundation
 import PredicateLanguage
+import SQLStores
 
 // Canonically equivalent texts (an é as one character or as two) are equal in a predicate, but SQLite compares their
 // bytes. If bytes are not sufficient, the functions of `PredicateFunctions` are called. An index still finds the
@@ -33,10 +34,10 @@ extension SQLWriter {
             case .contains: candidates = "\(dialect.position(of: "\(argument)", in: text.sql)) > 0"
             case .like:
                 isReusable = false
-                let prefix = PredicateValue.string(String(pattern.prefix { !"*?\\".contains($0) }))
-                if case .string("") = prefix { break }
-                let start = SQLArgument.fixed(SQLConversion.plain.value(of: prefix))
-                let end = SQLArgument.fixed(SQLConversion.endOfPrefix.value(of: prefix))
+                let prefix = String(pattern.prefix { !"*?\\".contains($0) })
+                if prefix.isEmpty { break }
+                let start = SQLArgument.text(prefix)
+                let end = SQLArgument.fixed(SQLConversion.end(ofPrefix: prefix))
                 candidates = "\(text.sql) >= \(start) AND \(text.sql) < \(end)"
             default: break
             }

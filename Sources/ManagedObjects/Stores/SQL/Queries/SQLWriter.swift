@@ -1,6 +1,6 @@
 import Foundation
-import GRDB
 import PredicateLanguage
+import SQLStores
 
 /// Translates predicates and expressions over one entity's rows to SQL.
 ///
@@ -153,7 +153,7 @@ final class SQLWriter {
     func argument(_ constant: PredicateValue, _ position: Int?, _ conversion: SQLConversion) -> SQLArgument {
         if let position { return .constant(position, conversion) }
         isReusable = false
-        return .fixed(conversion.value(of: constant))
+        return .fixed(conversion.value(of: constant) { $0.objectKey?.number })
     }
 
     private func conditional(

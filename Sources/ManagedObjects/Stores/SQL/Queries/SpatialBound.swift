@@ -1,4 +1,5 @@
 import PredicateLanguage
+import SQLStores
 
 /// A column that is a dimension of an R-tree.
 struct SpatialColumn {

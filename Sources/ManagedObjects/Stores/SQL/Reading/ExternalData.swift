@@ -1,4 +1,5 @@
 import Foundation
+import SQLStores
 
 /// Large values in files beside the store, named by UUIDs.
 ///

@@ -1,3 +1,5 @@
+import SQLStores
+
 /// Queries the members of a to-many relationship of many owners, and returns them in the order of the owners.
 struct MemberQuery<Content: SQLContent> {
     let store: UInt16

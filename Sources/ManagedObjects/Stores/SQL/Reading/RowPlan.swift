@@ -1,3 +1,4 @@
+import SQLStores
 import Synchronization
 
 /// The decoding of each column of an entity's rows: computed once for a store and used by every fetch.

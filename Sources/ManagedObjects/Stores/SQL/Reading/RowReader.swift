@@ -1,4 +1,5 @@
 import Foundation
+import SQLStores
 
 /// Reads rows of an entity and its subentities into pages.
 ///

@@ -1,3 +1,5 @@
+import SQLStores
+
 /// A connection to a database while it is used by one task: it executes statements that read.
 protocol SQLDatabase {
     associatedtype Cursor: SQLCursor

@@ -1,3 +1,5 @@
+import SQLStores
+
 // Queries: the compiler divides a query, the store executes the statement, and the remaining part is evaluated in
 // memory.
 

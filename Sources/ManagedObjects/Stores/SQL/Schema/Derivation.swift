@@ -1,4 +1,5 @@
 import PredicateLanguage
+import SQLStores
 
 /// The forms of derived attributes that the store can compute.
 enum Derivation: Equatable {

@@ -1,3 +1,5 @@
+import SQLStores
+
 /// The mapping of an entity to the store: a table shared by all entities of the hierarchy, and a column for each slot
 /// of the entity's layout.
 struct SQLEntity {

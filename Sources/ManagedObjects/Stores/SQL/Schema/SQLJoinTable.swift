@@ -21,18 +21,3 @@ struct SQLJoinTable {
         [sourceColumn, destinationColumn] + [sourcePositionColumn, destinationPositionColumn].compactMap { $0 }
     }
 }
-
-/// A many-to-many relationship from the point of view of one side.
-struct SQLPairs {
-    let table: String
-    /// The column with the keys of the objects that have the relationship, and the column with their members' keys.
-    let source: String
-    let destination: String
-    /// The position of a member among the source's members, if the relationship is ordered.
-    let position: String?
-    /// The position of the source among the member's members, if the inverse is ordered.
-    let inversePosition: String?
-    /// Whether the relationship is its own inverse: a pair applies in both directions, and the store may contain one or
-    /// both.
-    let isReflexive: Bool
-}

@@ -1,3 +1,5 @@
+import SQLStores
+
 // The tables of a store, as the schema defines them.
 
 extension SQLSchema {

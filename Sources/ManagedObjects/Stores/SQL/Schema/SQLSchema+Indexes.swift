@@ -1,4 +1,5 @@
 import PredicateLanguage
+import SQLStores
 
 // The indexes of a new store.
 

@@ -1,4 +1,5 @@
 import Foundation
+import SQLStores
 
 /// The mapping of a model to a store: the tables, columns and numbers of entities.
 ///

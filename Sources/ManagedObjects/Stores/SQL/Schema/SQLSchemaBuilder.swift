@@ -1,3 +1,5 @@
+import SQLStores
+
 // Computes the schema of a store: numbers, tables, columns and join tables. The rules are Core Data's; if the store
 // exists, its actual schema takes precedence.
 struct SQLSchemaBuilder {

@@ -1,20 +1,20 @@
 import Foundation
-import GRDB
+import SQLStores
 
 extension Value {
     /// The value of a column for a slot of a kind.
-    init(_ value: DatabaseValue, kind: EntityLayout.Slot.Kind) {
-        switch (value.storage, kind) {
-        case (.int64(let number), .double), (.int64(let number), .float), (.int64(let number), .date):
+    init(_ value: ColumnValue, kind: EntityLayout.Slot.Kind) {
+        switch (value, kind) {
+        case (.integer(let number), .double), (.integer(let number), .float), (.integer(let number), .date):
             self = .real(Double(number))
-        case (.int64(let number), .decimal): self = .decimal(Decimal(number))
-        case (.double(let number), .decimal): self = .decimal(Decimal(shortestOf: number))
-        case (.int64(let number), _): self = .integer(number)
-        case (.double(let number), .integer16), (.double(let number), .integer32), (.double(let number), .integer64):
+        case (.integer(let number), .decimal): self = .decimal(Decimal(number))
+        case (.real(let number), .decimal): self = .decimal(Decimal(shortestOf: number))
+        case (.integer(let number), _): self = .integer(number)
+        case (.real(let number), .integer16), (.real(let number), .integer32), (.real(let number), .integer64):
             self = Int64(exactly: number.rounded(.towardZero)).map(Value.integer) ?? .null
-        case (.double(let number), _): self = .real(number)
-        case (.string(let text), .uri): self = URL(string: text).map { .object(ObjectValue($0)) } ?? .null
-        case (.string(let text), _): self = .string(text)
+        case (.real(let number), _): self = .real(number)
+        case (.text(let text), .uri): self = URL(string: text).map { .object(ObjectValue($0)) } ?? .null
+        case (.text(let text), _): self = .string(text)
         case (.blob(let data), .uuid) where data.count == 16:
             self = .uuid(UUID(uuid: data.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) }))
         case (.blob(let data), _): self = .data(data)
@@ -38,7 +38,7 @@ extension Value {
         case .string: self = .string(String(decoding: bytes, as: UTF8.self))
         default:
             self = Value(
-                kind == .uri ? String(decoding: bytes, as: UTF8.self).databaseValue : bytes.databaseValue, kind: kind)
+                kind == .uri ? .text(String(decoding: bytes, as: UTF8.self)) : .blob(bytes), kind: kind)
         }
     }
 }

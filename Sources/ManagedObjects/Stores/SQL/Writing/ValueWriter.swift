@@ -1,4 +1,5 @@
 import Foundation
+import SQLStores
 
 /// Binds an entity's values to the columns of a statement.
 struct ValueWriter {

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SQLStores
 
 /// The shared state of a batch request: the open transaction, its history, and the files that it creates or makes
 /// obsolete.

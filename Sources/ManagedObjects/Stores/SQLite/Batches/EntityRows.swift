@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SQLStores
 
 /// Reads and writes the rows of one entity by slots. Created by a ``RowWriter``.
 @_spi(Stores)

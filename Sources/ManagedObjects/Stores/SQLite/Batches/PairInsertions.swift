@@ -1,4 +1,5 @@
 import GRDB
+import SQLStores
 
 /// Pairs to be inserted into a join table, unless they exist. Both sides of the relationship share them, and write them in blocks
 /// before the table is read or pairs are deleted.

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SQLStores
 
 /// Copies rows with set operations: finds them with one recursive statement, assigns a new key to each, and inserts the
 /// copies with one statement for each entity and each join table.
@@ -198,7 +199,7 @@ struct RowCopier {
             try batch.run(
                 SQLQuery(
                     sql: "INSERT OR REPLACE INTO \(RowCopyTables.files) (old, new) VALUES (?, ?)",
-                    arguments: [data.databaseValue, ExternalData.column(naming: copy).databaseValue]))
+                    arguments: [.blob(data), .blob(ExternalData.column(naming: copy))]))
         }
     }
 

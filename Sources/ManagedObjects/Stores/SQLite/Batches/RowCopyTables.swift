@@ -1,3 +1,5 @@
+import SQLStores
+
 /// The temporary tables of a copy operation.
 enum RowCopyTables {
     /// The requested rows, and all rows to be copied: root entity, key, entity.

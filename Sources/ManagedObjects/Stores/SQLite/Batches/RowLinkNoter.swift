@@ -1,4 +1,5 @@
 import Foundation
+import SQLStores
 
 /// Records the rows to which copies were linked: as after a save, their versions are incremented and history is
 /// written.

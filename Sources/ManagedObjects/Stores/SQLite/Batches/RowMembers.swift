@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SQLStores
 
 /// A to-many relationship of a table's rows that is stored in a join table. Created by ``EntityRows/members(named:)``.
 @_spi(Stores)

@@ -1,4 +1,5 @@
 import Foundation
+import SQLStores
 
 /// Copies the pairs of many-to-many relationships: those of two copied rows, and those of a copied row and a row to
 /// which the rules keep links.

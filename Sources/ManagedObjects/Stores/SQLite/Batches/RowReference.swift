@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SQLStores
 
 /// A to-one relationship of a table's rows: a column, whose inverse may be a column too, or an ordered relationship.
 /// Created by ``EntityRows/reference(named:)``.

@@ -1,11 +1,13 @@
 import Foundation
 import GRDB
+import SQLStores
 
 extension SQLCatalog {
     /// Reads the schema of a store. Cost: four statements, regardless of the number of tables.
     ///
     /// - Throws: Code 259 if the numbers of the entities are damaged, and errors of SQLite.
     init(in database: Database) throws {
+        self.init()
         let reader = StoreReader(database)
         for object in try reader.rows("SELECT name, sql FROM sqlite_master") {
             if let name = object.text(0) { statements[name] = object.text(1) }

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import GRDBSQLite
+import SQLStores
 
 /// A prepared statement of a connection that is stepped explicitly.
 ///
@@ -30,12 +31,12 @@ struct SQLStatement: SQLCursor {
 
     // MARK: - Binding, indexes from 1
 
-    func bind(_ value: DatabaseValue, at position: Int) {
-        switch value.storage {
+    func bind(_ value: ColumnValue, at position: Int) {
+        switch value {
         case .null: bindNull(at: position)
-        case .int64(let number): bind(number, at: position)
-        case .double(let number): bind(number, at: position)
-        case .string(let text): bind(text, at: position)
+        case .integer(let number): bind(number, at: position)
+        case .real(let number): bind(number, at: position)
+        case .text(let text): bind(text, at: position)
         case .blob(let data): bind(data, at: position)
         }
     }
@@ -157,6 +158,8 @@ struct SQLStatement: SQLCursor {
         return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, Int32(column))))
     }
 }
+
+extension SQLStatement: SQLBinding {}
 
 /// Declarations of the C header that Swift cannot import.
 enum SQLite {

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import GRDBSQLite
+import SQLStores
 import Synchronization
 
 /// The open connections to one store.

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SQLStores
 
 /// The SQL functions that the triggers of a Core Data store call. Without them no row of a table with triggers can be
 /// written, so every connection registers them.
@@ -52,7 +53,7 @@ final class DerivedValueCollector: @unchecked Sendable {  // because it is used 
         let number: Int64
         let key: Int64
         let attribute: String
-        let value: DatabaseValue
+        let value: ColumnValue
     }
 
     private(set) var values: [DerivedValue] = []
@@ -62,7 +63,7 @@ final class DerivedValueCollector: @unchecked Sendable {  // because it is used 
         guard arguments.count == 5, let number = Int64.fromDatabaseValue(arguments[1]),
             let key = Int64.fromDatabaseValue(arguments[2]), let name = String.fromDatabaseValue(arguments[3])
         else { return }
-        values.append(DerivedValue(number: number, key: key, attribute: name, value: arguments[4]))
+        values.append(DerivedValue(number: number, key: key, attribute: name, value: ColumnValue(arguments[4])))
     }
 
     func removeAll() { values.removeAll(keepingCapacity: true) }

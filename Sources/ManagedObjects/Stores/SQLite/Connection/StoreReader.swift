@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import GRDBSQLite
+import SQLStores
 
 /// Reads rows of a store whose content is not trusted: for metadata and for integrity checks.
 ///
@@ -36,21 +37,21 @@ struct StoreReader: RowCheckReader {
         return names
     }
 
-    func firstRow(_ sql: String, _ arguments: [DatabaseValue]) throws -> StoredRow? {
+    func firstRow(_ sql: String, _ arguments: [ColumnValue]) throws -> StoredRow? {
         try limit.run(on: database) {
             try Row.fetchOne(database, sql: sql, arguments: StatementArguments(arguments)).map {
-                StoredRow(Array($0.databaseValues))
+                StoredRow($0.columnValues)
             }
         }
     }
 
     func forEachRow(
-        _ sql: String, _ arguments: [DatabaseValue], _ body: (StoredRow) throws -> Void
+        _ sql: String, _ arguments: [ColumnValue], _ body: (StoredRow) throws -> Void
     ) throws {
         try limit.run(on: database) {
             // Not cached by text, because a check executes a different statement for each property.
             let rows = try Row.fetchCursor(database, sql: sql, arguments: StatementArguments(arguments))
-            while let row = try rows.next() { try body(StoredRow(Array(row.databaseValues))) }
+            while let row = try rows.next() { try body(StoredRow(row.columnValues)) }
         }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SQLStores
 
 /// Appends the changes of one transaction to a store's history, sixteen rows with one statement.
 ///
@@ -29,10 +30,10 @@ struct ChangeInsertion {
     ///   - bind: Binds a row's values of these columns to the parameters from an index on.
     mutating func insert(
         _ type: NSPersistentHistoryChangeType, _ entity: Int64, _ keys: some RandomAccessCollection<Int64>,
-        shared: [(column: String, value: DatabaseValue)] = [], own: [String] = [],
+        shared: [(column: String, value: ColumnValue)] = [], own: [String] = [],
         bind: (Int, SQLStatement, Int) -> Void = { _, _, _ in }
     ) throws {
-        let shared = [("ZTRANSACTIONID", transaction.databaseValue)] + shared
+        let shared = [("ZTRANSACTIONID", ColumnValue.integer(transaction))] + shared
         func insertion(_ own: [String], _ count: Int) throws -> BlockInsertion {
             let change = HistoryStatements.insertChanges(type, entity, shared: shared.map(\.0), own: own)
             return try BlockInsertion(

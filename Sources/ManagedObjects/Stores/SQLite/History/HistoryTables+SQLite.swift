@@ -1,4 +1,5 @@
 import GRDB
+import SQLStores
 
 // The tables of a history in an SQLite file.
 

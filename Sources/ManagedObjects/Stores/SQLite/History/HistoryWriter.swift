@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SQLStores
 
 /// Appends the changes of a transaction to a store's history at its end. Used only during the write transaction.
 struct HistoryWriter {
@@ -61,7 +62,7 @@ struct HistoryWriter {
         let rows = updates.keys.rows
         let keys = rows.lazy.map(\.key)
         if let mask = rows.first?.mask, rows.allSatisfy({ $0.mask == mask }) {
-            let shared = [("ZCOLUMNS", masks[Int(mask)].databaseValue)]
+            let shared = [("ZCOLUMNS", ColumnValue.blob(masks[Int(mask)]))]
             return try insertion.insert(.update, updates.entity, keys, shared: shared)
         }
         try insertion.insert(.update, updates.entity, keys, own: ["ZCOLUMNS"]) { index, statement, position in
@@ -124,17 +125,17 @@ struct HistoryWriter {
     }
 
     /// The stored form of a text: its key in the table of texts, or, in old stores, the text itself.
-    private func text(_ text: String?) throws -> DatabaseValue {
+    private func text(_ text: String?) throws -> ColumnValue {
         guard let text else { return .null }
-        guard tables.hasStrings else { return text.databaseValue }
+        guard tables.hasStrings else { return .text(text) }
         let known = try SQLStatement(HistoryStatements.findString, in: database)
         known.bind(text, at: 1)
         let found = try known.step() ? known.integer(0) : nil
         known.finish()
-        if let found { return found.databaseValue }
+        if let found { return .integer(found) }
         let key = try PrimaryKeys.next(HistoryTables.Number.string, table: "ATRANSACTIONSTRING", in: database)
-        let values = [key.databaseValue, HistoryTables.Number.string.databaseValue, text.databaseValue]
+        let values = [.integer(key), .integer(HistoryTables.Number.string), ColumnValue.text(text)]
         try database.execute(SQLQuery(HistoryStatements.insertString, values))
-        return key.databaseValue
+        return .integer(key)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SQLStores
 
 // Reads and counts the history of the store, and deletes its oldest part.
 
@@ -75,12 +76,12 @@ extension SQLiteStore: HistoryStore {
                 let lastChange = try PrimaryKeys.last(HistoryTables.Number.change, table: "ACHANGE", in: database)
                 try PrimaryKeys.raise(HistoryTables.Number.transaction, to: last, name: "TRANSACTION", in: database)
                 try PrimaryKeys.raise(HistoryTables.Number.change, to: lastChange, name: "CHANGE", in: database)
-                try database.execute(SQLQuery(HistoryStatements.deleteChanges, [kept.databaseValue]))
+                try database.execute(SQLQuery(HistoryStatements.deleteChanges, [.integer(kept)]))
                 let count = database.changesCount
-                try database.execute(SQLQuery(HistoryStatements.deleteTransactions, [kept.databaseValue]))
+                try database.execute(SQLQuery(HistoryStatements.deleteTransactions, [.integer(kept)]))
                 if hasOldValues {
                     for statement in OldValueStatements.purge {
-                        try database.execute(SQLQuery(statement, [kept.databaseValue]))
+                        try database.execute(SQLQuery(statement, [.integer(kept)]))
                     }
                 }
                 return count

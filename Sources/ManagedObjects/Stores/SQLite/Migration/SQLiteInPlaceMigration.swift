@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ModelFiles
+import SQLStores
 
 /// The execution of a migration in an SQLite store.
 struct SQLiteInPlaceMigration {
@@ -165,8 +166,8 @@ struct SQLiteInPlaceMigration {
                 SQLQuery(
                     KeyCommands.insertion,
                     [
-                        entity.number.databaseValue, entity.entity.name.databaseValue,
-                        superentity.databaseValue, last.databaseValue,
+                        .integer(entity.number), ColumnValue(entity.entity.name),
+                        .integer(superentity), .integer(last),
                     ]))
         }
     }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SQLStores
 
 // Removing what deferred migrations have left.
 

@@ -1,4 +1,5 @@
 import GRDB
+import SQLStores
 
 // Reads rows by statements that are prepared once for few different numbers of keys.
 

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SQLStores
 
 // Reads the rows of an SQLite store, without objects. Not part of Core Data's API.
 

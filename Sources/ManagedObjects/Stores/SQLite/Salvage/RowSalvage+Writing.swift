@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ModelFiles
+import SQLStores
 
 // The rows that were read, written into a new store.
 
@@ -62,12 +63,12 @@ extension RowSalvage {
                     into: sqlEntity.table, SQLEntity.rowColumns + columns.map(\.name), duplicates: .areIgnored)))
         let name = entity.entity.name ?? ""
         for (key, row) in rows.sorted(by: { $0.key < $1.key }) {
-            guard case .int64(entity.number) = row.values[number].storage else { continue }
-            func value(_ position: Int) -> DatabaseValue {
+            guard case .integer(entity.number) = row.values[number] else { continue }
+            func value(_ position: Int) -> ColumnValue {
                 row.values.indices.contains(position) ? row.values[position] : .null
             }
-            var arguments: [DatabaseValue] = [
-                key.databaseValue, sqlEntity.number.databaseValue, version.map(value) ?? 1.databaseValue,
+            var arguments: [ColumnValue] = [
+                .integer(key), .integer(sqlEntity.number), version.map(value) ?? .integer(1),
             ]
             for column in columns {
                 let old = value(column.position)
@@ -94,11 +95,11 @@ extension RowSalvage {
     }
 
     /// The number of an entity in the new store, for its number in the old one.
-    private func renumbered(_ value: DatabaseValue, _ target: SQLSchema) -> DatabaseValue {
-        guard case .int64(let number) = value.storage, let index = schema.schema.entityIndex(number: number) else {
+    private func renumbered(_ value: ColumnValue, _ target: SQLSchema) -> ColumnValue {
+        guard case .integer(let number) = value, let index = schema.schema.entityIndex(number: number) else {
             return value
         }
-        return target.number(entityIndex: index)?.databaseValue ?? value
+        return target.number(entityIndex: index).map(ColumnValue.integer) ?? value
     }
 
     private func write(
@@ -142,7 +143,7 @@ extension RowSalvage {
                 ? tables[schema.schema.entity(entity.entity)?.table ?? ""]?.rows.keys.max() : nil
             let last = max(schema.lastKeys[name] ?? 0, greatest ?? 0)
             try database.execute(
-                SQLQuery(KeyCommands.raise, [last.databaseValue, entity.number.databaseValue]))
+                SQLQuery(KeyCommands.raise, [.integer(last), .integer(entity.number)]))
         }
     }
 }

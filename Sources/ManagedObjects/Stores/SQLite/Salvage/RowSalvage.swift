@@ -41,7 +41,7 @@ package struct RowSalvage {
         for page in leaves {
             for cell in page.cells {
                 guard let row = SalvagedRow(cell, of: page, in: pages), row.lost.isEmpty, row.values.count == 1,
-                    case .blob(let content) = row.values[0].storage, let value = try? ModelCache.read(content)
+                    case .blob(let content) = row.values[0], let value = try? ModelCache.read(content)
                 else { continue }
                 return try NSManagedObjectModel(value: value)
             }
@@ -68,8 +68,8 @@ package struct RowSalvage {
         for root in own.compactMap({ $0 }) { scan.walk(root: root) }
         let numbers = Self.rows(of: own[0], scan, columnCount: 4).compactMap {
             row -> (number: Int64, name: String, lastKey: Int64)? in
-            guard case .string(let name) = row.values[1].storage, case .int64(let last) = row.values[3].storage,
-                case .null = row.values[0].storage, (1...0xFFFF).contains(row.key)
+            guard case .text(let name) = row.values[1], case .integer(let last) = row.values[3],
+                case .null = row.values[0], (1...0xFFFF).contains(row.key)
             else { return nil }
             return (row.key, name, last)
         }
@@ -90,7 +90,7 @@ package struct RowSalvage {
         func rows(of page: TablePage, _ pages: DatabasePages) -> [SalvagedRow]? {
             let rows = page.cells.compactMap { SalvagedRow($0, of: page, in: pages) }
             let isSchema = rows.allSatisfy { row in
-                guard row.values.count == 5, case .string(let type) = row.values[0].storage else { return false }
+                guard row.values.count == 5, case .text(let type) = row.values[0] else { return false }
                 return ["table", "index", "trigger", "view"].contains(type)
             }
             return isSchema ? rows : nil
@@ -102,8 +102,8 @@ package struct RowSalvage {
             leaves += scan.orphans().filter { $0.root == nil || $0.root == 1 }.map(\.page)
         }
         return leaves.flatMap { rows(of: $0, pages) ?? [] }.compactMap { row in
-            guard case .string("table") = row.values[0].storage, case .string(let name) = row.values[1].storage,
-                case .int64(let root) = row.values[3].storage, case .string(let statement) = row.values[4].storage,
+            guard case .text("table") = row.values[0], case .text(let name) = row.values[1],
+                case .integer(let root) = row.values[3], case .text(let statement) = row.values[4],
                 root > 1, root <= pages.count
             else { return nil }
             return SalvagedSchema.Entry(name: name, root: Int(root), statement: statement)
@@ -123,8 +123,8 @@ package struct RowSalvage {
     }
 
     private static func metadata(_ row: SalvagedRow) -> (uuid: String, content: [String: Any])? {
-        guard case .string(let uuid) = row.values[1].storage, UUID(uuidString: uuid) != nil,
-            case .blob(let data) = row.values[2].storage
+        guard case .text(let uuid) = row.values[1], UUID(uuidString: uuid) != nil,
+            case .blob(let data) = row.values[2]
         else { return nil }
         return StoreMetadata.content(of: data).map { (uuid, $0) }
     }
@@ -172,7 +172,7 @@ package struct RowSalvage {
             return { row in
                 row.values.count == columns.count
                     && row.values.allSatisfy { value in
-                        if case .int64 = value.storage { return true }
+                        if case .integer = value { return true }
                         return value.isNull
                     }
             }
@@ -181,7 +181,7 @@ package struct RowSalvage {
         guard let entity = columns.firstIndex(of: "Z_ENT") else { return { _ in false } }
         return { row in
             guard row.values.count <= columns.count, row.values.indices.contains(entity),
-                case .int64(let number) = row.values[entity].storage
+                case .integer(let number) = row.values[entity]
             else { return false }
             return numbers.contains(number)
         }
@@ -255,7 +255,7 @@ package struct RowSalvage {
         else { return false }
         return [(join.sourceColumn, owner), (join.destinationColumn, destination)].allSatisfy { column, entity in
             guard let position = columns.firstIndex(of: column), row.values.indices.contains(position),
-                case .int64(let key) = row.values[position].storage, let table = schema.schema.entity(entity)?.table
+                case .integer(let key) = row.values[position], let table = schema.schema.entity(entity)?.table
             else { return false }
             return tables[table]?.rows[key] != nil
         }
@@ -291,7 +291,7 @@ package struct RowSalvage {
         for entity in schema.schema.entities {
             guard let position = schema.columns[entity.table]?.firstIndex(of: "Z_ENT") else { continue }
             counts[entity.entity.name ?? ""] = (tables[entity.table]?.rows ?? [:]).values.count { row in
-                row.values.indices.contains(position) && row.values[position].storage == .int64(entity.number)
+                row.values.indices.contains(position) && row.values[position] == .integer(entity.number)
             }
         }
         return counts

@@ -1,11 +1,11 @@
 import Foundation
-import GRDB
+import SQLStores
 
 /// A row that was read from the pages of a table.
 struct SalvagedRow {
     let key: Int64
     /// The values of the columns, in the order of the table. Columns that were added to the table later may be absent.
-    var values: [DatabaseValue]
+    var values: [ColumnValue]
     /// The positions of columns whose value is lost, with null in its place.
     var lost: [Int] = []
     /// The positions of columns of which a part is on a page of zeros: either the value contains zeros, or the page is
@@ -91,20 +91,20 @@ struct SalvagedRow {
         }
     }
 
-    private static func value(_ bytes: ArraySlice<UInt8>, _ type: Int64, _ encoding: String.Encoding) -> DatabaseValue {
+    private static func value(_ bytes: ArraySlice<UInt8>, _ type: Int64, _ encoding: String.Encoding) -> ColumnValue {
         switch type {
         case 0: return .null
-        case 8: return 0.databaseValue
-        case 9: return 1.databaseValue
+        case 8: return .integer(0)
+        case 9: return .integer(1)
         case 1...6:
             let sign: Int64 = bytes.first.map { $0 >= 0x80 } == true ? -1 : 0
-            return bytes.reduce(sign) { $0 << 8 | Int64($1) }.databaseValue
-        case 7: return Double(bitPattern: bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }).databaseValue
-        case let type where type % 2 == 0: return Data(bytes).databaseValue
+            return .integer(bytes.reduce(sign) { $0 << 8 | Int64($1) })
+        case 7: return .real(Double(bitPattern: bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }))
+        case let type where type % 2 == 0: return .blob(Data(bytes))
         default:
             let text =
                 encoding == .utf8 ? String(decoding: bytes, as: UTF8.self) : String(bytes: bytes, encoding: encoding)
-            return (text ?? "").databaseValue
+            return .text(text ?? "")
         }
     }
 }

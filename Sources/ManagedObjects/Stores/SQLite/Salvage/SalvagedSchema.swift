@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SQLStores
 
 /// The schema of a damaged store: the tables that can still be read from it, completed by those of the model.
 struct SalvagedSchema {

@@ -1,4 +1,5 @@
 import GRDB
+import SQLStores
 
 // The statements that create a store, as Core Data writes them.
 
@@ -35,8 +36,8 @@ extension SQLSchema {
                 SQLQuery(
                     KeyCommands.insertion,
                     [
-                        entity.number.databaseValue, entity.entity.name.databaseValue,
-                        superentity.databaseValue, 0.databaseValue,
+                        .integer(entity.number), ColumnValue(entity.entity.name),
+                        .integer(superentity), .integer(0),
                     ]))
         }
     }

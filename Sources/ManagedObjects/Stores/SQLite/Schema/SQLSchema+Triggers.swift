@@ -1,3 +1,5 @@
+import SQLStores
+
 // The triggers that maintain attributes derived from other objects' values.
 
 extension SQLSchema {

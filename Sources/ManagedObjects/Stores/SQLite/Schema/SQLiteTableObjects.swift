@@ -1,4 +1,5 @@
 import GRDB
+import SQLStores
 
 /// The indexes, triggers and R-trees of an SQLite store that is migrated in place.
 struct SQLiteTableObjects: TableObjects {

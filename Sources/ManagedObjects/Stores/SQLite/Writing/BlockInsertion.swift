@@ -1,4 +1,5 @@
 import GRDB
+import SQLStores
 
 /// Inserts rows with the same columns, several with one statement: starting and ending a statement costs SQLite as much
 /// as writing a row.
@@ -7,7 +8,7 @@ struct BlockInsertion {
     private static let rowLimit = 16
     private static let parameterLimit = 240
 
-    private let shared: [DatabaseValue]
+    private let shared: [ColumnValue]
     private let width: Int
     private let rowCount: Int
     private let block: SQLStatement?
@@ -19,7 +20,7 @@ struct BlockInsertion {
     ///   - width: The number of a row's own parameters.
     ///   - count: The total number of rows to insert.
     init(
-        _ insertion: SQLInsert, shared: [DatabaseValue] = [], width: Int, count: Int, in database: Database
+        _ insertion: SQLInsert, shared: [ColumnValue] = [], width: Int, count: Int, in database: Database
     ) throws {
         self.shared = shared
         self.width = width

@@ -1,4 +1,5 @@
 import GRDB
+import SQLStores
 
 /// Finds the row whose unique values conflict with those of another row.
 struct ConstraintFinder {

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SQLStores
 
 /// Writes the join tables of many-to-many relationships.
 struct PairWriter {

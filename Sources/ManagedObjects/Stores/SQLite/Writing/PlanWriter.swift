@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SQLStores
 
 /// Writes a save plan inside a transaction: deletions, updates, insertions, pairs.
 ///
@@ -232,7 +233,7 @@ struct PlanWriter {
         }
     }
 
-    private func preservedValues(_ columns: [String], of entity: SQLEntity, key: Int64) throws -> [DatabaseValue] {
+    private func preservedValues(_ columns: [String], of entity: SQLEntity, key: Int64) throws -> [ColumnValue] {
         guard !columns.isEmpty else { return [] }
         let statement = try SQLStatement(SQLSelect(columns, from: entity.table, where: .key), in: database)
         defer { statement.finish() }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SQLStores
 
 /// The last assigned primary keys, by entity: `Z_MAX` in `Z_PRIMARYKEY`.
 ///
@@ -52,7 +53,7 @@ enum PrimaryKeys {
         statement.bind(number, at: 2)
         try statement.run()
         if database.changesCount == 0 {
-            let arguments = [number.databaseValue, name.databaseValue, 0.databaseValue, key.databaseValue]
+            let arguments = [.integer(number), .text(name), .integer(0), ColumnValue.integer(key)]
             let insertion = try SQLStatement(SQLQuery(KeyCommands.insertion, arguments), in: database)
             defer { insertion.finish() }
             try insertion.run()

@@ -1,28 +1,9 @@
 import Foundation
 import GRDB
 import PredicateLanguage
+import SQLStores
 
-/// The SQL functions and collations that statements of queries use. Every connection registers them.
-///
-/// They call the predicate language's own implementation, so that a predicate has the same result in a store as in
-/// memory.
-enum PredicateFunctions {
-    enum Name: String {
-        /// `(text, pattern, code)`: a string operator. NULL if one of the texts is NULL.
-        case matches = "PredicateMatches"
-        /// `(text, options)`: the text without the differences that the options ignore.
-        case fold = "PredicateFold"
-        case uppercase = "PredicateUppercase"
-        case lowercase = "PredicateLowercase"
-        case canonical = "PredicateCanonical"
-        case length = "PredicateLength"
-    }
-
-    /// The operator and the options of `PredicateMatches` as one number.
-    static func code(of operation: ComparisonOperator, options: ComparisonOptions) -> Int64 {
-        Int64(operation.number) << 8 | Int64(options.rawValue & 0xFF)
-    }
-
+extension PredicateFunctions {
     /// Registers functions and collations with a connection.
     static func add(to database: Database) {
         for function in functions() { database.add(function: function) }
@@ -69,13 +50,6 @@ enum PredicateFunctions {
     static func collation(of selector: Selector) -> String? {
         collationNames[selector.name]
     }
-
-    private static let collationNames = [
-        "caseInsensitiveCompare:": "CaseInsensitiveCompare",
-        "localizedCompare:": "LocalizedCompare",
-        "localizedCaseInsensitiveCompare:": "LocalizedCaseInsensitiveCompare",
-        "localizedStandardCompare:": "LocalizedStandardCompare",
-    ]
 
     private static func collations() -> [DatabaseCollation] {
         collationNames.map { selector, name in

@@ -1,5 +1,60 @@
+/// A selection of rows.
+package struct SQLSelect: SQLCommand {
+    /// Where the rows come from.
+    package enum Source: Sendable {
+        case table(String)
+        /// The rows of another selection, under a name.
+        indirect case selection(SQLSelect, name: String)
+    }
+
+    package let columns: [String]
+    package let source: Source
+    package var condition: SQLRestriction
+    /// The terms of `GROUP BY`.
+    package var groups: [String]
+    /// The terms of `ORDER BY`.
+    package var order: [String]
+
+    package init(
+        _ columns: [String], from table: String, where condition: SQLRestriction = .none, groupBy groups: [String] = [],
+        orderBy order: [String] = []
+    ) {
+        self.columns = columns
+        source = .table(table)
+        self.condition = condition
+        self.groups = groups
+        self.order = order
+    }
+
+    package init(
+        _ columns: [String], from selection: SQLSelect, as name: String, where condition: SQLRestriction = .none,
+        groupBy groups: [String] = []
+    ) {
+        self.columns = columns
+        source = .selection(selection, name: name)
+        self.condition = condition
+        self.groups = groups
+        order = []
+    }
+
+    package func text(in dialect: some SQLDialect) -> String {
+        "SELECT \(columns.joined(separator: ", ")) FROM \(source.text(in: dialect))\(condition.clause(in: dialect))"
+            + (groups.isEmpty ? "" : " GROUP BY " + groups.joined(separator: ", "))
+            + (order.isEmpty ? "" : " ORDER BY " + order.joined(separator: ", "))
+    }
+}
+
+extension SQLSelect.Source {
+    package func text(in dialect: some SQLDialect) -> String {
+        switch self {
+        case .table(let name): name
+        case .selection(let selection, let name): "(\(selection.text(in: dialect))) AS \(name)"
+        }
+    }
+}
+
 /// The condition for the rows that a statement reads or changes.
-enum SQLRestriction: Sendable {
+package enum SQLRestriction: Sendable {
     /// All rows.
     case none
     /// A column has the value of a parameter.
@@ -30,12 +85,12 @@ enum SQLRestriction: Sendable {
     indirect case notTrue(SQLRestriction)
 
     /// The row with the primary key of a parameter.
-    static let key = equals("Z_PK")
+    package static let key = equals("Z_PK")
     /// The rows with the primary keys of a list.
-    static let keys = listed("Z_PK")
+    package static let keys = listed("Z_PK")
 
     /// The condition as text; nil for all rows.
-    func text(in dialect: some SQLDialect) -> String? {
+    package func text(in dialect: some SQLDialect) -> String? {
         switch self {
         case .none: return nil
         case .equals(let column): return "\(column) = ?"
@@ -61,17 +116,17 @@ enum SQLRestriction: Sendable {
     }
 
     /// The condition for rows of the entities with these numbers, as part of a larger condition.
-    static func areOfEntities(_ numbers: some Collection<Int64>, _ alias: String? = nil) -> String {
+    package static func areOfEntities(_ numbers: some Collection<Int64>, _ alias: String? = nil) -> String {
         let column = alias.map { "\($0).Z_ENT" } ?? "Z_ENT"
         if numbers.count == 1, let number = numbers.first { return "\(column) = \(number)" }
         return "\(column) IN (\(list(numbers)))"
     }
 
     /// Numbers as the elements of a list in parentheses.
-    static func list(_ numbers: some Sequence<Int64>) -> String {
+    package static func list(_ numbers: some Sequence<Int64>) -> String {
         numbers.map(String.init).joined(separator: ", ")
     }
 
     /// The condition with the word `WHERE`, preceded by a space; empty for all rows.
-    func clause(in dialect: some SQLDialect) -> String { text(in: dialect).map { " WHERE " + $0 } ?? "" }
+    package func clause(in dialect: some SQLDialect) -> String { text(in: dialect).map { " WHERE " + $0 } ?? "" }
 }

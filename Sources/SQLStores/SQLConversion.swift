@@ -1,9 +1,8 @@
 import Foundation
-import GRDB
 import PredicateLanguage
 
 /// The conversion of a constant to the value by which the store represents it.
-enum SQLConversion {
+package enum SQLConversion {
     /// By its type: a number as a number, a date as seconds, a UUID as bytes, a URL as text.
     case plain
     /// A text in Unicode normalization form C or D.
@@ -17,45 +16,48 @@ enum SQLConversion {
     /// The same for a pattern of `LIKE`, as a pattern of SQL with the escape character `\`.
     case foldedPattern(ComparisonOptions)
 
-    func value(of constant: PredicateValue) -> DatabaseValue {
+    /// The value in the store.
+    ///
+    /// - Parameter key: The primary key of a constant that is an object or an ID; nil for other constants.
+    package func value(of constant: PredicateValue, key: (PredicateValue) -> Int64?) -> ColumnValue {
         switch self {
         case .plain: Self.plain(constant)
         case .composed: Self.text(constant, \.precomposedStringWithCanonicalMapping)
         case .decomposed: Self.text(constant, \.decomposedStringWithCanonicalMapping)
         case .folded(let options): Self.text(constant) { Self.folded($0, options) }
         case .foldedPattern(let options): Self.text(constant) { LikePattern.sql(Self.folded($0, options)) }
-        case .key: (Self.key(of: constant)?.number).databaseValue
+        case .key: key(constant).map(ColumnValue.integer) ?? .null
         case .endOfPrefix:
             if case .string(let prefix) = constant { Self.end(ofPrefix: prefix) } else { .null }
         }
     }
 
-    private static func text(_ constant: PredicateValue, _ form: (String) -> String) -> DatabaseValue {
-        if case .string(let text) = constant { form(text).databaseValue } else { .null }
+    private static func text(_ constant: PredicateValue, _ form: (String) -> String) -> ColumnValue {
+        if case .string(let text) = constant { .text(form(text)) } else { .null }
     }
 
     private static func folded(_ text: String, _ options: ComparisonOptions) -> String {
         StringFolding.fold(text, options: options).precomposedStringWithCanonicalMapping
     }
 
-    private static func plain(_ constant: PredicateValue) -> DatabaseValue {
+    private static func plain(_ constant: PredicateValue) -> ColumnValue {
         switch constant {
-        case .bool(let value): (value ? 1 : 0).databaseValue
-        case .integer(let value): value.databaseValue
-        case .double(let value): value.databaseValue
-        case .decimal(let value): (Double(value.description) ?? .nan).databaseValue
-        case .string(let value): value.databaseValue
-        case .date(let value): value.timeIntervalSinceReferenceDate.databaseValue
-        case .data(let value): value.databaseValue
-        case .uuid(let value): withUnsafeBytes(of: value.uuid) { Data($0) }.databaseValue
-        case .url(let value): value.absoluteString.databaseValue
+        case .bool(let value): .integer(value ? 1 : 0)
+        case .integer(let value): .integer(value)
+        case .double(let value): .real(value)
+        case .decimal(let value): .real(Double(value.description) ?? .nan)
+        case .string(let value): .text(value)
+        case .date(let value): .real(value.timeIntervalSinceReferenceDate)
+        case .data(let value): .blob(value)
+        case .uuid(let value): ColumnValue(value)
+        case .url(let value): .text(value.absoluteString)
         case .null, .collection, .object, .other: .null
         }
     }
 
-    /// The last character is replaced by the next one. If there is none, the result is a blob, which SQLite sorts after
+    /// The smallest text after all texts with a prefix: its last character is replaced by the next one. If there is none, the result is a blob, which SQLite sorts after
     /// all texts.
-    private static func end(ofPrefix prefix: String) -> DatabaseValue {
+    package static func end(ofPrefix prefix: String) -> ColumnValue {
         var scalars = Array(prefix.unicodeScalars)
         while let last = scalars.popLast() {
             let next = last.value == 0xD7FF ? 0xE000 : last.value + 1
@@ -63,30 +65,10 @@ enum SQLConversion {
                 scalars.append(scalar)
                 var end = ""
                 end.unicodeScalars.append(contentsOf: scalars)
-                return end.databaseValue
+                return .text(end)
             }
         }
-        return Data().databaseValue
-    }
-
-    /// The key of an object or an ID; nil for anything else.
-    static func key(of constant: PredicateValue) -> ObjectKey? {
-        switch constant {
-        case .object(let object as NSManagedObject): object.key
-        case .other(let other): NSManagedObjectID.id(other)?.key
-        case .object(let id as NSManagedObjectID): id.key
-        default: nil
-        }
-    }
-
-    /// The entity of an object or an ID; nil for anything else.
-    static func entity(of constant: PredicateValue) -> NSEntityDescription? {
-        switch constant {
-        case .object(let object as NSManagedObject): object.entity
-        case .other(let other): NSManagedObjectID.id(other)?.entity
-        case .object(let id as NSManagedObjectID): id.entity
-        default: nil
-        }
+        return .blob(Data())
     }
 }
 

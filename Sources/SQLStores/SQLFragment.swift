@@ -1,61 +1,60 @@
 import Foundation
-import GRDB
 
 /// A piece of SQL with the values of its parameters, in the order of its question marks.
 ///
 /// Written as a literal: in `"\(column) = \(argument)"` a fragment contributes its text and arguments, an argument
 /// becomes a question mark, and a name becomes part of the text. Values are never part of the text.
-struct SQLFragment: ExpressibleByStringInterpolation {
-    var text: String
-    var arguments: [SQLArgument]
+package struct SQLFragment: ExpressibleByStringInterpolation {
+    package var text: String
+    package var arguments: [SQLArgument]
 
-    init(_ text: String, _ arguments: [SQLArgument]) {
+    package init(_ text: String, _ arguments: [SQLArgument]) {
         self.text = text
         self.arguments = arguments
     }
 
-    init(stringLiteral text: String) {
+    package init(stringLiteral text: String) {
         self.text = text
         arguments = []
     }
 
-    init(stringInterpolation: StringInterpolation) {
+    package init(stringInterpolation: StringInterpolation) {
         text = stringInterpolation.text
         arguments = stringInterpolation.arguments
     }
 
-    struct StringInterpolation: StringInterpolationProtocol {
+    package struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var text = ""
         fileprivate var arguments: [SQLArgument] = []
 
-        init(literalCapacity: Int, interpolationCount: Int) {
+        package init(literalCapacity: Int, interpolationCount: Int) {
             text.reserveCapacity(literalCapacity + interpolationCount * 12)
         }
 
-        mutating func appendLiteral(_ literal: String) { text += literal }
+        package mutating func appendLiteral(_ literal: String) { text += literal }
 
-        mutating func appendInterpolation(_ fragment: SQLFragment) {
+        package mutating func appendInterpolation(_ fragment: SQLFragment) {
             text += fragment.text
             if !fragment.arguments.isEmpty { arguments += fragment.arguments }
         }
 
-        mutating func appendInterpolation(_ argument: SQLArgument) {
+        package mutating func appendInterpolation(_ argument: SQLArgument) {
             text += "?"
             arguments.append(argument)
         }
 
         /// A name of a table, a column, a function: part of the text.
-        mutating func appendInterpolation(_ name: String) { text += name }
+        package mutating func appendInterpolation(_ name: String) { text += name }
     }
 
-    mutating func append(_ fragment: SQLFragment) {
+    package mutating func append(_ fragment: SQLFragment) {
         text += fragment.text
         if !fragment.arguments.isEmpty { arguments += fragment.arguments }
     }
 }
 
 extension [SQLFragment] {
-    func joined(separator: String) -> SQLFragment {
+    package func joined(separator: String) -> SQLFragment {
         var joined: SQLFragment = ""
         for (position, fragment) in enumerated() {
             if position > 0 { joined.text += separator }
@@ -66,9 +65,9 @@ extension [SQLFragment] {
 }
 
 /// The value of a parameter.
-enum SQLArgument {
+package enum SQLArgument {
     /// A value on which the text depends: an entity's number, or a limit.
-    case fixed(DatabaseValue)
+    case fixed(ColumnValue)
     /// A constant of the predicate, by its index, and its conversion to the stored value. A predicate that
     /// differs from another one only in constants has the same text.
     case constant(Int, SQLConversion)
@@ -77,6 +76,6 @@ enum SQLArgument {
     case offset
     case limit
 
-    static func integer(_ number: Int64) -> SQLArgument { .fixed(number.databaseValue) }
-    static func text(_ string: String) -> SQLArgument { .fixed(string.databaseValue) }
+    package static func integer(_ number: Int64) -> SQLArgument { .fixed(.integer(number)) }
+    package static func text(_ string: String) -> SQLArgument { .fixed(.text(string)) }
 }

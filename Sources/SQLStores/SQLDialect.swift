@@ -1,11 +1,9 @@
-import GRDB
-
 /// The SQL syntax of a database: the text of a store's statements, and the binding of lists of values.
 ///
 /// Statements are values, such as ``SQLInsert``, that are built from the schema. Their text is standard SQL, except for the parts
 /// that a dialect writes. A parameter is a question mark in it, and a statement with a parameter that occurs more than once
 /// numbers it: `?1`. A question mark without a number has the number after the highest one before it.
-protocol SQLDialect: Sendable {
+package protocol SQLDialect: Sendable {
     /// The text of a statement with the database's own form of parameters.
     func parameterized(_ text: String) -> String
 
@@ -65,7 +63,7 @@ protocol SQLDialect: Sendable {
     // MARK: - Histories
 
     /// The value of a column as the table of old values has it: in one column for values of all types.
-    func recorded(_ value: DatabaseValue, of type: SQLColumn.Declaration) -> DatabaseValue
+    func recorded(_ value: ColumnValue, of type: SQLColumn.Declaration) -> ColumnValue
 
     // MARK: - Clauses
 
@@ -79,7 +77,7 @@ protocol SQLDialect: Sendable {
 }
 
 /// A function of the values of many rows.
-enum SQLAggregate: String, Sendable {
+package enum SQLAggregate: String, Sendable {
     case sum = "SUM"
     case average = "AVG"
     case minimum = "MIN"
@@ -87,34 +85,34 @@ enum SQLAggregate: String, Sendable {
 }
 
 /// A list of values that a statement has as one parameter.
-enum SQLList: Sendable {
+package enum SQLList: Sendable {
     case keys
     case texts
 }
 
 extension SQLDialect {
-    func aggregate(_ function: SQLAggregate, of value: SQLFragment, kind: SQLKind) -> SQLFragment? {
+    package func aggregate(_ function: SQLAggregate, of value: SQLFragment, kind: SQLKind) -> SQLFragment? {
         "\(function.rawValue)(\(value))"
     }
 
-    var canShift: Bool { true }
+    package var canShift: Bool { true }
 
-    func recorded(_ value: DatabaseValue, of type: SQLColumn.Declaration) -> DatabaseValue { value }
+    package func recorded(_ value: ColumnValue, of type: SQLColumn.Declaration) -> ColumnValue { value }
 
-    func enclosing(_ text: SQLFragment, _ test: TextTest) -> EnclosingConditions { .unknown }
+    package func enclosing(_ text: SQLFragment, _ test: TextTest) -> EnclosingConditions { .unknown }
 
-    var numbersParameters: Bool { false }
+    package var numbersParameters: Bool { false }
 
-    func indexName(_ name: String) -> String { name }
+    package func indexName(_ name: String) -> String { name }
 
-    var optionsForChangingRows: String { "" }
+    package var optionsForChangingRows: String { "" }
 
     /// The text of a statement.
-    func text(of command: some SQLCommand) -> String { parameterized(command.text(in: self)) }
+    package func text(of command: some SQLCommand) -> String { parameterized(command.text(in: self)) }
 
     /// The parameters of a text in a form with numbers, such as `$1`: for dialects whose parameters have no other form.
     /// Question marks in quotes are left unchanged.
-    func numbered(_ text: String, _ parameter: (Int) -> String) -> String {
+    package func numbered(_ text: String, _ parameter: (Int) -> String) -> String {
         var numbered = ""
         var highest = 0
         var isQuoted = false

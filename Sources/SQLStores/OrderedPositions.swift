@@ -3,18 +3,18 @@
 /// The first member gets 2048, each further one 1024 more. A member inserted between two others gets a number in the
 /// gap; the members behind it are renumbered only when a gap is exhausted. So a save writes little more than the moved
 /// members. (Observed in stores written by Apple's framework.)
-enum OrderedPositions {
+package enum OrderedPositions {
     private static let first: Int64 = 2048
     /// The position of a member if all positions are consecutive.
-    static func position(ofMember index: Int) -> Int64 { first + Int64(index) * step }
+    package static func position(ofMember index: Int) -> Int64 { first + Int64(index) * step }
 
     /// The distance between consecutive members at the end.
-    static let step: Int64 = 1024
+    package static let step: Int64 = 1024
     /// The position before the first member.
-    static let beforeFirst = first - step
+    package static let beforeFirst = first - step
 
     /// New positions for members in order; nil is a member without position.
-    static func assign(_ existing: ContiguousArray<Int64?>) -> ContiguousArray<Int64> {
+    package static func assign(_ existing: ContiguousArray<Int64?>) -> ContiguousArray<Int64> {
         let kept = longestIncreasing(existing)
         var result = ContiguousArray<Int64>(repeating: 0, count: existing.count)
         var index = 0

@@ -1,15 +1,38 @@
-// The statements that read and write the join table of a many-to-many relationship.
+/// A many-to-many relationship from the point of view of one side.
+package struct SQLPairs {
+    package let table: String
+    /// The column with the keys of the objects that have the relationship, and the column with their members' keys.
+    package let source: String
+    package let destination: String
+    /// The position of a member among the source's members, if the relationship is ordered.
+    package let position: String?
+    /// The position of the source among the member's members, if the inverse is ordered.
+    package let inversePosition: String?
+    /// Whether the relationship is its own inverse: a pair applies in both directions, and the store may contain one or
+    /// both.
+    package let isReflexive: Bool
+
+    package init(
+        table: String, source: String, destination: String, position: String?, inversePosition: String?,
+        isReflexive: Bool
+    ) {
+        (self.table, self.source, self.destination) = (table, source, destination)
+        (self.position, self.inversePosition, self.isReflexive) = (position, inversePosition, isReflexive)
+    }
+}
+
+// MARK: - The statements that read and write the join table
 
 extension SQLPairs {
     /// Inserts a pair, unless it exists. Parameters: source and member.
-    var insertion: SQLInsert { SQLInsert(into: table, [source, destination], duplicates: .areIgnored) }
+    package var insertion: SQLInsert { SQLInsert(into: table, [source, destination], duplicates: .areIgnored) }
 
     /// Inserts a pair with positions. A pair that exists keeps its positions, unless new ones are given; without a position,
     /// a new pair is the last. Parameters: 1 the source, 2 the member, 3 the position among the source's members, 4 the
     /// position among the member's.
     ///
     /// Nil if the relationship and its inverse are unordered.
-    var orderedInsertion: SQLInsert? {
+    package var orderedInsertion: SQLInsert? {
         var values: [(column: String, value: String)] = [(source, "?1"), (destination, "?2")]
         var updates: [SQLAssignment] = []
         for (column, parameter, owner) in [
@@ -27,18 +50,18 @@ extension SQLPairs {
     }
 
     /// Deletes a pair. Parameters: source and member.
-    var deletion: SQLDelete { SQLDelete(from: table, where: .all([.equals(source), .equals(destination)])) }
+    package var deletion: SQLDelete { SQLDelete(from: table, where: .all([.equals(source), .equals(destination)])) }
 
     /// Sets a position of a pair. Parameters: position, source, member.
-    func update(ofPosition column: String) -> SQLUpdate {
+    package func update(ofPosition column: String) -> SQLUpdate {
         SQLUpdate(table, set: [.parameter(column)], where: .all([.equals(source), .equals(destination)]))
     }
 
     /// Deletes the pairs of sources. Parameter: a list of keys.
-    var deletionOfSources: SQLDelete { SQLDelete(from: table, where: .listed(source)) }
+    package var deletionOfSources: SQLDelete { SQLDelete(from: table, where: .listed(source)) }
 
     /// The pairs with the two sides exchanged.
-    var reversed: SQLPairs {
+    package var reversed: SQLPairs {
         SQLPairs(
             table: table, source: destination, destination: source, position: inversePosition,
             inversePosition: position, isReflexive: isReflexive)
