@@ -51,6 +51,10 @@ var targets: [Target] = [
     .target(
         name: "ManagedMacros",
         dependencies: ["ManagedMacroExpansion", .target(name: "Coral", condition: .when(traits: ["Macros"]))]),
+    // The macros of SwiftData's models. Empty without the trait.
+    .macro(
+        name: "SwiftDataMacros",
+        dependencies: ["SwiftDiagnostics", "SwiftSyntax", "SwiftSyntaxMacros", "SwiftCompilerPlugin"].map(syntax)),
     // The rewriting of a package's sources for other platforms, and its program. Empty without the trait.
     .target(
         name: "CoralPort",
@@ -92,11 +96,15 @@ if engineIsBuilt {
             ] + postgreSQL),
         // The module `CoreData` outside Apple's platforms.
         .target(name: "CoreData", dependencies: ["ManagedObjects"]),
+        // The module `SwiftData` outside Apple's platforms: models over the engine's contexts and rows.
+        .target(
+            name: "SwiftData", dependencies: ["CoreData", "ManagedObjects", "PredicateLanguage", "SwiftDataMacros"]),
         // Stores in PostgreSQL. Empty without the trait.
         .target(name: "CoralPostgreSQL", dependencies: ["CoreData"]),
     ]
     products += [
         .library(name: "CoreData", targets: ["CoreData"]),
+        .library(name: "SwiftData", targets: ["SwiftData"]),
         .library(name: "CoralPostgreSQL", targets: ["CoralPostgreSQL"]),
     ]
 }

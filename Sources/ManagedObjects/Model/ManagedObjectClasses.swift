@@ -44,8 +44,9 @@ internal final class ManagedObjectClasses: @unchecked Sendable {  // because eve
             if let found = entity.foundManagedObjectClass, found.isFinal || found.generation == generation {
                 return found
             }
-            var finding = Finding(managedObjectClass: NSManagedObject.self, isFinal: true, generation: generation)
-            if let name = entity.explicitClassName {
+            var finding = Finding(
+                managedObjectClass: entity.assignedClass ?? NSManagedObject.self, isFinal: true, generation: generation)
+            if entity.assignedClass == nil, let name = entity.explicitClassName {
                 let found = find(name, for: entity)
                 finding = Finding(
                     managedObjectClass: found ?? NSManagedObject.self, isFinal: found != nil, generation: generation)

@@ -193,6 +193,12 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
     internal final var explicitClassName: String? { ownClassName == "NSManagedObject" ? nil : ownClassName }
 
     /// The class with the name ``managedObjectClassName``; nil if it has not been looked up yet.
+    /// The class of the entity's objects where a face over the engine decides it. It is not part of the model: no file names it.
+    package final var assignedClass: NSManagedObject.Type?
+
+    /// What a face over the engine keeps with the entity.
+    package final var companion: AnyObject?
+
     internal final var foundManagedObjectClass: ManagedObjectClasses.Finding?
 
     private var ownRenamingIdentifier: String?
@@ -273,6 +279,8 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
         versionHashModifier = original.versionHashModifier
         ownClassName = original.ownClassName
         ownRenamingIdentifier = original.ownRenamingIdentifier
+        assignedClass = original.assignedClass
+        companion = original.companion
         // `copy()` would first look up the conformance of each class.
         properties = original.ownProperties.compactMap { $0.copy(with: nil) as? NSPropertyDescription }
         uniquenessConstraints = original.uniquenessConstraints.map(Self.names)

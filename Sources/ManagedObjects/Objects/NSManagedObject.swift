@@ -68,6 +68,9 @@ open class NSManagedObject: NSObject {
 
     // MARK: - Identity
 
+    /// The primary key; negative while it is temporary, growing in magnitude with each new object.
+    package final var rowNumber: Int64 { key.number }
+
     /// The entity of the object.
     open var entity: NSEntityDescription { layout.entity }
 

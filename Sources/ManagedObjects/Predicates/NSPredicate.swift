@@ -87,7 +87,7 @@ open class NSPredicate: Foundation.NSPredicate, NSSecureCoding, SelfReplacing {
     }
 
     /// The predicate of a node, of the matching class.
-    internal static func predicate(stating node: PredicateNode) -> NSPredicate {
+    package static func predicate(stating node: PredicateNode) -> NSPredicate {
         switch node {
         case .comparison(let comparison): NSComparisonPredicate(comparison)
         case .and, .or, .not: NSCompoundPredicate(stating: node)

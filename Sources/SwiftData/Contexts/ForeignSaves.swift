@@ -1,0 +1,62 @@
+import CoreData
+import Foundation
+import ManagedObjects
+import Synchronization
+
+/// Saves of other contexts of the container, which a context merges before its next fetch or save.
+///
+/// A context is used by one thread at a time, which is not known here. So the notification only notes the identifiers.
+final class ForeignSaves: Sendable {
+    private struct Noted: @unchecked Sendable {  // because IDs are immutable
+        var updated: Set<NSManagedObjectID> = []
+        var deleted: Set<NSManagedObjectID> = []
+        var observer: Observer?
+    }
+
+    private struct Observer: @unchecked Sendable {  // because only `deinit` uses the token again
+        let token: any NSObjectProtocol
+    }
+
+    private let noted = Mutex(Noted())
+
+    /// Observes the saves of a coordinator's other contexts.
+    init(of coordinator: NSPersistentStoreCoordinator, except context: NSManagedObjectContext) {
+        let own = ObjectIdentifier(context)
+        let store = ObjectIdentifier(coordinator)
+        let observer = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextDidSaveObjectIDs, object: nil, queue: nil
+        ) { [weak self] notification in
+            guard let other = notification.object as? NSManagedObjectContext, ObjectIdentifier(other) != own,
+                other.persistentStoreCoordinator.map(ObjectIdentifier.init) == store
+            else { return }
+            let updated = notification.userInfo?[NSUpdatedObjectIDsKey] as? Set<NSManagedObjectID> ?? []
+            let deleted = notification.userInfo?[NSDeletedObjectIDsKey] as? Set<NSManagedObjectID> ?? []
+            self?.note(updated, deleted)
+        }
+        let kept = Observer(token: observer)
+        noted.withLock { $0.observer = kept }
+    }
+
+    private func note(_ updated: Set<NSManagedObjectID>, _ deleted: Set<NSManagedObjectID>) {
+        noted.withLock { noted in
+            noted.updated.formUnion(updated)
+            noted.deleted.formUnion(deleted)
+        }
+    }
+
+    deinit {
+        if let observer = noted.withLock({ $0.observer }) { NotificationCenter.default.removeObserver(observer.token) }
+    }
+
+    /// Merges what has been saved since the last time.
+    func merge(into context: NSManagedObjectContext) {
+        let changes = noted.withLock { noted in
+            defer { (noted.updated, noted.deleted) = ([], []) }
+            return (updated: noted.updated, deleted: noted.deleted)
+        }
+        if changes.updated.isEmpty, changes.deleted.isEmpty { return }
+        NSManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: [NSUpdatedObjectIDsKey: changes.updated, NSDeletedObjectIDsKey: changes.deleted],
+            into: [context])
+    }
+}

@@ -1,0 +1,161 @@
+import CoreData
+import Foundation
+import ManagedObjects
+import Synchronization
+
+/// The stores of a schema, from which contexts read and to which they save.
+///
+/// ```swift
+/// let container = try ModelContainer(for: Trip.self)
+/// let context = ModelContext(container)
+/// ```
+///
+/// Opening a store creates it, or migrates it: by inference, or by the stages of a ``SchemaMigrationPlan``.
+public class ModelContainer: Equatable, @unchecked Sendable {  // because what changes is guarded by a lock
+    public final let schema: Schema
+    public final let migrationPlan: (any SchemaMigrationPlan.Type)?
+    final let coordinator: NSPersistentStoreCoordinator
+    private let state: Mutex<State>
+
+    private struct State: @unchecked Sendable {  // because schemas in configurations are not changed
+        var configurations: Set<ModelConfiguration>
+    }
+
+    public var configurations: Set<ModelConfiguration> {
+        get { state.withLock { $0.configurations } }
+        set { state.withLock { $0.configurations = newValue } }
+    }
+
+    /// Opens the stores of some models.
+    ///
+    /// - Parameters:
+    ///   - forTypes: The models; those that they refer to are added.
+    ///   - configurations: Where the models are kept; the default configuration if empty.
+    /// - Throws: ``SwiftDataError``, or the `CocoaError` of the store that cannot be opened.
+    public convenience init(
+        for forTypes: any PersistentModel.Type..., migrationPlan: (any SchemaMigrationPlan.Type)? = nil,
+        configurations: ModelConfiguration...
+    ) throws {
+        try self.init(for: Schema(forTypes), migrationPlan: migrationPlan, configurations: configurations)
+    }
+
+    /// Opens the stores of a schema.
+    public convenience init(
+        for givenSchema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)? = nil,
+        configurations: ModelConfiguration...
+    ) throws {
+        try self.init(for: givenSchema, migrationPlan: migrationPlan, configurations: configurations)
+    }
+
+    /// Opens the stores of a schema.
+    public init(
+        for givenSchema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)? = nil,
+        configurations: [ModelConfiguration]
+    ) throws {
+        schema = givenSchema
+        self.migrationPlan = migrationPlan
+        let configurations = configurations.isEmpty ? [ModelConfiguration()] : configurations
+        state = Mutex(State(configurations: Set(configurations)))
+        coordinator = try StoreOpening(schema: givenSchema, plan: migrationPlan, configurations: configurations).open()
+    }
+
+    /// A container over stores that are open already.
+    init(schema: Schema, coordinator: NSPersistentStoreCoordinator, configuration: ModelConfiguration) {
+        (self.schema, migrationPlan, self.coordinator) = (schema, nil, coordinator)
+        state = Mutex(State(configurations: [configuration]))
+    }
+
+    /// The context of the main actor, which saves by itself; see ``ModelContext/autosaveEnabled``.
+    @MainActor public var mainContext: ModelContext {
+        if let madeMainContext { return madeMainContext }
+        let made = ModelContext(self, isMain: true)
+        madeMainContext = made
+        return made
+    }
+    @MainActor private final var madeMainContext: ModelContext?
+
+    /// Deletes the files of all stores and creates empty ones. Existing contexts must not be used any more.
+    ///
+    /// - Throws: The error of the file system or the store.
+    public func erase() throws {
+        for store in coordinator.persistentStores {
+            guard let url = store.url else { continue }
+            let (type, configuration, options) = (store.type, store.configurationName, store.options)
+            try coordinator.remove(store)
+            try coordinator.destroyPersistentStore(at: url, ofType: type, options: options)
+            try coordinator.addPersistentStore(
+                ofType: type, configurationName: configuration, at: url, options: options)
+        }
+    }
+
+    /// Deletes all models, as ``erase()`` does. An error is printed; use ``erase()`` to handle it.
+    public func deleteAllData() {
+        do {
+            try erase()
+        } catch {
+            FileHandle.standardError.write(Data("SwiftData: The data could not be deleted: \(error)\n".utf8))
+        }
+    }
+
+    /// Whether both are the same container.
+    public static func == (lhs: ModelContainer, rhs: ModelContainer) -> Bool { lhs === rhs }
+
+    /// The class of an entity.
+    func modelClass(named name: String) -> ModelClass? {
+        coordinator.managedObjectModel.entitiesByName[name]?.companion as? ModelClass
+    }
+}
+
+/// Opens the stores of a container.
+struct StoreOpening {
+    let schema: Schema
+    let plan: (any SchemaMigrationPlan.Type)?
+    let configurations: [ModelConfiguration]
+
+    func open() throws -> NSPersistentStoreCoordinator {
+        try checkConfigurations()
+        let model = try ManagedModelBuilder.model(of: schema)
+        for configuration in configurations where configurations.count > 1 {
+            let names = Set(try entityNames(of: configuration))
+            model.setEntities(model.entities.filter { names.contains($0.name ?? "") }, forConfigurationName: configuration.name)
+        }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        for configuration in configurations {
+            if !configuration.isStoredInMemoryOnly {
+                try FileManager.default.createDirectory(
+                    at: configuration.url.deletingLastPathComponent(), withIntermediateDirectories: true)
+                try MigrationRunner(schema: schema, plan: plan).migrate(configuration)
+            }
+            try coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: configurations.count > 1 ? configuration.name : nil,
+                at: configuration.url, options: Self.options(of: configuration))
+        }
+        return coordinator
+    }
+
+    static func options(of configuration: ModelConfiguration) -> [AnyHashable: Any] {
+        [
+            NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
+            NSPersistentHistoryTrackingKey: true, NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
+            NSReadOnlyPersistentStoreOption: !configuration.allowsSave,
+        ]
+    }
+
+    private func checkConfigurations() throws {
+        for configuration in configurations { try configuration.validate() }
+        let files = configurations.filter { !$0.isStoredInMemoryOnly }
+        if Set(files.map(\.url)).count != files.count || Set(configurations.map(\.name)).count != configurations.count {
+            throw SwiftDataError.duplicateConfiguration.because("Two configurations have the same name or file.")
+        }
+    }
+
+    /// The entities that a configuration keeps: those of its schema, or of the container's.
+    private func entityNames(of configuration: ModelConfiguration) throws -> [String] {
+        guard let part = configuration.schema else { return schema.entities.map(\.name) }
+        if let missing = part.entities.first(where: { schema.entitiesByName[$0.name] == nil }) {
+            throw SwiftDataError.configurationSchemaNotFoundInContainerSchema.because(
+                "The configuration \(configuration.name) has \(missing.name), which the container's schema does not have.")
+        }
+        return part.entities.map(\.name)
+    }
+}

@@ -1,0 +1,79 @@
+import CoreData
+import ManagedObjects
+
+extension ModelContext {
+    /// Inserts a model and all models that are reachable from it and in no context. A work list, because graphs may be deep.
+    func insert(_ model: any PersistentModel) {
+        var inserted: [(model: any PersistentModel, record: ModelRecord, object: ModelObject, values: [Any?])] = []
+        var pending = [model]
+        while let next = pending.popLast() {
+            guard let record = next._modelRecord else {
+                preconditionFailure("\(type(of: next)) has backing data of its own, which a context cannot insert.")
+            }
+            if let object = record.object {
+                precondition(
+                    object.managedObjectContext === managedContext,
+                    "\(record.modelClass.name) is in another context. Fetch it here by its persistentModelID.")
+                if object.isDeleted { managedContext.insert(object) }
+                continue
+            }
+            let modelClass = record.modelClass
+            let object = ModelObject(entity: entity(of: modelClass), insertInto: managedContext)
+            let values = record.values
+            for property in modelClass.properties.reversed() where property.isRelationship {
+                pending += record.ownModels(of: property).reversed()
+            }
+            object.model = next
+            record.attach(object, in: self)
+            kept[ObjectIdentifier(next)] = next
+            inserted.append((next, record, object, values))
+        }
+        for (model, record, object, values) in inserted {
+            for property in record.modelClass.properties {
+                move(property, of: model, record, object, property.index < values.count ? values[property.index] : nil)
+            }
+        }
+        noteChange()
+    }
+
+    /// Moves a value to the object. Relationships are added to those that the other ends have set already.
+    private func move(
+        _ property: ModelProperty, of model: any PersistentModel, _ record: ModelRecord, _ object: ModelObject, _ value: Any?
+    ) {
+        guard property.isRelationship else {
+            if let value = property.isConstant ? property.constantValue(of: model) : value {
+                property.setAny(value, in: object, of: record)
+            } else if let initial = property.defaultValue, property.form?.isPrimitive != true {
+                property.setAny(initial, in: object, of: record)
+            }
+            return
+        }
+        guard let value else { return }
+        let related = property.models(in: value)
+        guard !related.isEmpty else { return }
+        if property.isToMany {
+            let known = [NSManagedObject].managedValue(of: property.key, in: object)
+            let added = record.objects(of: related)
+            let knownIDs = Set(known.map { ObjectIdentifier($0) })
+            let all = known + added.filter { !knownIDs.contains(ObjectIdentifier($0)) }
+            if all.count > known.count { [NSManagedObject].setManagedValue(all, of: property.key, in: object) }
+        } else {
+            property.setAny(value, in: object, of: record)
+        }
+    }
+
+    private func entity(of modelClass: ModelClass) -> NSEntityDescription {
+        guard let entity = container.coordinator.managedObjectModel.entitiesByName[modelClass.name] else {
+            preconditionFailure(
+                "The container has no entity \(modelClass.name). Name the class when you create the container.")
+        }
+        precondition(
+            entity.companion === modelClass,
+            "The entity \(modelClass.name) of the container belongs to another class of the same name.")
+        return entity
+    }
+}
+
+extension ValueForm {
+    var isPrimitive: Bool { if case .primitive = self { true } else { false } }
+}

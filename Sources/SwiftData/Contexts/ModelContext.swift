@@ -1,0 +1,180 @@
+import CoreData
+import Foundation
+import ManagedObjects
+
+/// A unit of work: fetches models, tracks their changes, and saves them together.
+///
+/// ```swift
+/// let context = ModelContext(container)
+/// context.insert(Trip(name: "Rome", days: 3))
+/// try context.save()
+/// ```
+///
+/// A context is not `Sendable`: it belongs to the thread, queue or actor that made it, and so do its models.
+public class ModelContext: Equatable, CustomDebugStringConvertible {
+    public let container: ModelContainer
+    let managedContext: NSManagedObjectContext
+    /// The models with unsaved changes, which would otherwise be released with their transient values.
+    var kept: [ObjectIdentifier: any PersistentModel] = [:]
+    private let saving: Autosave
+    let upserts = UpsertPolicy()
+    let foreignSaves: ForeignSaves
+    /// The identity of the context, for stores of one's own and for notifications.
+    public internal(set) var editingState = EditingState()
+
+    /// Creates a context. Its ``autosaveEnabled`` is false.
+    public convenience init(_ container: ModelContainer) { self.init(container, isMain: false) }
+
+    init(_ container: ModelContainer, isMain: Bool) {
+        self.container = container
+        managedContext = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+        managedContext.persistentStoreCoordinator = container.coordinator
+        managedContext.mergePolicy = upserts
+        foreignSaves = ForeignSaves(of: container.coordinator, except: managedContext)
+        saving = Autosave(isEnabled: isMain)
+    }
+
+    // MARK: - State
+
+    /// Whether the context saves by itself: when ``processPendingChanges()`` is called and, for the main context, when the main
+    /// queue has finished the work during which a model changed. True for ``ModelContainer/mainContext``, false otherwise.
+    public var autosaveEnabled: Bool {
+        get { saving.isEnabled }
+        set { saving.isEnabled = newValue }
+    }
+
+    /// The undo manager that records changes; nil by default.
+    public var undoManager: UndoManager? {
+        get { managedContext.undoManager }
+        set { managedContext.undoManager = newValue }
+    }
+
+    /// The author of the context's transactions in the history.
+    public var author: String? {
+        get { managedContext.transactionAuthor }
+        set {
+            managedContext.transactionAuthor = newValue
+            editingState.author = newValue
+        }
+    }
+
+    /// Whether there are unsaved changes.
+    public var hasChanges: Bool { managedContext.hasChanges }
+
+    /// The models that are inserted and not saved yet, in the order of their insertion.
+    public var insertedModelsArray: [any PersistentModel] { models(of: managedContext.insertedObjects) }
+    /// The models with unsaved changes.
+    public var changedModelsArray: [any PersistentModel] { models(of: managedContext.updatedObjects) }
+    /// The models whose deletion is not saved yet.
+    public var deletedModelsArray: [any PersistentModel] { models(of: managedContext.deletedObjects) }
+
+    private func models(of objects: Set<NSManagedObject>) -> [any PersistentModel] {
+        MemberOrder.sorted(Array(objects)).compactMap { object in
+            (object as? ModelObject).map { ModelContext.model(of: $0, in: self) }
+        }
+    }
+
+    public var debugDescription: String {
+        "ModelContext: \(managedContext.insertedObjects.count) inserted, \(managedContext.updatedObjects.count) changed, "
+            + "\(managedContext.deletedObjects.count) deleted"
+    }
+
+    /// Whether both are the same context.
+    public static func == (lhs: ModelContext, rhs: ModelContext) -> Bool { lhs === rhs }
+
+    // MARK: - Changing
+
+    /// Inserts a model, and the models that it refers to directly or indirectly.
+    ///
+    /// A model with a unique value that another one has replaces the values of the other one at the next save.
+    public func insert<T: PersistentModel>(_ model: T) {
+        insert(model as any PersistentModel)
+    }
+
+    /// Deletes a model at the next save, by the delete rules of its relationships. A model that was never saved is discarded.
+    public func delete<T: PersistentModel>(_ model: T) {
+        guard let record = model._modelRecord, let object = record.object else { return }
+        precondition(
+            object.managedObjectContext === managedContext, "\(T.self) belongs to another context, which must delete it.")
+        if object.isInserted {
+            // Nothing is saved: the model becomes one of no context.
+            record.keepValues()
+            managedContext.delete(object)
+            record.detach(deleted: true)
+            kept[ObjectIdentifier(model)] = nil
+        } else {
+            kept[ObjectIdentifier(model)] = model
+            managedContext.delete(object)
+        }
+        noteChange()
+    }
+
+    /// Notes that a model is about to change.
+    func willChange(_ object: ModelObject, of owner: (any PersistentModel)?) {
+        if let owner, !object.hasChanges { kept[ObjectIdentifier(owner)] = owner }
+        noteChange()
+    }
+
+    func noteChange() { saving.noteChange(in: self) }
+
+    /// Ends the current step of work: delete rules are applied, the undo manager is informed, and the context saves if
+    /// ``autosaveEnabled``. An error of that save is printed, and the changes stay unsaved.
+    public func processPendingChanges() {
+        managedContext.processPendingChanges()
+        saving.save(self)
+    }
+
+    /// Discards all unsaved changes: inserted models lose their context, changed ones get their last saved values.
+    public func rollback() {
+        let inserted = managedContext.insertedObjects.compactMap { ($0 as? ModelObject)?.model?._modelRecord }
+        for record in inserted { record.detach(deleted: false) }
+        managedContext.rollback()
+        managedContext.undoManager?.removeAllActions()
+        kept = [:]
+    }
+
+    /// Saves all changes, or none.
+    ///
+    /// - Throws: ``SwiftDataError/modelValidationFailure`` with the entities and properties if a value is missing or invalid, and
+    ///   the `CocoaError` of the store otherwise. The changes stay unsaved then.
+    public func save() throws {
+        foreignSaves.merge(into: managedContext)
+        guard managedContext.hasChanges else { return }
+        try SavedChanges(of: self).save()
+        kept = [:]
+    }
+
+    /// Calls a closure, and saves. An error of the closure, or of the save, discards all unsaved changes.
+    public func transaction(block: () throws -> Void) throws {
+        do {
+            try block()
+            try save()
+        } catch {
+            rollback()
+            throw error
+        }
+    }
+
+    // MARK: - Models of objects
+
+    /// The model of an object: the known one, else a new one.
+    static func model(of object: ModelObject, in context: ModelContext?) -> any PersistentModel {
+        if let model = object.model { return model }
+        guard let modelClass = object.entity.companion as? ModelClass else {
+            preconditionFailure("The entity \(object.entity.name ?? "") has no model class.")
+        }
+        return modelClass.makeModel(over: object, in: context)
+    }
+}
+
+/// Orders objects by their primary keys, so that unordered relationships read the same each time. New objects come last, in the
+/// order of their creation.
+enum MemberOrder {
+    static func sorted(_ objects: [NSManagedObject]) -> [NSManagedObject] {
+        if objects.count < 2 { return objects }
+        return objects.sorted { one, other in
+            let (left, right) = (one.rowNumber, other.rowNumber)
+            return (left > 0) == (right > 0) ? left.magnitude < right.magnitude : left > 0
+        }
+    }
+}

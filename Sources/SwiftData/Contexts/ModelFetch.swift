@@ -1,0 +1,149 @@
+import CoreData
+import Foundation
+import ManagedObjects
+
+/// One fetch of a context: the request to the engine, and what remains to be done in memory.
+struct ModelFetch<T: PersistentModel> {
+    private let descriptor: FetchDescriptor<T>
+    private let context: ModelContext
+    private let predicate: TranslatedPredicate?
+    private let order: [NSSortDescriptor]?
+    var includesSubclasses = true
+
+    init(_ descriptor: FetchDescriptor<T>, in context: ModelContext) {
+        self.descriptor = descriptor
+        self.context = context
+        context.foreignSaves.merge(into: context.managedContext)
+        predicate = descriptor.predicate.map { TranslatedPredicate($0) }
+        order = FetchOrder.descriptors(descriptor.sortBy)
+    }
+
+    /// Whether the store answers alone.
+    private var isComplete: Bool { predicate?.isComplete != false && order != nil }
+
+    /// The request; without limit and offset if something remains to be done in memory.
+    private func request() throws -> NSFetchRequest<NSManagedObject> {
+        let modelClass = ModelClass.of(T.self)
+        guard let entity = context.container.coordinator.managedObjectModel.entitiesByName[modelClass.name] else {
+            throw SwiftDataError.unknownSchema.because("The container has no entity \(modelClass.name).")
+        }
+        let request = NSFetchRequest<NSManagedObject>()
+        request.entity = entity
+        request.includesSubentities = includesSubclasses
+        request.includesPendingChanges = descriptor.includePendingChanges
+        request.returnsObjectsAsFaults = false
+        if let condition = predicate?.condition { request.predicate = NSPredicate.predicate(stating: condition) }
+        if let order, !order.isEmpty { request.sortDescriptors = order }
+        if isComplete {
+            request.fetchLimit = descriptor.fetchLimit ?? 0
+            request.fetchOffset = descriptor.fetchOffset ?? 0
+        }
+        request.relationshipKeyPathsForPrefetching = try descriptor.relationshipKeyPathsForPrefetching.map(name)
+        // Objects whose other values are loaded later are faults; the engine loads whole rows.
+        for keyPath in descriptor.propertiesToFetch { _ = try name(keyPath) }
+        return request
+    }
+
+    private func name(_ keyPath: PartialKeyPath<T>) throws -> String {
+        let modelClass = ModelClass.of(T.self)
+        if let property = modelClass.property(keyPath) { return property.name }
+        if let path = KeyPathProbe.path(of: keyPath, in: modelClass) { return path.map(\.name).joined(separator: ".") }
+        throw SwiftDataError.unsupportedKeyPath.because("\(modelClass.name) has no persisted property at this key path.")
+    }
+
+    // MARK: - Results
+
+    func models() throws -> [T] {
+        let found = try context.managedContext.fetch(request()).compactMap(model)
+        return isComplete ? found : try finish(found)
+    }
+
+    func objects() throws -> [NSManagedObject] {
+        if isComplete { return try context.managedContext.fetch(request()) }
+        return try models().compactMap { $0._modelRecord?.object }
+    }
+
+    func count() throws -> Int {
+        guard isComplete else { return try models().count }
+        return try context.managedContext.count(for: request())
+    }
+
+    func identifiers() throws -> [PersistentIdentifier] {
+        guard isComplete else { return try models().map(\.persistentModelID) }
+        let request = NSFetchRequest<NSManagedObjectID>()
+        let source = try self.request()
+        request.entity = source.entity
+        request.resultType = .managedObjectIDResultType
+        request.predicate = source.predicate
+        request.sortDescriptors = source.sortDescriptors
+        (request.fetchLimit, request.fetchOffset) = (source.fetchLimit, source.fetchOffset)
+        request.includesPendingChanges = source.includesPendingChanges
+        return try context.managedContext.fetch(request).map { PersistentIdentifier($0) }
+    }
+
+    func batches(of size: Int) throws -> FetchResultsCollection<T> {
+        guard isComplete else {
+            let models = try models()
+            return FetchResultsCollection(count: models.count) { models[$0] }
+        }
+        let objects = try objectsInBatches(of: size)
+        let context = context
+        return FetchResultsCollection(count: objects.count) { index in
+            guard let model = ModelContext.model(of: objects[index], in: context) as? T else {
+                preconditionFailure("The result \(index) is not a \(T.self).")
+            }
+            return model
+        }
+    }
+
+    /// The objects, of which one batch is loaded at a time.
+    func objectsInBatches(of size: Int) throws -> [ModelObject] {
+        guard isComplete else { return try models().compactMap { $0._modelRecord?.object } }
+        let request = try request()
+        request.fetchBatchSize = max(size, 1)
+        return try context.managedContext.fetch(request).compactMap { $0 as? ModelObject }
+    }
+
+    private func model(_ object: NSManagedObject) -> T? {
+        (object as? ModelObject).flatMap { ModelContext.model(of: $0, in: context) as? T }
+    }
+
+    /// Evaluates the predicate, sorts and cuts in memory.
+    private func finish(_ found: [T]) throws -> [T] {
+        var models = found
+        if predicate?.isComplete == false, let predicate = descriptor.predicate {
+            models = try models.filter { model in
+                do {
+                    return try predicate.evaluate(model)
+                } catch {
+                    throw SwiftDataError.unsupportedPredicate.because(
+                        "\(self.predicate?.missing ?? "A part") was evaluated in memory, which failed: \(error)")
+                }
+            }
+        }
+        if order == nil { models.sort(using: descriptor.sortBy) }
+        if let offset = descriptor.fetchOffset, offset > 0 { models.removeFirst(min(offset, models.count)) }
+        if let limit = descriptor.fetchLimit, limit > 0 { models = Array(models.prefix(limit)) }
+        return models
+    }
+}
+
+/// Translates sort descriptors.
+enum FetchOrder {
+    /// The engine's descriptors; nil if one of them can only sort in memory.
+    static func descriptors<T: PersistentModel>(_ order: [SortDescriptor<T>]) -> [NSSortDescriptor]? {
+        let modelClass = ModelClass.of(T.self)
+        var found: [NSSortDescriptor] = []
+        for descriptor in order {
+            guard let keyPath = descriptor.keyPath, let name = name(of: keyPath, in: modelClass) else { return nil }
+            found.append(NSSortDescriptor(key: name, ascending: descriptor.order == .forward))
+        }
+        return found
+    }
+
+    private static func name(of keyPath: AnyKeyPath, in modelClass: ModelClass) -> String? {
+        let path = modelClass.property(keyPath).map { [$0] } ?? KeyPathProbe.path(of: keyPath, in: modelClass)
+        guard let path, let last = path.last, !last.isToMany, case .primitive? = last.form else { return nil }
+        return path.map(\.name).joined(separator: ".")
+    }
+}

@@ -1,0 +1,104 @@
+import CoreData
+import Foundation
+
+/// The identity of a model: its store, entity and row. Temporary until the model is saved.
+///
+/// Unlike the model it can be passed to any context, actor or process, and be encoded.
+public struct PersistentIdentifier: Codable, Comparable, Hashable, Identifiable, Sendable {
+    /// What identifies the model.
+    public struct ID: Codable, Comparable, Hashable, Sendable {
+        let uri: String
+        let primaryKey: String
+
+        public static func == (lhs: ID, rhs: ID) -> Bool { lhs.uri == rhs.uri }
+        public func hash(into hasher: inout Hasher) { hasher.combine(uri) }
+        public static func < (lhs: ID, rhs: ID) -> Bool { lhs.uri < rhs.uri }
+    }
+
+    public let id: ID
+    /// The name of the model's entity.
+    public let entityName: String
+    /// The UUID of the store; nil while the identifier is temporary.
+    public let storeIdentifier: String?
+    /// The engine's ID, if the identifier comes from an object of this process.
+    let objectID: NSManagedObjectID?
+
+    var isTemporary: Bool { storeIdentifier == nil }
+
+    init(_ objectID: NSManagedObjectID) {
+        let uri = objectID.uriRepresentation()
+        id = ID(uri: uri.absoluteString, primaryKey: uri.lastPathComponent)
+        entityName = objectID.entity.name ?? ""
+        storeIdentifier = objectID.isTemporaryID ? nil : uri.host
+        self.objectID = objectID
+    }
+
+    /// An identifier of a model that has no row yet.
+    init(temporaryFor entityName: String) {
+        let key = "t" + UUID().uuidString
+        id = ID(uri: "x-coredata:///\(entityName)/\(key)", primaryKey: key)
+        (self.entityName, storeIdentifier, objectID) = (entityName, nil, nil)
+    }
+
+    private init(uri: String, primaryKey: String, entityName: String, storeIdentifier: String?) {
+        id = ID(uri: uri, primaryKey: primaryKey)
+        (self.entityName, self.storeIdentifier, objectID) = (entityName, storeIdentifier, nil)
+    }
+
+    /// The identifier that a store of one's own gives a model.
+    ///
+    /// - Parameter primaryKey: What identifies the model among those of its entity.
+    public static func identifier<T: Comparable & CustomStringConvertible & Codable & Hashable>(
+        for storeIdentifier: String, entityName: String, primaryKey: T
+    ) throws -> PersistentIdentifier {
+        let key = primaryKey.description.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? primaryKey.description
+        return PersistentIdentifier(
+            uri: "x-coredata://\(storeIdentifier)/\(entityName)/\(key)", primaryKey: key, entityName: entityName,
+            storeIdentifier: storeIdentifier)
+    }
+
+    public static func == (lhs: PersistentIdentifier, rhs: PersistentIdentifier) -> Bool { lhs.id == rhs.id }
+    public func hash(into hasher: inout Hasher) { hasher.combine(id) }
+
+    /// By store and entity, then by row.
+    public static func < (lhs: PersistentIdentifier, rhs: PersistentIdentifier) -> Bool {
+        let left = (lhs.storeIdentifier ?? "", lhs.entityName), right = (rhs.storeIdentifier ?? "", rhs.entityName)
+        if left != right { return left < right }
+        if let one = Int64(lhs.id.primaryKey.dropFirst()), let other = Int64(rhs.id.primaryKey.dropFirst()) { return one < other }
+        return lhs.id < rhs.id
+    }
+
+    // MARK: - Coding
+
+    // The form that Apple's framework writes: an object "implementation" with the parts and the URI.
+
+    private enum CodingKeys: String, CodingKey { case implementation }
+    private enum PartKeys: String, CodingKey { case entityName, isTemporary, primaryKey, storeIdentifier, uriRepresentation }
+
+    public init(from decoder: any Decoder) throws {
+        let parts = try decoder.container(keyedBy: CodingKeys.self)
+            .nestedContainer(keyedBy: PartKeys.self, forKey: .implementation)
+        self.init(
+            uri: try parts.decode(URL.self, forKey: .uriRepresentation).absoluteString,
+            primaryKey: try parts.decode(String.self, forKey: .primaryKey),
+            entityName: try parts.decode(String.self, forKey: .entityName),
+            storeIdentifier: try parts.decodeIfPresent(String.self, forKey: .storeIdentifier))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        var parts = container.nestedContainer(keyedBy: PartKeys.self, forKey: .implementation)
+        try parts.encode(entityName, forKey: .entityName)
+        try parts.encode(isTemporary, forKey: .isTemporary)
+        try parts.encode(id.primaryKey, forKey: .primaryKey)
+        try parts.encodeIfPresent(storeIdentifier, forKey: .storeIdentifier)
+        try parts.encode(URL(string: id.uri), forKey: .uriRepresentation)
+    }
+
+    /// The engine's ID in the stores of a coordinator; nil for a temporary identifier of another process, or of a model that is not
+    /// inserted.
+    func managedObjectID(in coordinator: NSPersistentStoreCoordinator) -> NSManagedObjectID? {
+        if let objectID { return objectID }
+        return URL(string: id.uri).flatMap { coordinator.managedObjectID(forURIRepresentation: $0) }
+    }
+}

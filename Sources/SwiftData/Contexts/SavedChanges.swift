@@ -1,0 +1,90 @@
+import CoreData
+import Foundation
+import ManagedObjects
+
+/// The changes of one save: what notifications say about them, and what becomes of the models.
+struct SavedChanges {
+    private let context: ModelContext
+    private let inserted: [ModelObject]
+    private let updated: [ModelObject]
+    private let deleted: [(record: ModelRecord, identifier: PersistentIdentifier)]
+    private let deletedIdentifiers: [PersistentIdentifier]
+
+    init(of context: ModelContext) {
+        self.context = context
+        let managed = context.managedContext
+        managed.processPendingChanges()
+        inserted = managed.insertedObjects.compactMap { $0 as? ModelObject }
+        updated = managed.updatedObjects.compactMap { $0 as? ModelObject }
+        let objects = managed.deletedObjects.compactMap { $0 as? ModelObject }
+        deletedIdentifiers = objects.map { PersistentIdentifier($0.objectID) }
+        deleted = objects.compactMap { object in
+            (object.model?._modelRecord).map { ($0, PersistentIdentifier(object.objectID)) }
+        }
+    }
+
+    func save() throws {
+        post(ModelContext.willSave, inserted: inserted)
+        // Read before the save, because a deleted row has no values afterwards.
+        for (record, _) in deleted { record.keepValues() }
+        do {
+            try context.managedContext.save()
+        } catch {
+            context.upserts.reset()
+            throw ValidationFailure.error(for: error)
+        }
+        for (record, _) in deleted { record.detach(deleted: true) }
+        let saved = inserted.map(followSurvivor)
+        context.upserts.reset()
+        post(ModelContext.didSave, inserted: saved)
+    }
+
+    /// Makes the model of an inserted object that of the row which has its values now.
+    private func followSurvivor(_ object: ModelObject) -> ModelObject {
+        let survivor = context.upserts.survivor(of: object)
+        guard survivor !== object, let model = object.model else { return survivor }
+        model._modelRecord?.attach(survivor, in: context)
+        if survivor.model == nil { survivor.model = model }
+        return survivor
+    }
+
+    private func post(_ name: Notification.Name, inserted: [ModelObject]) {
+        let userInfo: [AnyHashable: Any] = [
+            ModelContext.NotificationKey.insertedIdentifiers.rawValue: inserted.map { PersistentIdentifier($0.objectID) },
+            ModelContext.NotificationKey.updatedIdentifiers.rawValue: updated.map { PersistentIdentifier($0.objectID) },
+            ModelContext.NotificationKey.deletedIdentifiers.rawValue: deletedIdentifiers,
+        ]
+        NotificationCenter.default.post(name: name, object: context, userInfo: userInfo)
+    }
+}
+
+extension ModelContext {
+    /// Posted before a save, with the identifiers of the models under the keys of ``NotificationKey``.
+    public static let willSave = Notification.Name("ModelContextWillSave")
+    /// Posted after a save.
+    public static let didSave = Notification.Name("ModelContextDidSave")
+
+    /// The keys of the notifications' user info, by their raw values.
+    public enum NotificationKey: String, Sendable {
+        case queryGeneration
+        case insertedIdentifiers = "inserted"
+        case updatedIdentifiers = "updated"
+        case deletedIdentifiers = "deleted"
+        case invalidatedAllIdentifiers = "invalidatedAll"
+    }
+}
+
+/// Turns validation errors of the engine into SwiftData's.
+enum ValidationFailure {
+    static func error(for error: any Error) -> any Error {
+        let failure = error as NSError
+        guard failure.domain == NSCocoaErrorDomain, (1550...1680).contains(failure.code) else { return error }
+        let details = (failure.userInfo[NSDetailedErrorsKey] as? [NSError]) ?? [failure]
+        let sentences = details.map { detail in
+            let object = detail.userInfo[NSValidationObjectErrorKey] as? NSManagedObject
+            let key = detail.userInfo[NSValidationKeyErrorKey] as? String ?? ""
+            return "\(object?.entity.name ?? "").\(key): \(detail.localizedDescription)"
+        }
+        return SwiftDataError.modelValidationFailure.because(sentences.joined(separator: " "))
+    }
+}

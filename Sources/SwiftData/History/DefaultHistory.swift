@@ -1,0 +1,201 @@
+import CoreData
+import Foundation
+import ManagedObjects
+
+/// A position in the history of a container's stores: the number of the last transaction of each.
+public struct DefaultHistoryToken: HistoryToken {
+    public typealias TokenType = [String: Int64]
+    public typealias ID = Int
+    public let tokenValue: TokenType?
+
+    public var id: Int { hashValue }
+
+    init(_ token: NSPersistentHistoryToken) { tokenValue = token.numbers }
+
+    /// Whether the position is before another one: for stores that both name, by their numbers.
+    public static func < (lhs: DefaultHistoryToken, rhs: DefaultHistoryToken) -> Bool {
+        let (left, right) = (lhs.tokenValue ?? [:], rhs.tokenValue ?? [:])
+        let common = left.keys.filter { right[$0] != nil }.sorted()
+        if common.isEmpty { return left.count < right.count }
+        return common.map { left[$0] ?? 0 }.lexicographicallyPrecedes(common.map { right[$0] ?? 0 })
+    }
+}
+
+/// One save.
+public struct DefaultHistoryTransaction: HistoryTransaction {
+    public typealias ID = Int64
+    public typealias TokenType = DefaultHistoryToken
+    public typealias TransactionIdentifier = Int64
+
+    public let author: String?
+    public let bundleIdentifier: String
+    public let changes: [HistoryChange]
+    public let processIdentifier: String
+    public let storeIdentifier: String
+    public let timestamp: Date
+    public let token: DefaultHistoryToken
+    public let transactionIdentifier: Int64
+    public var id: Int64 { transactionIdentifier }
+
+    public static func == (lhs: DefaultHistoryTransaction, rhs: DefaultHistoryTransaction) -> Bool {
+        lhs.transactionIdentifier == rhs.transactionIdentifier && lhs.storeIdentifier == rhs.storeIdentifier
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(transactionIdentifier) }
+
+    init(_ transaction: NSPersistentHistoryTransaction) {
+        author = transaction.author
+        bundleIdentifier = transaction.bundleID
+        processIdentifier = transaction.processID
+        storeIdentifier = transaction.storeID
+        timestamp = transaction.timestamp
+        token = DefaultHistoryToken(transaction.token)
+        let number = transaction.transactionNumber
+        transactionIdentifier = number
+        changes = (transaction.changes ?? []).compactMap { change in
+            guard let modelClass = change.changedObjectID.entity.companion as? ModelClass else { return nil }
+            func made<M: PersistentModel>(_: M.Type) -> HistoryChange { Self.change(change, of: M.self, modelClass, number) }
+            return _openExistential(modelClass.type, do: made)
+        }
+    }
+
+    private static func change<M: PersistentModel>(
+        _ change: NSPersistentHistoryChange, of model: M.Type, _ modelClass: ModelClass, _ transaction: Int64
+    ) -> HistoryChange {
+        let identifier = PersistentIdentifier(change.changedObjectID)
+        func keyPath(_ name: String) -> AnyKeyPath? { modelClass.properties.first { $0.name == name }?.keyPath }
+        switch change.changeType {
+        case .insert:
+            return .insert(
+                DefaultHistoryInsert<M>(
+                    changeIdentifier: change.changeID, changedPersistentIdentifier: identifier,
+                    transactionIdentifier: transaction))
+        case .update:
+            let paths = (change.updatedProperties ?? []).map(\.name).sorted().compactMap(keyPath)
+            return .update(
+                DefaultHistoryUpdate<M>(
+                    changeIdentifier: change.changeID, changedPersistentIdentifier: identifier,
+                    transactionIdentifier: transaction,
+                    // Sound because key paths to properties of classes are immutable; the type of the literal only does not say so.
+                    updatedAttributes: paths.compactMap { $0 as? PartialKeyPath<M> }.map {
+                        unsafeBitCast($0, to: (any PartialKeyPath<M> & Sendable).self)
+                    }))
+        case .delete:
+            let values: [(keyPath: AnyKeyPath, value: any Sendable)] = modelClass.properties.compactMap { property in
+                guard let stored = change.tombstone?[property.name], !(stored is NSNull),
+                    let value = try? property.form?.value(of: stored, as: unwrappedType(property.valueType))
+                else { return nil }
+                // Unsafe because a marker protocol cannot be asked for: attributes are values, or objects that nobody else has.
+                return (property.keyPath, unsafeBitCast(value as Any, to: (any Sendable).self))
+            }
+            return .delete(
+                DefaultHistoryDelete<M>(
+                    changeIdentifier: change.changeID, changedPersistentIdentifier: identifier,
+                    transactionIdentifier: transaction, tombstone: HistoryTombstone<M>(values)))
+        }
+    }
+}
+
+public struct DefaultHistoryInsert<Model: PersistentModel>: HistoryInsert, Hashable {
+    public typealias ChangeIdentifier = Int64
+    public typealias TransactionIdentifier = Int64
+    public let changeIdentifier: Int64
+    public let changedPersistentIdentifier: PersistentIdentifier
+    public let transactionIdentifier: Int64
+}
+
+public struct DefaultHistoryUpdate<Model: PersistentModel>: HistoryUpdate, Hashable {
+    public typealias ChangeIdentifier = Int64
+    public typealias TransactionIdentifier = Int64
+    public typealias PropertyUpdate = PartialKeyPath<Model> & Sendable
+    public let changeIdentifier: Int64
+    public let changedPersistentIdentifier: PersistentIdentifier
+    public let transactionIdentifier: Int64
+    public let updatedAttributes: [any PartialKeyPath<Model> & Sendable]
+
+    public static func == (lhs: DefaultHistoryUpdate<Model>, rhs: DefaultHistoryUpdate<Model>) -> Bool {
+        lhs.changeIdentifier == rhs.changeIdentifier
+            && lhs.changedPersistentIdentifier == rhs.changedPersistentIdentifier
+    }
+    public func hash(into hasher: inout Hasher) { hasher.combine(changeIdentifier) }
+}
+
+public struct DefaultHistoryDelete<Model: PersistentModel>: HistoryDelete, Hashable {
+    public typealias ChangeIdentifier = Int64
+    public typealias TransactionIdentifier = Int64
+    public let changeIdentifier: Int64
+    public let changedPersistentIdentifier: PersistentIdentifier
+    public let transactionIdentifier: Int64
+    public let tombstone: HistoryTombstone<Model>
+
+    public static func == (lhs: DefaultHistoryDelete<Model>, rhs: DefaultHistoryDelete<Model>) -> Bool {
+        lhs.changeIdentifier == rhs.changeIdentifier
+            && lhs.changedPersistentIdentifier == rhs.changedPersistentIdentifier
+    }
+    public func hash(into hasher: inout Hasher) { hasher.combine(changeIdentifier) }
+}
+
+extension ModelContext {
+    /// The transactions that a descriptor selects, in the order in which they were written.
+    ///
+    /// - Throws: ``SwiftDataError/historyTokenExpired`` if the history no longer begins early enough.
+    public func fetchHistory<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws -> [T] {
+        try container.transactions(descriptor, in: managedContext).map(\.typed)
+    }
+
+    /// Deletes the transactions that a descriptor selects. They must be the oldest ones, because the history has no gaps.
+    ///
+    /// - Throws: ``SwiftDataError/invalidTransactionFetchRequest`` if an older transaction would remain.
+    public func deleteHistory<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws {
+        let selected = try container.transactions(descriptor, in: managedContext).map(\.origin)
+        let all = try container.transactions(HistoryDescriptor<T>(), in: managedContext).map(\.origin)
+        guard let last = selected.max(by: { $0.transactionNumber < $1.transactionNumber }) else { return }
+        let numbers = Set(selected.map(\.transactionNumber))
+        guard all.allSatisfy({ $0.transactionNumber > last.transactionNumber || numbers.contains($0.transactionNumber) }) else {
+            throw SwiftDataError.invalidTransactionFetchRequest.because(
+                "The predicate leaves transactions that are older than transaction \(last.transactionNumber).")
+        }
+        let next = all.first { $0.transactionNumber > last.transactionNumber }
+        let request =
+            next.map { NSPersistentHistoryChangeRequest.deleteHistory(before: $0) }
+            ?? NSPersistentHistoryChangeRequest.deleteHistory(before: Date.distantFuture)
+        _ = try managedContext.execute(request)
+    }
+}
+
+extension ModelContainer {
+    fileprivate func transactions<T: HistoryTransaction>(
+        _ descriptor: HistoryDescriptor<T>, in context: NSManagedObjectContext
+    ) throws -> [(origin: NSPersistentHistoryTransaction, typed: T)] {
+        let request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
+        let result: NSPersistentStoreResult
+        do {
+            result = try context.execute(request)
+        } catch let error as NSError where error.code == 134301 {
+            throw SwiftDataError.historyTokenExpired.because(error.localizedDescription)
+        }
+        let found = (result as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction] ?? []
+        var typed: [(origin: NSPersistentHistoryTransaction, typed: T)] = []
+        for transaction in found {
+            guard let each = DefaultHistoryTransaction(transaction) as? T else {
+                throw SwiftDataError.invalidTransactionFetchRequest.because(
+                    "The stores have transactions of the type DefaultHistoryTransaction, not \(T.self).")
+            }
+            if try descriptor.predicate?.evaluate(each) == false { continue }
+            typed.append((transaction, each))
+        }
+        if !descriptor.sortBy.isEmpty {
+            typed.sort { one, other in
+                for order in descriptor.sortBy {
+                    switch order.compare(one.typed, other.typed) {
+                    case .orderedAscending: return true
+                    case .orderedDescending: return false
+                    case .orderedSame: continue
+                    }
+                }
+                return false
+            }
+        }
+        return descriptor.fetchLimit == 0 ? typed : Array(typed.prefix(Int(clamping: descriptor.fetchLimit)))
+    }
+}

@@ -1,0 +1,87 @@
+import CoreData
+import Foundation
+import ManagedObjects
+
+/// Brings the store of a configuration to the version of a container's schema, by the stages of a plan.
+///
+/// Without a plan the store's own migration does it, which infers what has changed.
+struct MigrationRunner {
+    let schema: Schema
+    let plan: (any SchemaMigrationPlan.Type)?
+
+    /// Migrates a store, if it exists and has another version.
+    ///
+    /// - Throws: Code 134504 if the store has none of the plan's versions, ``SwiftDataError/unknownSchema`` if the container has none,
+    ///   ``SwiftDataError/backwardMigration`` if the store is newer, and the error of a stage.
+    func migrate(_ configuration: ModelConfiguration) throws {
+        guard let plan, FileManager.default.fileExists(atPath: configuration.url.path) else { return }
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+            ofType: NSSQLiteStoreType, at: configuration.url, options: nil)
+        func isVersion(_ schema: Schema) throws -> Bool {
+            try ManagedModelBuilder.model(of: schema).isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
+        }
+        if try isVersion(schema) { return }
+        let versions = plan.schemas.map { ($0, Schema(versionedSchema: $0)) }
+        guard let end = try versions.firstIndex(where: { try isSame($0.1, schema) }) else {
+            throw SwiftDataError.unknownSchema.because("\(plan) does not have the version of the container's schema.")
+        }
+        guard let start = try versions.firstIndex(where: { try isVersion($0.1) }) else {
+            throw CocoaError(
+                CocoaError.Code(rawValue: 134504),
+                userInfo: [
+                    NSLocalizedDescriptionKey: "Cannot use staged migration with an unknown model version.",
+                    NSLocalizedFailureReasonErrorKey:
+                        "\(configuration.url.path) has none of the versions \(versions.map(\.1.version.description).joined(separator: ", ")).",
+                ])
+        }
+        if start > end {
+            throw SwiftDataError.backwardMigration.because(
+                "\(configuration.url.path) has version \(versions[start].1.version), which is newer than \(versions[end].1.version).")
+        }
+        for index in start..<end {
+            try run(from: versions[index], to: versions[index + 1], at: configuration)
+        }
+    }
+
+    /// Whether two schemas have the same entities, as a store compares them.
+    private func isSame(_ one: Schema, _ other: Schema) throws -> Bool {
+        if one.version != other.version { return false }
+        return try ManagedModelBuilder.model(of: one).entityVersionHashesByName
+            == ManagedModelBuilder.model(of: other).entityVersionHashesByName
+    }
+
+    private typealias Version = (type: any VersionedSchema.Type, schema: Schema)
+
+    private func run(from old: Version, to new: Version, at configuration: ModelConfiguration) throws {
+        let stage = plan?.stages.first { stage in
+            switch stage {
+            case .lightweight(let from, let to), .custom(let from, let to, _, _): from == old.type && to == new.type
+            }
+        }
+        guard let stage else {
+            throw SwiftDataError.unknownSchema.because("No stage leads from version \(old.schema.version) to \(new.schema.version).")
+        }
+        if case .custom(_, _, let willMigrate?, _) = stage {
+            try work(with: old.schema, at: configuration, migrates: false, willMigrate)
+        }
+        try work(with: new.schema, at: configuration, migrates: true) { context in
+            if case .custom(_, _, _, let didMigrate?) = stage { try didMigrate(context) }
+        }
+    }
+
+    /// Opens the store with a version and calls a closure with a context, whose changes are saved.
+    private func work(
+        with schema: Schema, at configuration: ModelConfiguration, migrates: Bool, _ body: (ModelContext) throws -> Void
+    ) throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try ManagedModelBuilder.model(of: schema))
+        var options = StoreOpening.options(of: configuration)
+        options[NSMigratePersistentStoresAutomaticallyOption] = migrates
+        let store = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: configuration.url, options: options)
+        defer { try? coordinator.remove(store) }
+        let container = ModelContainer(schema: schema, coordinator: coordinator, configuration: configuration)
+        let context = ModelContext(container)
+        try body(context)
+        try context.save()
+    }
+}

@@ -1,0 +1,126 @@
+import CoreData
+import Synchronization
+
+/// What a model class states, resolved once: its properties by key path, and how each is read and written.
+final class ModelClass: @unchecked Sendable {  // because it is immutable but for the cache, which holds a lock
+    let type: any PersistentModel.Type
+    /// The name of the entity: that of the class, without module and enclosing types.
+    let name: String
+    /// The class of the superclass, if that is a model too.
+    let superclass: ModelClass?
+    /// The properties, the inherited ones first; `index` is the position here.
+    let properties: [ModelProperty]
+    /// The constraints and indexes that the class itself states.
+    let groups: [any PropertyGroups]
+    private let byKeyPath: [AnyKeyPath: ModelProperty]
+    private let byName: [String: ModelProperty]
+    /// Key paths of other spellings, such as those of inherited properties with the subclass as root.
+    private var otherKeyPaths: [AnyKeyPath: ModelProperty?] = [:]
+    private let lock = NSLock()
+
+    private static let known = Mutex<[ObjectIdentifier: ModelClass]>([:])
+
+    /// The description of a model. Cost: a lock and a look-up after the first time.
+    static func of(_ type: any PersistentModel.Type) -> ModelClass {
+        if let found = known.withLock({ $0[ObjectIdentifier(type)] }) { return found }
+        // Made without the lock, because `schemaMetadata` evaluates expressions of the program.
+        let made = ModelClass(type)
+        return known.withLock { known in
+            let kept = known[ObjectIdentifier(type)] ?? made
+            known[ObjectIdentifier(type)] = kept
+            return kept
+        }
+    }
+
+    static func name(of type: any Any.Type) -> String {
+        let name = String(describing: type)
+        // A generic class would have brackets in its name.
+        return String(name.prefix { $0 != "<" })
+    }
+
+    private init(_ type: any PersistentModel.Type) {
+        self.type = type
+        name = Self.name(of: type)
+        superclass = (_getSuperclass(type) as? any PersistentModel.Type).map(ModelClass.of)
+        let inherited = superclass?.properties ?? []
+        let metadata = type.schemaMetadata
+        let inheritedKeyPaths = Set(inherited.map(\.keyPath))
+        var properties = inherited
+        var groups: [any PropertyGroups] = []
+        for element in metadata where !inheritedKeyPaths.contains(element.keypath) {
+            if let group = element.metadata as? any PropertyGroups {
+                groups.append(group)
+            } else {
+                properties.append(ModelProperty.made(from: element, index: properties.count))
+            }
+        }
+        let inheritedGroups = superclass.map { $0.allGroups.count } ?? 0
+        self.groups = Array(groups.dropFirst(inheritedGroups))
+        self.properties = properties
+        byName = Dictionary(properties.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        byKeyPath = Dictionary(properties.map { ($0.keyPath, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    private var allGroups: [any PropertyGroups] { (superclass?.allGroups ?? []) + groups }
+
+    /// The properties that the class itself declares.
+    var ownProperties: ArraySlice<ModelProperty> { properties.dropFirst(superclass?.properties.count ?? 0) }
+
+    func isKind(of other: ModelClass) -> Bool {
+        var current: ModelClass? = self
+        while let each = current {
+            if each === other { return true }
+            current = each.superclass
+        }
+        return false
+    }
+
+    /// The property of a key path; nil if the key path leads elsewhere.
+    func property(_ keyPath: AnyKeyPath) -> ModelProperty? {
+        if let found = byKeyPath[keyPath] { return found }
+        if let known = lock.withLock({ otherKeyPaths[keyPath] }) { return known }
+        let probed = KeyPathProbe.path(of: keyPath, in: self)
+        let found = probed?.count == 1 ? probed?.first : nil
+        lock.withLock { otherKeyPaths[keyPath] = .some(found) }
+        return found
+    }
+
+    /// The property with a name, which for a composite may be followed by the path of an element.
+    func property(named name: String) -> ModelProperty? {
+        byName[name] ?? name.firstIndex(of: ".").flatMap { byName[String(name[..<$0])] }
+    }
+
+    func typedProperty<Value>(_ keyPath: AnyKeyPath) -> TypedProperty<Value> {
+        guard let property = property(keyPath) else {
+            preconditionFailure("\(name) has no persisted property at \(keyPath): @Model persists its stored properties only.")
+        }
+        guard property.valueID == ObjectIdentifier(Value.self) else {
+            preconditionFailure("\(name).\(property.name) is \(property.valueType), and was accessed as \(Value.self).")
+        }
+        return unsafeDowncast(property, to: TypedProperty<Value>.self)  // because the type was compared
+    }
+
+    /// The models that are reachable by relationships and inheritance from some.
+    static func reachable(from types: [any PersistentModel.Type]) -> [ModelClass] {
+        var found: [ModelClass] = []
+        var pending = types.reversed().map(ModelClass.of)
+        var seen: Set<ObjectIdentifier> = []
+        while let next = pending.popLast() {
+            guard seen.insert(ObjectIdentifier(next.type)).inserted else { continue }
+            found.append(next)
+            if let superclass = next.superclass { pending.append(superclass) }
+            pending += next.properties.compactMap { $0.destination.map(ModelClass.of) }
+        }
+        return found
+    }
+
+    /// Creates the model of a managed object.
+    func makeModel(over object: ModelObject, in context: ModelContext?) -> any PersistentModel {
+        func make<Model: PersistentModel>(_: Model.Type) -> any PersistentModel {
+            Model(backingData: DefaultBackingData<Model>(ModelRecord(self, object, in: context)))
+        }
+        let model = _openExistential(type, do: make)
+        object.model = model
+        return model
+    }
+}

@@ -1,0 +1,253 @@
+import CoreData
+import ManagedObjects
+
+/// One persisted property of a model class: how its value is read from a managed object and written to it.
+class ModelProperty: @unchecked Sendable {  // because it is immutable
+    let name: String
+    let keyPath: AnyKeyPath
+    /// The position among the properties of the class.
+    let index: Int
+    let valueType: any Any.Type
+    let valueID: ObjectIdentifier
+    let defaultValue: Any?
+    let metadata: (any SchemaProperty)?
+    /// Whether the property is a `let`, whose value is in the object itself.
+    let isConstant: Bool
+    /// The name as the engine's number, by which it finds the slot without hashing a string.
+    let key: PropertyName
+
+    init(_ declaration: Schema.PropertyMetadata, index: Int, path: String? = nil) {
+        name = declaration.name
+        keyPath = declaration.keypath
+        self.index = index
+        valueType = Swift.type(of: declaration.keypath).valueType
+        valueID = ObjectIdentifier(valueType)
+        defaultValue = declaration.defaultValue
+        metadata = declaration.metadata
+        key = PropertyName(path ?? declaration.name)
+        isConstant = !Self.isWritable(declaration.keypath)
+    }
+
+    private static func isWritable(_ keyPath: AnyKeyPath) -> Bool {
+        func root<Root>(_: Root.Type) -> Bool {
+            func value<Value>(_: Value.Type) -> Bool { keyPath is ReferenceWritableKeyPath<Root, Value> }
+            return _openExistential(type(of: keyPath).valueType, do: value)
+        }
+        return _openExistential(type(of: keyPath).rootType, do: root)
+    }
+
+    /// The value of a constant.
+    func constantValue(of model: any PersistentModel) -> Any? {
+        func read<Model: PersistentModel>(_ model: Model) -> Any? {
+            (keyPath as? PartialKeyPath<Model>).map { model[keyPath: $0] }
+        }
+        return read(model)
+    }
+
+    var isRelationship: Bool { destination != nil }
+    var isToMany: Bool { false }
+    /// The class that a relationship leads to.
+    var destination: (any PersistentModel.Type)? { nil }
+    /// The form of an attribute in the store.
+    var form: ValueForm? { nil }
+
+    /// The value of an object, in `Any`.
+    func anyValue(in object: ModelObject, of record: ModelRecord) -> Any { fatalError("abstract") }
+    /// Sets the value of an object.
+    func setAny(_ value: Any, in object: ModelObject, of record: ModelRecord) { fatalError("abstract") }
+    /// The models in the value of a relationship.
+    func models(in value: Any) -> [any PersistentModel] { [] }
+    /// The value of a relationship to models.
+    func value(of models: [any PersistentModel]) -> Any? { nil }
+
+    /// The property of one element of `schemaMetadata`.
+    static func made(from declaration: Schema.PropertyMetadata, index: Int) -> ModelProperty {
+        let type = Swift.type(of: declaration.keypath).valueType
+        if let model = unwrappedType(type) as? any PersistentModel.Type {
+            func toOne<M: PersistentModel>(_: M.Type) -> ModelProperty {
+                type is any OptionalType.Type
+                    ? OptionalToOneProperty<M>(declaration, index: index) : ToOneProperty<M>(declaration, index: index)
+            }
+            return _openExistential(model, do: toOne)
+        }
+        if let collection = type as? any RelationshipCollection.Type {
+            func toMany<C: RelationshipCollection>(_: C.Type) -> ModelProperty { ToManyProperty<C>(declaration, index: index) }
+            return _openExistential(collection, do: toMany)
+        }
+        if let attribute = declaration.metadata as? Schema.Attribute, attribute.isTransformable {
+            let name = attribute.options.lazy.compactMap(\.transformerName).first ?? ""
+            func transformable<V>(_: V.Type) -> ModelProperty {
+                BoxedProperty<V>(declaration, index: index, form: .transformed(by: name))
+            }
+            return _openExistential(type, do: transformable)
+        }
+        return attribute(declaration, index: index, type: type)
+    }
+
+    private static func attribute(_ declaration: Schema.PropertyMetadata, index: Int, type: any Any.Type) -> ModelProperty {
+        let isCodable = (declaration.metadata as? Schema.Attribute)?.isCodable == true
+        let form = isCodable ? .json : ValueForm.of(unwrappedType(type))
+        switch form {
+        case .primitive:
+            if let slotted = type as? any ManagedPropertyValue.Type {
+                func slot<V: ManagedPropertyValue>(_: V.Type) -> ModelProperty {
+                    SlotProperty<V>(declaration, index: index, form: form)
+                }
+                return _openExistential(slotted, do: slot)
+            }
+        case .rawEnumeration:
+            if let raw = unwrappedType(type) as? any RawRepresentable.Type {
+                func enumeration<V: RawRepresentable>(_: V.Type) -> ModelProperty? {
+                    func stored<R: ManagedSlotValue>(_: R.Type) -> ModelProperty {
+                        type is any OptionalType.Type
+                            ? OptionalRawProperty<V, R>(declaration, index: index, form: form)
+                            : RawProperty<V, R>(declaration, index: index, form: form)
+                    }
+                    guard let rawType = V.RawValue.self as? any ManagedSlotValue.Type else { return nil }
+                    return _openExistential(rawType, do: stored)
+                }
+                if let made = _openExistential(raw, do: enumeration) { return made }
+            }
+        default: break
+        }
+        func boxed<V>(_: V.Type) -> ModelProperty { BoxedProperty<V>(declaration, index: index, form: form) }
+        return _openExistential(type, do: boxed)
+    }
+}
+
+/// A property of a known type.
+class TypedProperty<Value>: ModelProperty, @unchecked Sendable {  // because its superclass is
+    func value(in object: ModelObject, of record: ModelRecord) -> Value { fatalError("abstract") }
+    func set(_ value: Value, in object: ModelObject, of record: ModelRecord) { fatalError("abstract") }
+
+    override final func anyValue(in object: ModelObject, of record: ModelRecord) -> Any { value(in: object, of: record) }
+
+    override final func setAny(_ value: Any, in object: ModelObject, of record: ModelRecord) {
+        guard let value = value as? Value else {
+            preconditionFailure("\(name) must be \(Value.self), and is \(type(of: value)).")
+        }
+        set(value, in: object, of: record)
+    }
+
+    /// The value where the program has set none.
+    func missingValue(of modelClass: ModelClass) -> Value {
+        if let value = emptyOrDefault { return value }
+        preconditionFailure("\(modelClass.name).\(name) has no value. Set it in the initialiser, or make its type optional.")
+    }
+
+    /// The initial value of the source, nil, or no elements.
+    var emptyOrDefault: Value? { (defaultValue as? Value) ?? Self.emptyValue }
+
+    /// nil, or no elements.
+    private static var emptyValue: Value? {
+        if let optional = Value.self as? any OptionalType.Type { return optional.none as? Value }
+        if let collection = Value.self as? any RelationshipCollection.Type {
+            func empty<C: RelationshipCollection>(_: C.Type) -> Any { C._collection(of: []) }
+            return _openExistential(collection, do: empty) as? Value
+        }
+        return nil
+    }
+}
+
+// MARK: - Attributes
+
+/// A value that the engine reads and writes by itself.
+final class SlotProperty<Value: ManagedPropertyValue>: TypedProperty<Value>, @unchecked Sendable {  // because its superclass is
+    private let ownForm: ValueForm
+
+    init(_ declaration: Schema.PropertyMetadata, index: Int, form: ValueForm) {
+        ownForm = form
+        super.init(declaration, index: index)
+    }
+
+    override var form: ValueForm? { ownForm }
+    override func value(in object: ModelObject, of record: ModelRecord) -> Value {
+        Value.managedValue(of: key, in: object)
+    }
+    override func set(_ value: Value, in object: ModelObject, of record: ModelRecord) {
+        Value.setManagedValue(value, of: key, in: object)
+    }
+}
+
+/// An enumeration with raw values: a composite with one element of the same name.
+final class RawProperty<Value: RawRepresentable, Raw: ManagedSlotValue>: TypedProperty<Value>,
+    @unchecked Sendable  // because its superclass is
+{
+    private let ownForm: ValueForm
+
+    init(_ declaration: Schema.PropertyMetadata, index: Int, form: ValueForm) {
+        ownForm = form
+        super.init(declaration, index: index, path: "\(declaration.name).\(declaration.name)")
+    }
+
+    override var form: ValueForm? { ownForm }
+
+    override func value(in object: ModelObject, of record: ModelRecord) -> Value {
+        if let raw = Raw.managedValueIfAny(of: key, in: object) {
+            if let raw = raw as? Value.RawValue, let value = Value(rawValue: raw) { return value }
+            if defaultValue == nil {
+                preconditionFailure("\(record.modelClass.name).\(name) is \(raw) in the store, which \(Value.self) does not have.")
+            }
+        }
+        return missingValue(of: record.modelClass)
+    }
+
+    override func set(_ value: Value, in object: ModelObject, of record: ModelRecord) {
+        Raw.setManagedValueIfAny(value.rawValue as? Raw, of: key, in: object)
+    }
+}
+
+/// An optional enumeration with raw values. A raw value that the type does not have reads as nil.
+final class OptionalRawProperty<Value: RawRepresentable, Raw: ManagedSlotValue>: TypedProperty<Value?>,
+    @unchecked Sendable  // because its superclass is
+{
+    private let ownForm: ValueForm
+
+    init(_ declaration: Schema.PropertyMetadata, index: Int, form: ValueForm) {
+        ownForm = form
+        super.init(declaration, index: index, path: "\(declaration.name).\(declaration.name)")
+    }
+
+    override var form: ValueForm? { ownForm }
+
+    override func value(in object: ModelObject, of record: ModelRecord) -> Value? {
+        (Raw.managedValueIfAny(of: key, in: object) as? Value.RawValue).flatMap { Value(rawValue: $0) }
+    }
+
+    override func set(_ value: Value?, in object: ModelObject, of record: ModelRecord) {
+        Raw.setManagedValueIfAny(value.flatMap { $0.rawValue as? Raw }, of: key, in: object)
+    }
+}
+
+/// A value that is converted by its form: composites, arrays, transformables, small integers.
+final class BoxedProperty<Value>: TypedProperty<Value>, @unchecked Sendable {  // because its superclass is
+    private let ownForm: ValueForm
+
+    init(_ declaration: Schema.PropertyMetadata, index: Int, form: ValueForm) {
+        ownForm = form
+        super.init(declaration, index: index)
+    }
+
+    override var form: ValueForm? { ownForm }
+
+    override func value(in object: ModelObject, of record: ModelRecord) -> Value {
+        guard let stored = object.value(forKey: name) else { return missingValue(of: record.modelClass) }
+        do {
+            let value = try ownForm.value(of: stored, as: unwrappedType(Value.self))
+            if let typed = value as? Value { return typed }
+            preconditionFailure("\(record.modelClass.name).\(name) is \(type(of: value)) in the store, not \(Value.self).")
+        } catch {
+            if Value.self is any OptionalType.Type || defaultValue != nil { return missingValue(of: record.modelClass) }
+            preconditionFailure("\(record.modelClass.name).\(name) cannot be read as \(Value.self): \(error)")
+        }
+    }
+
+    override func set(_ value: Value, in object: ModelObject, of record: ModelRecord) {
+        guard let value = unwrapped(value) else { return object.setValue(nil, forKey: name) }
+        do {
+            object.setValue(try ownForm.stored(value), forKey: name)
+        } catch {
+            preconditionFailure("\(record.modelClass.name).\(name) cannot be stored: \(error)")
+        }
+    }
+}

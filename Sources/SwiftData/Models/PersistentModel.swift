@@ -1,0 +1,151 @@
+import CoreData
+import Observation
+
+/// A class whose objects a ``ModelContainer`` stores. The macro `@Model` writes the conformance.
+///
+/// An object has its values before it is inserted into a context; insertion makes them those of a row. An object belongs to its
+/// context's queue or actor: pass its ``persistentModelID`` to another.
+public protocol PersistentModel: AnyObject, Observable, Hashable, Identifiable, SendableMetatype {
+    associatedtype Root: PersistentModel = Self
+
+    /// Creates an object over existing backing data, without values of its own.
+    init(backingData: any BackingData<Self>)
+    /// Where the values are.
+    var persistentBackingData: any BackingData<Self> { get set }
+    /// The persisted properties, in the order of the declaration.
+    static var schemaMetadata: [Schema.PropertyMetadata] { get }
+    /// The registrar that is informed of changes which the program does not make by the accessors.
+    var _observationRegistrar: ObservationRegistrar? { get }
+}
+
+/// An array of models, optional or not: the value of a to-many relationship.
+public protocol RelationshipCollection {
+    associatedtype PersistentElement: PersistentModel
+    /// The collection of elements.
+    static func _collection(of elements: [PersistentElement]) -> Self
+    /// The elements.
+    var _elements: [PersistentElement] { get }
+}
+
+extension Array: RelationshipCollection where Element: PersistentModel {
+    public typealias PersistentElement = Element
+    public static func _collection(of elements: [Element]) -> [Element] { elements }
+    public var _elements: [Element] { self }
+}
+
+extension Optional: RelationshipCollection where Wrapped: RelationshipCollection & Sequence, Wrapped.Element: PersistentModel {
+    public typealias PersistentElement = Wrapped.PersistentElement
+    public static func _collection(of elements: [PersistentElement]) -> Wrapped? { Wrapped._collection(of: elements) }
+    public var _elements: [PersistentElement] { self?._elements ?? [] }
+}
+
+extension PersistentModel {
+    public var _observationRegistrar: ObservationRegistrar? { nil }
+
+    /// Backing data without values, for a new object.
+    public static func createBackingData<P: PersistentModel>() -> some BackingData<P> { DefaultBackingData<P>(for: P.self) }
+
+    /// The values, if they are where SwiftData itself puts them.
+    var _modelRecord: ModelRecord? { persistentBackingData._record }
+
+    /// The identity of the object: temporary until it is saved.
+    public var persistentModelID: PersistentIdentifier {
+        if let record = _modelRecord { return record.identifier }
+        return persistentBackingData.persistentModelID ?? PersistentIdentifier(temporaryFor: ModelClass.name(of: Self.self))
+    }
+
+    /// The same as ``persistentModelID``.
+    public var id: PersistentIdentifier { persistentModelID }
+
+    /// Whether the object was inserted, changed or deleted since the last save.
+    public var hasChanges: Bool { _modelRecord?.object?.hasChanges ?? false }
+
+    /// Whether the object was deleted. It keeps its last known values.
+    public var isDeleted: Bool { _modelRecord?.isDeleted ?? false }
+
+    /// The context of the object; nil before insertion, and after its deletion was saved.
+    public var modelContext: ModelContext? { _modelRecord?.modelContext }
+
+    /// Whether both are the same object. The same row in two contexts has two objects: compare their ``persistentModelID``.
+    public static func == (lhs: Self, rhs: Self) -> Bool { lhs === rhs }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+// MARK: - Values
+
+// The accessors of `@Model` call these functions. A default backing data is asked by its record, which finds the property once.
+
+extension PersistentModel {
+    public func getValue<Value: Decodable>(forKey keyPath: KeyPath<Self, Value>) -> Value {
+        let data = persistentBackingData
+        return data._record?.value(at: keyPath) ?? data.getValue(forKey: keyPath)
+    }
+
+    public func getValue<Value: PersistentModel>(forKey keyPath: KeyPath<Self, Value>) -> Value {
+        let data = persistentBackingData
+        return data._record?.value(at: keyPath) ?? data.getValue(forKey: keyPath)
+    }
+
+    public func getValue<Value: PersistentModel>(forKey keyPath: KeyPath<Self, Value?>) -> Value? {
+        let data = persistentBackingData
+        if let record = data._record { return record.value(at: keyPath) }
+        return data.getValue(forKey: keyPath)
+    }
+
+    public func getValue<Value: RelationshipCollection, OtherModel>(forKey keyPath: KeyPath<Self, Value>) -> Value
+    where OtherModel == Value.PersistentElement {
+        let data = persistentBackingData
+        return data._record?.value(at: keyPath) ?? data.getValue(forKey: keyPath)
+    }
+
+    public func getValue<Value: RelationshipCollection & Decodable, OtherModel>(forKey keyPath: KeyPath<Self, Value>) -> Value
+    where OtherModel == Value.PersistentElement {
+        let data = persistentBackingData
+        return data._record?.value(at: keyPath) ?? data.getValue(forKey: keyPath)
+    }
+
+    public func getTransformableValue<Value>(forKey keyPath: KeyPath<Self, Value>) -> Value {
+        let data = persistentBackingData
+        return data._record?.value(at: keyPath) ?? data.getTransformableValue(forKey: keyPath)
+    }
+
+    public func setValue<Value: Encodable>(forKey keyPath: KeyPath<Self, Value>, to newValue: Value) {
+        let data = persistentBackingData
+        if let record = data._record { return record.set(newValue, at: keyPath, of: self) }
+        data.setValue(forKey: keyPath, to: newValue)
+    }
+
+    public func setValue<Value: PersistentModel>(forKey keyPath: KeyPath<Self, Value>, to newValue: Value) {
+        let data = persistentBackingData
+        if let record = data._record { return record.set(newValue, at: keyPath, of: self) }
+        data.setValue(forKey: keyPath, to: newValue)
+    }
+
+    public func setValue<Value: PersistentModel>(forKey keyPath: KeyPath<Self, Value?>, to newValue: Value?) {
+        let data = persistentBackingData
+        if let record = data._record { return record.set(newValue, at: keyPath, of: self) }
+        data.setValue(forKey: keyPath, to: newValue)
+    }
+
+    public func setValue<Value: RelationshipCollection, OtherModel>(forKey keyPath: KeyPath<Self, Value>, to newValue: Value)
+    where OtherModel == Value.PersistentElement {
+        let data = persistentBackingData
+        if let record = data._record { return record.set(newValue, at: keyPath, of: self) }
+        data.setValue(forKey: keyPath, to: newValue)
+    }
+
+    public func setValue<Value: RelationshipCollection & Encodable, OtherModel>(
+        forKey keyPath: KeyPath<Self, Value>, to newValue: Value
+    ) where OtherModel == Value.PersistentElement {
+        let data = persistentBackingData
+        if let record = data._record { return record.set(newValue, at: keyPath, of: self) }
+        data.setValue(forKey: keyPath, to: newValue)
+    }
+
+    public func setTransformableValue<Value>(forKey keyPath: KeyPath<Self, Value>, to newValue: Value) {
+        let data = persistentBackingData
+        if let record = data._record { return record.set(newValue, at: keyPath, of: self) }
+        data.setTransformableValue(forKey: keyPath, to: newValue)
+    }
+}

@@ -1,0 +1,319 @@
+import Foundation
+import PredicateLanguage
+
+// Key paths, and what stands for collections and strings.
+
+extension PredicateExpressions.KeyPath: TranslatableExpression {
+    func term(_ translation: Translation) throws -> Term {
+        if let filtered = try countOfFilter(translation) { return filtered }
+        return try translation.term(root).flatMap { leaf in
+            switch leaf {
+            case .model(let expression, let modelClass, let canBeNull):
+                return Term(try Self.property(keyPath, of: modelClass, expression, canBeNull))
+            case .models(let expression, _): return try Self.member(keyPath, ofObjects: expression)
+            case .composite(let base, let path, let form, let canBeNull):
+                return Term(try Self.element(keyPath, base, path, form, canBeNull))
+            case .value(let operand): return Term(try Self.member(keyPath, of: operand))
+            case .constant(let value):
+                guard let root = value as? Root.Output else { throw Untranslatable(node: "A key path of a constant") }
+                return Term(unwrapped(root[keyPath: keyPath]).map { .constant($0) } ?? .null)
+            case .null, .condition: throw Untranslatable(node: "A key path of nil")
+            }
+        }
+    }
+
+    /// A property of a model.
+    private static func property(
+        _ keyPath: AnyKeyPath, of modelClass: ModelClass, _ base: ExpressionNode, _ baseCanBeNull: Bool
+    ) throws -> Leaf {
+        guard let property = modelClass.property(keyPath) else {
+            if IdentifierKeyPaths.isIdentifier(keyPath, of: Root.Output.self) { return .model(base, modelClass, canBeNull: baseCanBeNull) }
+            throw Untranslatable(node: "A property of \(modelClass.name) that is not persisted")
+        }
+        let path = ExpressionNode.keyPath(base: base.rootOfPath, keys: base.keysOfPath + [property.name])
+        let canBeNull = baseCanBeNull || property.isOptional
+        if let destination = property.destination {
+            let other = ModelClass.of(destination)
+            return property.isToMany ? .models(path, other) : .model(path, other, canBeNull: canBeNull)
+        }
+        guard let form = property.form else { throw Untranslatable(node: "The property \(property.name)") }
+        return try leaf(base.rootOfPath, base.keysOfPath + [property.name], form, canBeNull)
+    }
+
+    private static func leaf(_ base: ExpressionNode, _ path: [String], _ form: ValueForm, _ canBeNull: Bool) throws -> Leaf {
+        switch form {
+        case .primitive(let type):
+            .value(
+                Operand(
+                    expression: .keyPath(base: base, keys: path), canBeNull: canBeNull,
+                    isText: type == .stringAttributeType))
+        case .widened(let integer, _):
+            // An unsigned integer of 64 bits is stored by its bits, which have another order.
+            if integer is UInt64.Type || integer is UInt.Type {
+                throw Untranslatable(node: "An unsigned integer of 64 bits")
+            } else {
+                .value(Operand(expression: .keyPath(base: base, keys: path), canBeNull: canBeNull))
+            }
+        case .rawEnumeration:
+            .value(
+                Operand(expression: .keyPath(base: base, keys: path + [path.last ?? ""]), canBeNull: canBeNull, form: form))
+        case .enumeration, .structure: .composite(base: base, path: path, form: form, canBeNull: canBeNull)
+        case .archive, .json, .transformed: throw Untranslatable(node: "The property \(path.joined(separator: "."))")
+        }
+    }
+
+    /// A stored property of a structure.
+    private static func element(
+        _ keyPath: AnyKeyPath, _ base: ExpressionNode, _ path: [String], _ form: ValueForm, _ canBeNull: Bool
+    ) throws -> Leaf {
+        guard case .structure(let type, let fields) = form,
+            let name = StructureLayout.name(of: keyPath, in: type), let field = fields.first(where: { $0.name == name })
+        else { throw Untranslatable(node: "A property of a composite") }
+        return try leaf(base, path + [name], field.form, canBeNull || field.isOptional)
+    }
+
+    /// The raw value of an enumeration, or whether a text is empty.
+    private static func member(_ keyPath: AnyKeyPath, of operand: Operand) throws -> Leaf {
+        if case .rawEnumeration(let type, _)? = operand.form, isRawValue(keyPath, of: type) {
+            return .value(Operand(expression: operand.expression, canBeNull: operand.canBeNull))
+        }
+        if operand.isText, keyPath == \String.isEmpty as AnyKeyPath {
+            func test(_ operation: ComparisonOperator) -> PredicateNode {
+                .comparison(ComparisonNode(operand.expression, operation, .constant(value: "")))
+            }
+            return .condition(test(.equalTo), negated: test(.notEqualTo))
+        }
+        throw Untranslatable(node: "A property of a value")
+    }
+
+    private static func isRawValue(_ keyPath: AnyKeyPath, of type: any RawRepresentable.Type) -> Bool {
+        func compare<R: RawRepresentable>(_: R.Type) -> Bool { keyPath == \R.rawValue as AnyKeyPath }
+        return compare(type)
+    }
+
+    /// The number of objects of a relationship, or whether there is none.
+    private static func member(_ keyPath: AnyKeyPath, ofObjects objects: ExpressionNode) throws -> Term {
+        func names<C: Collection>(_: C.Type) -> (isEmpty: Bool, count: Bool) {
+            (keyPath == \C.isEmpty as AnyKeyPath, keyPath == \C.count as AnyKeyPath)
+        }
+        guard let collection = Root.Output.self as? any Collection.Type else { throw Untranslatable(node: "A member of objects") }
+        let found = _openExistential(collection, do: names)
+        let count = ExpressionNode.keyPath(base: objects.rootOfPath, keys: objects.keysOfPath + ["@count"])
+        if found.count { return Term(.value(Operand(expression: count, canBeNull: false))) }
+        guard found.isEmpty else { throw Untranslatable(node: "A member of objects") }
+        func test(_ operation: ComparisonOperator) -> PredicateNode {
+            .comparison(ComparisonNode(count, operation, .constant(value: 0)))
+        }
+        return Term(.condition(test(.equalTo), negated: test(.notEqualTo)))
+    }
+
+    /// `filter { … }.count` and `isEmpty`: the root is an array of the elements, the key path one of arrays.
+    private func countOfFilter(_ translation: Translation) throws -> Term? {
+        guard let filter = root as? any ObjectFilter else { return nil }
+        return try Self.member(keyPath, ofObjects: filter.subquery(translation))
+    }
+}
+
+/// Recognises the key paths of a model's identifier.
+private enum IdentifierKeyPaths {
+    static func isIdentifier(_ keyPath: AnyKeyPath, of rootType: Any.Type) -> Bool {
+        guard let model = rootType as? any PersistentModel.Type else { return false }
+        func compare<M: PersistentModel>(_: M.Type) -> Bool {
+            keyPath == \M.persistentModelID as AnyKeyPath || keyPath == \M.id as AnyKeyPath
+                && type(of: keyPath).valueType == PersistentIdentifier.self
+        }
+        return _openExistential(model, do: compare)
+    }
+}
+
+extension ExpressionNode {
+    /// What the keys of a key path start at.
+    var rootOfPath: ExpressionNode {
+        if case .keyPath(let base, _) = self { base } else { self }
+    }
+
+    var keysOfPath: [String] {
+        if case .keyPath(_, let keys) = self { keys } else { [] }
+    }
+}
+
+// MARK: - Collections of objects
+
+/// A filter over the objects of a relationship.
+protocol ObjectFilter {
+    func subquery(_ translation: Translation) throws -> ExpressionNode
+}
+
+extension Translation {
+    /// The objects of a relationship for which a condition holds, or does not.
+    func subquery(
+        _ sequence: Any, _ variable: PredicateExpressions.VariableID, _ test: Any, negated: Bool = false
+    ) throws -> ExpressionNode {
+        let term = try term(sequence)
+        guard term.cases.count == 1, case .models(let objects, let modelClass) = term.cases[0].leaf else {
+            throw Untranslatable(node: "A condition on the elements of a value")
+        }
+        let name = elementName
+        let inner = binding(variable, to: Term(.model(.variable(name), modelClass, canBeNull: false)))
+        return .subquery(collection: objects, variable: name, predicate: try inner.condition(test, negated: negated))
+    }
+
+    /// Whether a subquery has a result, or has none.
+    func exists(_ subquery: ExpressionNode, negated: Bool) -> PredicateNode {
+        .comparison(
+            ComparisonNode(
+                .keyPath(base: subquery, keys: ["@count"]), negated ? .equalTo : .greaterThan, .constant(value: 0)))
+    }
+}
+
+extension PredicateExpressions.Filter: ObjectFilter {
+    func subquery(_ translation: Translation) throws -> ExpressionNode {
+        try translation.subquery(sequence, variable.key, filter)
+    }
+}
+
+extension PredicateExpressions.SequenceContainsWhere: TranslatableExpression {
+    func term(_ translation: Translation) throws -> Term {
+        let subquery = try translation.subquery(sequence, variable.key, test)
+        return Term(
+            .condition(translation.exists(subquery, negated: false), negated: translation.exists(subquery, negated: true)))
+    }
+}
+
+extension PredicateExpressions.SequenceAllSatisfy: TranslatableExpression {
+    func term(_ translation: Translation) throws -> Term {
+        let exceptions = try translation.subquery(sequence, variable.key, test, negated: true)
+        return Term(
+            .condition(translation.exists(exceptions, negated: true), negated: translation.exists(exceptions, negated: false)))
+    }
+}
+
+extension PredicateExpressions.SequenceContains: TranslatableExpression {
+    func term(_ translation: Translation) throws -> Term {
+        try translation.term(sequence).flatMap { sequence in
+            try translation.term(element).flatMap { element in
+                switch sequence {
+                case .models(let objects, _): return try Self.member(element, of: objects, translation)
+                case .constant(let value): return try Self.element(element, in: value)
+                default: throw Untranslatable(node: "Membership in this value")
+                }
+            }
+        }
+    }
+
+    /// Whether an object is among those of a relationship.
+    private static func member(_ element: Leaf, of objects: ExpressionNode, _ translation: Translation) throws -> Term {
+        let name = translation.elementName
+        let candidate = Leaf.model(.variable(name), ModelClass.any, canBeNull: false)
+        if case .null = element { return Term(.constant(false)) }
+        let subquery = ExpressionNode.subquery(
+            collection: objects, variable: name,
+            predicate: try SwiftData.Comparison.equal(candidate, element, negated: false))
+        return Term(
+            .condition(translation.exists(subquery, negated: false), negated: translation.exists(subquery, negated: true)))
+    }
+
+    /// Whether a value is among captured ones.
+    private static func element(_ element: Leaf, in value: Any) throws -> Term {
+        guard let sequence = value as? any Sequence else { throw Untranslatable(node: "Membership in this value") }
+        let all = sequence.map { unwrapped($0) }
+        let constants = all.compactMap { $0 }
+        var operand: Operand
+        switch element {
+        case .value(let value): operand = value
+        case .model(let expression, _, let canBeNull): operand = Operand(expression: expression, canBeNull: canBeNull)
+        case .null: return Term(.constant(all.contains { $0 == nil }))
+        default: throw Untranslatable(node: "Membership of this value")
+        }
+        let stored = try constants.map { try SwiftData.Comparison.stored($0, form: operand.form) }
+        let isIn = PredicateNode.comparison(ComparisonNode(operand.expression, .in, .constant(value: stored)))
+        guard operand.canBeNull else { return Term(.condition(isIn, negated: .not(isIn))) }
+        let (isNull, isThere) = (
+            SwiftData.Comparison.isNull(operand.expression), SwiftData.Comparison.isNotNull(operand.expression)
+        )
+        if constants.count < all.count {
+            return Term(.condition(.or([isNull, isIn]), negated: .and([isThere, .not(isIn)])))
+        }
+        return Term(.condition(.and([isThere, isIn]), negated: .or([isNull, .not(isIn)])))
+    }
+}
+
+extension ModelClass {
+    /// Stands for a class that is not asked.
+    fileprivate static let any = ModelClass.of(AnyModel.self)
+
+    fileprivate final class AnyModel: PersistentModel {
+        static var schemaMetadata: [Schema.PropertyMetadata] { [] }
+        var persistentBackingData: any BackingData<AnyModel>
+        init(backingData: any BackingData<AnyModel>) { persistentBackingData = backingData }
+    }
+}
+
+// MARK: - Strings
+
+/// A test of a text, which a captured text is compared with.
+private func textTest(
+    _ base: Any, _ other: Any, _ operation: ComparisonOperator, options: ComparisonOptions = [], _ translation: Translation
+) throws -> Term {
+    try translation.term(base).flatMap { base in
+        try translation.term(other).flatMap { other in
+            if case .value(let operand) = base, !operand.isText { throw Untranslatable(node: "A test of the elements of a value") }
+            let (text, part) = (
+                try SwiftData.Comparison.operand(base, for: other), try SwiftData.Comparison.operand(other, for: base)
+            )
+            // An empty text is in every text; the engine's language follows Core Data, where it is in none.
+            if case .constant(let constant) = other, constant as? String == "" { return Term(.constant(true)) }
+            if case .value = other { throw Untranslatable(node: "A search for the text of a property") }
+            let test = PredicateNode.comparison(
+                ComparisonNode(text.expression, operation, part.expression, options: options))
+            let isNull = SwiftData.Comparison.isNull(text.expression)
+            return Term(.condition(test, negated: text.canBeNull ? .or([isNull, .not(test)]) : .not(test)))
+        }
+    }
+}
+
+extension PredicateExpressions.CollectionContainsCollection: TranslatableExpression {
+    func term(_ translation: Translation) throws -> Term { try textTest(base, other, .contains, translation) }
+}
+
+extension PredicateExpressions.SequenceStartsWith: TranslatableExpression {
+    func term(_ translation: Translation) throws -> Term { try textTest(base, prefix, .beginsWith, translation) }
+}
+
+extension PredicateExpressions {
+    /// A search that ignores case and accents: the node of `localizedStandardContains`, which Foundation lacks on this platform.
+    public struct StringLocalizedStandardContains<Root: PredicateExpression, Other: PredicateExpression>: PredicateExpression
+    where Root.Output: StringProtocol, Other.Output: StringProtocol {
+        public typealias Output = Bool
+        public let root: Root
+        public let other: Other
+
+        public init(root: Root, other: Other) {
+            self.root = root
+            self.other = other
+        }
+
+        public func evaluate(_ bindings: PredicateBindings) throws -> Bool {
+            let (text, part) = (String(try root.evaluate(bindings)), String(try other.evaluate(bindings)))
+            return part.isEmpty || text.range(of: part, options: [.caseInsensitive, .diacriticInsensitive]) != nil
+        }
+    }
+
+    /// Makes the node of `localizedStandardContains`; `#Predicate` calls it.
+    public static func build_localizedStandardContains<Root, Other>(
+        _ root: Root, _ other: Other
+    ) -> StringLocalizedStandardContains<Root, Other> {
+        StringLocalizedStandardContains(root: root, other: other)
+    }
+}
+
+extension PredicateExpressions.StringLocalizedStandardContains: Sendable where Root: Sendable, Other: Sendable {}
+extension PredicateExpressions.StringLocalizedStandardContains: Codable where Root: Codable, Other: Codable {}
+extension PredicateExpressions.StringLocalizedStandardContains: StandardPredicateExpression
+where Root: StandardPredicateExpression, Other: StandardPredicateExpression {}
+
+extension PredicateExpressions.StringLocalizedStandardContains: TranslatableExpression {
+    func term(_ translation: Translation) throws -> Term {
+        try textTest(root, other, .contains, options: [.caseInsensitive, .diacriticInsensitive], translation)
+    }
+}

@@ -1,0 +1,172 @@
+import CoreData
+import Foundation
+import ManagedObjects
+import PredicateLanguage
+
+// The translation of a Swift predicate into the engine's predicate language. Swift's conditions have two values, SQL's have three:
+// so negation moves to the comparisons, and each comparison states what it is for nil.
+
+/// A part of a predicate that has no form in the engine's language. The predicate is then evaluated in memory.
+struct Untranslatable: Error, CustomStringConvertible {
+    let node: String
+    var description: String { "\(node) has no form in SQL" }
+}
+
+/// What a part of a predicate is: one leaf, or several, of which conditions select one.
+struct Term {
+    /// The conditions are exclusive, and one of them holds.
+    let cases: [(guards: [PredicateNode], leaf: Leaf)]
+
+    init(_ leaf: Leaf) { cases = [([], leaf)] }
+    init(cases: [(guards: [PredicateNode], leaf: Leaf)]) { self.cases = cases }
+
+    /// Replaces each leaf by a term.
+    func flatMap(_ transform: (Leaf) throws -> Term) rethrows -> Term {
+        Term(
+            cases: try cases.flatMap { each in
+                try transform(each.leaf).cases.map { (each.guards + $0.guards, $0.leaf) }
+            })
+    }
+
+    /// The condition that a comparison of the leaf holds; or that it does not.
+    func condition(_ test: (Leaf) throws -> PredicateNode) rethrows -> PredicateNode {
+        let parts = try cases.map { each in
+            let test = try test(each.leaf)
+            return each.guards.isEmpty ? test : PredicateNode.and(each.guards + [test])
+        }
+        return parts.count == 1 ? parts[0] : .or(parts)
+    }
+}
+
+enum Leaf {
+    /// A Boolean, and its negation.
+    case condition(PredicateNode, negated: PredicateNode)
+    /// A value of an object or a computed one.
+    case value(Operand)
+    /// A captured or literal value that is not nil.
+    case constant(Any)
+    case null
+    /// A model: the evaluated one, an element of a relationship, or what a relationship leads to.
+    case model(ExpressionNode, ModelClass, canBeNull: Bool)
+    /// The objects of a to-many relationship, possibly filtered.
+    case models(ExpressionNode, ModelClass)
+    /// A composite attribute, by its path.
+    case composite(base: ExpressionNode, path: [String], form: ValueForm, canBeNull: Bool)
+}
+
+/// A value that the store or the engine computes.
+struct Operand {
+    let expression: ExpressionNode
+    let canBeNull: Bool
+    /// The form of enumerations, whose constants are their raw values.
+    var form: ValueForm?
+    var isText = false
+}
+
+/// A node of Foundation's predicates that can be translated.
+protocol TranslatableExpression {
+    func term(_ translation: Translation) throws -> Term
+}
+
+/// The state of one translation: what each variable stands for.
+struct Translation {
+    var variables: [PredicateExpressions.VariableID: Term] = [:]
+    private(set) var depth = 0
+
+    func term(_ expression: Any) throws -> Term {
+        guard let node = expression as? any TranslatableExpression else { throw Untranslatable(node: Self.name(of: expression)) }
+        return try node.term(self)
+    }
+
+    /// The condition of a Boolean part.
+    func condition(_ expression: Any, negated: Bool = false) throws -> PredicateNode {
+        try term(expression).condition { leaf in try Self.condition(of: leaf, negated: negated) }
+    }
+
+    static func condition(of leaf: Leaf, negated: Bool) throws -> PredicateNode {
+        switch leaf {
+        case .condition(let condition, let opposite): return negated ? opposite : condition
+        case .constant(let value as Bool): return .constant(value != negated)
+        case .value(let operand):
+            let comparison = PredicateNode.comparison(
+                ComparisonNode(operand.expression, .equalTo, .constant(value: !negated)))
+            return negated && operand.canBeNull ? .or([Comparison.isNull(operand.expression), comparison]) : comparison
+        default: throw Untranslatable(node: "A condition that is not a Boolean")
+        }
+    }
+
+    /// A translation in which a variable stands for a term.
+    func binding(_ variable: PredicateExpressions.VariableID, to term: Term) -> Translation {
+        var inner = self
+        inner.variables[variable] = term
+        inner.depth += 1
+        return inner
+    }
+
+    /// The name of a variable of a subquery at this depth.
+    var elementName: String { "element\(depth)" }
+
+    /// The name of a node, without its generic arguments. Never the description of a predicate: printing one with nodes of another
+    /// module stops the program.
+    static func name(of expression: Any) -> String {
+        String(describing: type(of: expression)).prefix { $0 != "<" }.description
+    }
+}
+
+/// The translation of a whole predicate.
+struct TranslatedPredicate {
+    /// A condition that every match fulfils.
+    let condition: PredicateNode?
+    /// Whether the condition says everything; otherwise its matches must be evaluated in memory.
+    let isComplete: Bool
+    /// What could not be translated.
+    let missing: String?
+
+    init<T: PersistentModel>(_ predicate: Predicate<T>) {
+        var translation = Translation()
+        translation.variables[predicate.variable.key] = Term(.model(.evaluatedObject, ModelClass.of(T.self), canBeNull: false))
+        var parts: [PredicateNode] = []
+        var missing: String?
+        for conjunct in Self.conjuncts(of: predicate.expression) {
+            do {
+                parts.append(try translation.condition(conjunct))
+            } catch {
+                missing = (error as? Untranslatable)?.node ?? "\(error)"
+            }
+        }
+        condition = parts.isEmpty ? nil : parts.count == 1 ? parts[0] : .and(parts)
+        self.missing = missing
+        isComplete = missing == nil
+    }
+
+    /// The parts that must all hold.
+    private static func conjuncts(of expression: Any) -> [Any] {
+        guard let conjunction = expression as? any ConjunctionNode else { return [expression] }
+        return conjunctsOf(conjunction)
+    }
+
+    private static func conjunctsOf(_ conjunction: any ConjunctionNode) -> [Any] {
+        var found: [Any] = []
+        var pending: [Any] = [conjunction]
+        while let next = pending.popLast() {
+            if let both = next as? any ConjunctionNode {
+                pending.append(both.right)
+                pending.append(both.left)
+            } else {
+                found.append(next)
+            }
+        }
+        return found
+    }
+}
+
+/// A conjunction of any types.
+protocol ConjunctionNode {
+    var left: Any { get }
+    var right: Any { get }
+}
+
+extension PredicateExpressions.Conjunction: ConjunctionNode {
+    var left: Any { lhs }
+    var right: Any { rhs }
+}

@@ -1,0 +1,101 @@
+import CoreData
+import Foundation
+
+/// A value that cannot be converted to its form in the store, or back.
+struct ValueMistake: Error, CustomStringConvertible {
+    let description: String
+}
+
+extension ValueForm {
+    /// The value as key-value coding of a managed object takes it.
+    func stored(_ value: Any) throws -> Any {
+        switch self {
+        case .primitive, .transformed: return value
+        case .widened: return try Self.widen(value)
+        case .rawEnumeration:
+            guard let raw = value as? any RawRepresentable else { throw mistake(value) }
+            return ["": raw.rawValue]
+        case .enumeration(let type, let cases): return try Self.storedCase(value, of: type, cases)
+        case .structure:
+            guard let encodable = value as? any Encodable else { throw mistake(value) }
+            return try ElementEncoder.elements(of: encodable, form: self)
+        case .archive:
+            guard let collection = value as? any ArchivedCollection else { throw mistake(value) }
+            return collection.archived
+        case .json:
+            guard let encodable = value as? any Encodable else { throw mistake(value) }
+            return try JSONEncoder().encode(encodable)
+        }
+    }
+
+    /// The value of a type from what a managed object has.
+    func value(of stored: Any, as type: any Any.Type) throws -> Any {
+        switch self {
+        case .transformed: return stored
+        case .primitive:
+            func plain<T>(_: T.Type) -> Any? { PlainObject.value(stored, as: T.self) ?? (stored as? T) }
+            guard let value = _openExistential(type, do: plain) else { throw mistake(stored) }
+            return value
+        case .widened(let integer, _):
+            guard let number = stored as? NSNumber else { throw mistake(stored) }
+            func narrow<I: FixedWidthInteger>(_: I.Type) -> Any {
+                I.isSigned || I.bitWidth < 64 ? I(clamping: number.int64Value) : I(truncatingIfNeeded: number.int64Value)
+            }
+            return narrow(integer)
+        case .rawEnumeration(let enumeration, let raw):
+            let stored = (stored as? [String: Any])?.first?.value ?? stored
+            func made<R: RawRepresentable>(_: R.Type) throws -> Any? {
+                let value = try raw.value(of: stored, as: R.RawValue.self)
+                return (value as? R.RawValue).flatMap { R(rawValue: $0) }
+            }
+            guard let value = try made(enumeration) else { throw mistake(stored) }
+            return value
+        case .enumeration(let type, let cases): return try Self.value(ofCase: stored, of: type, cases)
+        case .structure(let type, _):
+            guard let decodable = type as? any Decodable.Type, let elements = stored as? [String: Any] else { throw mistake(stored) }
+            return try ElementDecoder.value(of: elements, as: decodable, form: self)
+        case .archive(let type):
+            guard let collection = type as? any ArchivedCollection.Type, let value = collection.init(archived: stored) else {
+                throw mistake(stored)
+            }
+            return value
+        case .json:
+            guard let decodable = type as? any Decodable.Type, let data = stored as? Data else { throw mistake(stored) }
+            return try JSONDecoder().decode(decodable, from: data)
+        }
+    }
+
+    private static func widen(_ value: Any) throws -> Any {
+        guard let integer = value as? any FixedWidthInteger else { throw ValueMistake(description: "\(value) is not an integer.") }
+        return NSNumber(value: Int64(truncatingIfNeeded: integer))
+    }
+
+    private func mistake(_ value: Any) -> ValueMistake {
+        ValueMistake(description: "A value of the type \(Swift.type(of: value)) does not have the expected form.")
+    }
+
+    // MARK: - Enumerations without raw values
+
+    // Encoding follows the synthesised conformance to Codable: an object with the name of the case, and its payload.
+
+    private static func storedCase(_ value: Any, of type: any Any.Type, _ cases: [EnumerationCase]) throws -> [String: Any] {
+        guard let encodable = value as? any Encodable,
+            let object = try JSONSerialization.jsonObject(with: JSONEncoder().encode(encodable)) as? [String: Any],
+            object.count == 1, let (name, payload) = object.first, let found = cases.first(where: { $0.name == name })
+        else {
+            throw ValueMistake(description: "\(type) must use the Codable conformance that the compiler writes.")
+        }
+        if !found.hasPayload { return [name: name] }
+        return [name: try JSONSerialization.data(withJSONObject: payload, options: [.sortedKeys, .fragmentsAllowed])]
+    }
+
+    private static func value(ofCase stored: Any, of type: any Any.Type, _ cases: [EnumerationCase]) throws -> Any {
+        guard let elements = stored as? [String: Any], let (name, payload) = elements.first, elements.count == 1,
+            let decodable = type as? any Decodable.Type
+        else { throw ValueMistake(description: "The columns of \(type) do not have exactly one value.") }
+        var json = Data("{\"\(name)\":".utf8)
+        json += (payload as? Data) ?? Data("{}".utf8)
+        json += Data("}".utf8)
+        return try JSONDecoder().decode(decodable, from: json)
+    }
+}

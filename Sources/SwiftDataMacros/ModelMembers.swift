@@ -1,0 +1,93 @@
+#if Macros
+    import SwiftSyntax
+
+    /// The members that `@Model` adds to a class.
+    struct ModelMembers {
+        let declaration: ClassDeclSyntax
+        let variables: [ModelVariable]
+        /// Whether the superclass is a model too.
+        let isSubclass: Bool
+
+        private var className: String { declaration.name.text }
+
+        private var access: String {
+            declaration.modifiers.contains { ["public", "open"].contains($0.name.text) } ? "public " : ""
+        }
+
+        private var isFinal: Bool { declaration.modifiers.contains { $0.name.text == "final" } }
+
+        var declarations: [DeclSyntax] {
+            var declarations: [DeclSyntax] = [
+                """
+                @Transient
+                private var _$backingData: any SwiftData.BackingData<\(raw: className)> = \(raw: className).createBackingData()
+                """,
+                """
+                \(raw: access)\(raw: isSubclass ? "override " : "")var persistentBackingData: any SwiftData.BackingData<\(raw: root)> {
+                    get { \(raw: isSubclass ? joined : "_$backingData") }
+                    set { \(raw: isSubclass ? "super.persistentBackingData = newValue" : "_$backingData = newValue") }
+                }
+                """,
+                """
+                \(raw: access)\(raw: metadataModifier)var schemaMetadata: [SwiftData.Schema.PropertyMetadata] {
+                    \(raw: isSubclass ? "super.schemaMetadata + " : "")[
+                        \(raw: metadata.joined(separator: ",\n        "))
+                    ]
+                }
+                """,
+                "@Transient private let _$observationRegistrar = Observation.ObservationRegistrar()",
+                "\(raw: access)\(raw: isSubclass ? "override " : "")var _observationRegistrar: Observation.ObservationRegistrar? { _$observationRegistrar }",
+                "struct _SwiftDataNoType {}",
+            ]
+            let markers = variables.filter { !$0.isConstant }.map { "\($0.marker) = _SwiftDataNoType()" }
+            declarations.append(
+                """
+                \(raw: access)required init(backingData: any SwiftData.BackingData<\(raw: root)>) {
+                    \(raw: (markers + [isSubclass ? "super.init(backingData: backingData)" : "self.persistentBackingData = backingData"]).joined(separator: "\n    "))
+                }
+                """)
+            if !isSubclass {
+                declarations += [
+                    """
+                    internal nonisolated func access<Member>(keyPath: KeyPath<\(raw: className), Member>) {
+                        _$observationRegistrar.access(self, keyPath: keyPath)
+                    }
+                    """,
+                    """
+                    internal nonisolated func withMutation<Member, MutationResult>(
+                        keyPath: KeyPath<\(raw: className), Member>, _ mutation: () throws -> MutationResult
+                    ) rethrows -> MutationResult {
+                        try _$observationRegistrar.withMutation(of: self, keyPath: keyPath, mutation)
+                    }
+                    """,
+                ]
+            }
+            return declarations
+        }
+
+        /// The class that first declares the backing data.
+        private var root: String { isSubclass ? "Root" : className }
+
+        /// The backing data of a subclass. The values that its init accessors have set before the superclass was initialised
+        /// move into the backing data of the superclass.
+        private var joined: String { "_$backingData._joined(to: super.persistentBackingData)" }
+
+        private var metadataModifier: String {
+            if isSubclass { return "override class " }
+            return isFinal ? "static " : "class "
+        }
+
+        /// The elements of `schemaMetadata`: the properties in the order of the source, then `#Unique` and `#Index`.
+        private var metadata: [String] {
+            variables.map { $0.propertyMetadata(of: className) }
+                + declaration.memberBlock.members.compactMap { member -> String? in
+                    guard let macro = member.decl.as(MacroExpansionDeclSyntax.self) else { return nil }
+                    let name = macro.macroName.text
+                    guard name == "Unique" || name == "Index" else { return nil }
+                    let type = "SwiftData.Schema.\(name)<\(className)>"
+                    return "SwiftData.Schema.PropertyMetadata(name: \"\(name.lowercased())\", keypath: \\\(className).self, "
+                        + "metadata: \(type)(\(macro.arguments.trimmedDescription)))"
+                }
+        }
+    }
+#endif
