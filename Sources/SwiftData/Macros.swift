@@ -19,7 +19,8 @@
     @attached(
         member, conformances: Observable, PersistentModel,
         names: named(_$backingData), named(persistentBackingData), named(schemaMetadata), named(init),
-        named(_$observationRegistrar), named(_observationRegistrar), named(_SwiftDataNoType), named(access), named(withMutation))
+        named(_$observationRegistrar), named(_observationRegistrar), named(_SwiftDataNoType), named(access),
+        named(withMutation))
     @attached(memberAttribute)
     @attached(extension, conformances: Observable, PersistentModel)
     public macro Model() = #externalMacro(module: "SwiftDataMacros", type: "ModelMacro")

@@ -11,7 +11,8 @@
         ) throws -> [AttributeSyntax] {
             guard declaration.is(ClassDeclSyntax.self), let variable = ModelVariable(member), variable.isPersisted,
                 // The compiler has no accessors for constants.
-                !variable.isConstant, ModelMistake(member) == nil, !variable.attributeNames.contains("_PersistedProperty")
+                !variable.isConstant, ModelMistake(member) == nil,
+                !variable.attributeNames.contains("_PersistedProperty")
             else { return [] }
             return ["@_PersistedProperty"]
         }
@@ -32,7 +33,8 @@
                     variables.append(variable)
                     if variable.isConstant {
                         context.diagnose(
-                            Diagnostic(node: member.decl, message: MacroExpansionWarningMessage(variable.constantWarning)))
+                            Diagnostic(
+                                node: member.decl, message: MacroExpansionWarningMessage(variable.constantWarning)))
                     }
                 }
             }

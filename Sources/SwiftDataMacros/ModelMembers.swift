@@ -85,7 +85,8 @@
                     let name = macro.macroName.text
                     guard name == "Unique" || name == "Index" else { return nil }
                     let type = "SwiftData.Schema.\(name)<\(className)>"
-                    return "SwiftData.Schema.PropertyMetadata(name: \"\(name.lowercased())\", keypath: \\\(className).self, "
+                    return
+                        "SwiftData.Schema.PropertyMetadata(name: \"\(name.lowercased())\", keypath: \\\(className).self, "
                         + "metadata: \(type)(\(macro.arguments.trimmedDescription)))"
                 }
         }

@@ -55,7 +55,8 @@
         var metadata: String? {
             for attribute in attributes {
                 let name = attribute.attributeName.trimmedDescription
-                guard let type = ["Attribute", "Relationship"].first(where: { name == $0 || name == "SwiftData." + $0 })
+                guard
+                    let type = ["Attribute", "Relationship"].first(where: { name == $0 || name == "SwiftData." + $0 })
                 else { continue }
                 return "SwiftData.Schema.\(type)(\(attribute.arguments?.trimmedDescription ?? ""))"
             }

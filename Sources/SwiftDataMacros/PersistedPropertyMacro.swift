@@ -11,7 +11,8 @@
             guard let variable = ModelVariable(declaration) else {
                 throw MacroExpansionErrorMessage("Only a stored property of a class with @Model can be persisted.")
             }
-            let (get, set) = variable.isTransformable ? ("getTransformableValue", "setTransformableValue") : ("getValue", "setValue")
+            let (get, set) =
+                variable.isTransformable ? ("getTransformableValue", "setTransformableValue") : ("getValue", "setValue")
             return [
                 """
                 @storageRestrictions(accesses: _$backingData, initializes: \(raw: variable.marker))

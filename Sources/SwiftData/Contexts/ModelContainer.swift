@@ -117,7 +117,8 @@ struct StoreOpening {
         let model = try ManagedModelBuilder.model(of: schema)
         for configuration in configurations where configurations.count > 1 {
             let names = Set(try entityNames(of: configuration))
-            model.setEntities(model.entities.filter { names.contains($0.name ?? "") }, forConfigurationName: configuration.name)
+            model.setEntities(
+                model.entities.filter { names.contains($0.name ?? "") }, forConfigurationName: configuration.name)
         }
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         for configuration in configurations {
@@ -154,7 +155,8 @@ struct StoreOpening {
         guard let part = configuration.schema else { return schema.entities.map(\.name) }
         if let missing = part.entities.first(where: { schema.entitiesByName[$0.name] == nil }) {
             throw SwiftDataError.configurationSchemaNotFoundInContainerSchema.because(
-                "The configuration \(configuration.name) has \(missing.name), which the container's schema does not have.")
+                "The configuration \(configuration.name) has \(missing.name), which the container's schema does not have."
+            )
         }
         return part.entities.map(\.name)
     }

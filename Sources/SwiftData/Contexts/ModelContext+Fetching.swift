@@ -16,7 +16,9 @@ extension ModelContext {
     /// The models that a descriptor selects, which are loaded in batches when they are read.
     ///
     /// - Throws: ``SwiftDataError/includePendingChangesWithBatchSize`` if the descriptor includes unsaved changes and there are some.
-    public func fetch<T: PersistentModel>(_ descriptor: FetchDescriptor<T>, batchSize: Int) throws -> FetchResultsCollection<T> {
+    public func fetch<T: PersistentModel>(_ descriptor: FetchDescriptor<T>, batchSize: Int) throws
+        -> FetchResultsCollection<T>
+    {
         try checkBatches(descriptor)
         return try ModelFetch(descriptor, in: self).batches(of: batchSize)
     }
@@ -29,7 +31,8 @@ extension ModelContext {
     /// The identifiers of the models that a descriptor selects, without loading the models.
     ///
     /// - Throws: ``SwiftDataError/sortingPendingChangesWithIdentifiers`` if unsaved changes would have to be sorted.
-    public func fetchIdentifiers<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [PersistentIdentifier] {
+    public func fetchIdentifiers<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [PersistentIdentifier]
+    {
         if descriptor.includePendingChanges, hasChanges, !descriptor.sortBy.isEmpty {
             throw SwiftDataError.sortingPendingChangesWithIdentifiers.because(
                 "Save the changes of \(T.self) first, set includePendingChanges to false, or fetch the models.")
@@ -62,7 +65,8 @@ extension ModelContext {
         _ fetch: FetchDescriptor<T>, batchSize: Int = 5000, allowEscapingMutations: Bool = false,
         block: (T) throws -> Void
     ) throws {
-        let changes = managedContext.insertedObjects.count + managedContext.updatedObjects.count
+        let changes =
+            managedContext.insertedObjects.count + managedContext.updatedObjects.count
             + managedContext.deletedObjects.count
         let objects = try ModelFetch(fetch, in: self).objectsInBatches(of: batchSize)
         for object in objects {
@@ -71,7 +75,8 @@ extension ModelContext {
                 try block(model)
             }
         }
-        let after = managedContext.insertedObjects.count + managedContext.updatedObjects.count
+        let after =
+            managedContext.insertedObjects.count + managedContext.updatedObjects.count
             + managedContext.deletedObjects.count
         if !allowEscapingMutations, after > changes {
             throw SwiftDataError.modelValidationFailure.because(

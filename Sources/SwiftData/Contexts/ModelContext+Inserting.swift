@@ -38,7 +38,8 @@ extension ModelContext {
 
     /// Moves a value to the object. Relationships are added to those that the other ends have set already.
     private func move(
-        _ property: ModelProperty, of model: any PersistentModel, _ record: ModelRecord, _ object: ModelObject, _ value: Any?
+        _ property: ModelProperty, of model: any PersistentModel, _ record: ModelRecord, _ object: ModelObject,
+        _ value: Any?
     ) {
         guard property.isRelationship else {
             if let value = property.isConstant ? property.constantValue(of: model) : value {

@@ -95,7 +95,8 @@ public class ModelContext: Equatable, CustomDebugStringConvertible {
     public func delete<T: PersistentModel>(_ model: T) {
         guard let record = model._modelRecord, let object = record.object else { return }
         precondition(
-            object.managedObjectContext === managedContext, "\(T.self) belongs to another context, which must delete it.")
+            object.managedObjectContext === managedContext,
+            "\(T.self) belongs to another context, which must delete it.")
         if object.isInserted {
             // Nothing is saved: the model becomes one of no context.
             record.keepValues()

@@ -48,7 +48,8 @@ struct ModelFetch<T: PersistentModel> {
         let modelClass = ModelClass.of(T.self)
         if let property = modelClass.property(keyPath) { return property.name }
         if let path = KeyPathProbe.path(of: keyPath, in: modelClass) { return path.map(\.name).joined(separator: ".") }
-        throw SwiftDataError.unsupportedKeyPath.because("\(modelClass.name) has no persisted property at this key path.")
+        throw SwiftDataError.unsupportedKeyPath.because(
+            "\(modelClass.name) has no persisted property at this key path.")
     }
 
     // MARK: - Results

@@ -51,7 +51,9 @@ public struct PersistentIdentifier: Codable, Comparable, Hashable, Identifiable,
     public static func identifier<T: Comparable & CustomStringConvertible & Codable & Hashable>(
         for storeIdentifier: String, entityName: String, primaryKey: T
     ) throws -> PersistentIdentifier {
-        let key = primaryKey.description.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? primaryKey.description
+        let key =
+            primaryKey.description.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed)
+            ?? primaryKey.description
         return PersistentIdentifier(
             uri: "x-coredata://\(storeIdentifier)/\(entityName)/\(key)", primaryKey: key, entityName: entityName,
             storeIdentifier: storeIdentifier)
@@ -64,7 +66,9 @@ public struct PersistentIdentifier: Codable, Comparable, Hashable, Identifiable,
     public static func < (lhs: PersistentIdentifier, rhs: PersistentIdentifier) -> Bool {
         let left = (lhs.storeIdentifier ?? "", lhs.entityName), right = (rhs.storeIdentifier ?? "", rhs.entityName)
         if left != right { return left < right }
-        if let one = Int64(lhs.id.primaryKey.dropFirst()), let other = Int64(rhs.id.primaryKey.dropFirst()) { return one < other }
+        if let one = Int64(lhs.id.primaryKey.dropFirst()), let other = Int64(rhs.id.primaryKey.dropFirst()) {
+            return one < other
+        }
         return lhs.id < rhs.id
     }
 
@@ -73,7 +77,9 @@ public struct PersistentIdentifier: Codable, Comparable, Hashable, Identifiable,
     // The form that Apple's framework writes: an object "implementation" with the parts and the URI.
 
     private enum CodingKeys: String, CodingKey { case implementation }
-    private enum PartKeys: String, CodingKey { case entityName, isTemporary, primaryKey, storeIdentifier, uriRepresentation }
+    private enum PartKeys: String, CodingKey {
+        case entityName, isTemporary, primaryKey, storeIdentifier, uriRepresentation
+    }
 
     public init(from decoder: any Decoder) throws {
         let parts = try decoder.container(keyedBy: CodingKeys.self)

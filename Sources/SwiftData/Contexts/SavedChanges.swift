@@ -50,7 +50,9 @@ struct SavedChanges {
 
     private func post(_ name: Notification.Name, inserted: [ModelObject]) {
         let userInfo: [AnyHashable: Any] = [
-            ModelContext.NotificationKey.insertedIdentifiers.rawValue: inserted.map { PersistentIdentifier($0.objectID) },
+            ModelContext.NotificationKey.insertedIdentifiers.rawValue: inserted.map {
+                PersistentIdentifier($0.objectID)
+            },
             ModelContext.NotificationKey.updatedIdentifiers.rawValue: updated.map { PersistentIdentifier($0.objectID) },
             ModelContext.NotificationKey.deletedIdentifiers.rawValue: deletedIdentifiers,
         ]

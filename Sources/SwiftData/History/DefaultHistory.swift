@@ -54,7 +54,9 @@ public struct DefaultHistoryTransaction: HistoryTransaction {
         transactionIdentifier = number
         changes = (transaction.changes ?? []).compactMap { change in
             guard let modelClass = change.changedObjectID.entity.companion as? ModelClass else { return nil }
-            func made<M: PersistentModel>(_: M.Type) -> HistoryChange { Self.change(change, of: M.self, modelClass, number) }
+            func made<M: PersistentModel>(_: M.Type) -> HistoryChange {
+                Self.change(change, of: M.self, modelClass, number)
+            }
             return _openExistential(modelClass.type, do: made)
         }
     }
@@ -151,7 +153,9 @@ extension ModelContext {
         let all = try container.transactions(HistoryDescriptor<T>(), in: managedContext).map(\.origin)
         guard let last = selected.max(by: { $0.transactionNumber < $1.transactionNumber }) else { return }
         let numbers = Set(selected.map(\.transactionNumber))
-        guard all.allSatisfy({ $0.transactionNumber > last.transactionNumber || numbers.contains($0.transactionNumber) }) else {
+        guard
+            all.allSatisfy({ $0.transactionNumber > last.transactionNumber || numbers.contains($0.transactionNumber) })
+        else {
             throw SwiftDataError.invalidTransactionFetchRequest.because(
                 "The predicate leaves transactions that are older than transaction \(last.transactionNumber).")
         }

@@ -70,7 +70,9 @@ public protocol HistoryDelete<Model>: Sendable {
 }
 
 /// The values of a deleted model that the history has preserved.
-public struct HistoryTombstone<Model: PersistentModel>: Sequence, @unchecked Sendable {  // because the values are not changed
+public struct HistoryTombstone<Model: PersistentModel>: Sequence,
+    @unchecked Sendable  // because the values are not changed
+{
     public typealias Element = Any
     private let values: [(keyPath: AnyKeyPath, value: any Sendable)]
 

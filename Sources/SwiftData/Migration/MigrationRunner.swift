@@ -18,7 +18,8 @@ struct MigrationRunner {
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
             ofType: NSSQLiteStoreType, at: configuration.url, options: nil)
         func isVersion(_ schema: Schema) throws -> Bool {
-            try ManagedModelBuilder.model(of: schema).isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
+            try ManagedModelBuilder.model(of: schema).isConfiguration(
+                withName: nil, compatibleWithStoreMetadata: metadata)
         }
         if try isVersion(schema) { return }
         let versions = plan.schemas.map { ($0, Schema(versionedSchema: $0)) }
@@ -36,7 +37,8 @@ struct MigrationRunner {
         }
         if start > end {
             throw SwiftDataError.backwardMigration.because(
-                "\(configuration.url.path) has version \(versions[start].1.version), which is newer than \(versions[end].1.version).")
+                "\(configuration.url.path) has version \(versions[start].1.version), which is newer than \(versions[end].1.version)."
+            )
         }
         for index in start..<end {
             try run(from: versions[index], to: versions[index + 1], at: configuration)
@@ -59,7 +61,8 @@ struct MigrationRunner {
             }
         }
         guard let stage else {
-            throw SwiftDataError.unknownSchema.because("No stage leads from version \(old.schema.version) to \(new.schema.version).")
+            throw SwiftDataError.unknownSchema.because(
+                "No stage leads from version \(old.schema.version) to \(new.schema.version).")
         }
         if case .custom(_, _, let willMigrate?, _) = stage {
             try work(with: old.schema, at: configuration, migrates: false, willMigrate)

@@ -23,7 +23,8 @@ public protocol BackingData<Model> {
     func setValue<Value: PersistentModel>(forKey: KeyPath<Model, Value?>, to newValue: Value?)
     func setValue<Value: RelationshipCollection, OtherModel>(forKey: KeyPath<Model, Value>, to newValue: Value)
     where OtherModel == Value.PersistentElement
-    func setValue<Value: RelationshipCollection & Encodable, OtherModel>(forKey: KeyPath<Model, Value>, to newValue: Value)
+    func setValue<Value: RelationshipCollection & Encodable, OtherModel>(
+        forKey: KeyPath<Model, Value>, to newValue: Value)
     where OtherModel == Value.PersistentElement
     func setTransformableValue<Value>(forKey: KeyPath<Model, Value>, to newValue: Value)
 
@@ -58,7 +59,9 @@ struct DefaultBackingData<Model: PersistentModel>: BackingData {
 
     func getValue<Value: Decodable>(forKey keyPath: KeyPath<Model, Value>) -> Value { record.value(at: keyPath) }
     func getValue<Value: PersistentModel>(forKey keyPath: KeyPath<Model, Value>) -> Value { record.value(at: keyPath) }
-    func getValue<Value: PersistentModel>(forKey keyPath: KeyPath<Model, Value?>) -> Value? { record.value(at: keyPath) }
+    func getValue<Value: PersistentModel>(forKey keyPath: KeyPath<Model, Value?>) -> Value? {
+        record.value(at: keyPath)
+    }
     func getValue<Value: RelationshipCollection, OtherModel>(forKey keyPath: KeyPath<Model, Value>) -> Value
     where OtherModel == Value.PersistentElement { record.value(at: keyPath) }
     func getValue<Value: RelationshipCollection & Decodable, OtherModel>(forKey keyPath: KeyPath<Model, Value>) -> Value

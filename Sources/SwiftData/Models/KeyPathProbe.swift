@@ -13,8 +13,9 @@ enum KeyPathProbe {
             let probe = Model(backingData: DefaultBackingData<Model>(ModelRecord(modelClass, probe: log)))
             log.root = probe
             _ = probe[keyPath: path]
-            guard !log.isForeign, let last = log.properties.last, last.valueType == type(of: keyPath).valueType
-                || last.valueType == unwrappedType(type(of: keyPath).valueType)
+            guard !log.isForeign, let last = log.properties.last,
+                last.valueType == type(of: keyPath).valueType
+                    || last.valueType == unwrappedType(type(of: keyPath).valueType)
             else { return nil }
             return log.properties
         }

@@ -13,6 +13,7 @@ final class ModelClass: @unchecked Sendable {  // because it is immutable but fo
     /// The constraints and indexes that the class itself states.
     let groups: [any PropertyGroups]
     private let byKeyPath: [AnyKeyPath: ModelProperty]
+    private let addresses: KeyPathTable
     private let byName: [String: ModelProperty]
     /// Key paths of other spellings, such as those of inherited properties with the subclass as root.
     private var otherKeyPaths: [AnyKeyPath: ModelProperty?] = [:]
@@ -57,6 +58,7 @@ final class ModelClass: @unchecked Sendable {  // because it is immutable but fo
         let inheritedGroups = superclass.map { $0.allGroups.count } ?? 0
         self.groups = Array(groups.dropFirst(inheritedGroups))
         self.properties = properties
+        addresses = KeyPathTable(count: properties.count)
         byName = Dictionary(properties.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         byKeyPath = Dictionary(properties.map { ($0.keyPath, $0) }, uniquingKeysWith: { first, _ in first })
     }
@@ -91,12 +93,20 @@ final class ModelClass: @unchecked Sendable {  // because it is immutable but fo
     }
 
     func typedProperty<Value>(_ keyPath: AnyKeyPath) -> TypedProperty<Value> {
+        if let index = addresses.index(of: keyPath) {
+            let property = properties[index]
+            if property.valueID == ObjectIdentifier(Value.self) {
+                return unsafeDowncast(property, to: TypedProperty<Value>.self)  // because the type was compared
+            }
+        }
         guard let property = property(keyPath) else {
-            preconditionFailure("\(name) has no persisted property at \(keyPath): @Model persists its stored properties only.")
+            preconditionFailure(
+                "\(name) has no persisted property at \(keyPath): @Model persists its stored properties only.")
         }
         guard property.valueID == ObjectIdentifier(Value.self) else {
             preconditionFailure("\(name).\(property.name) is \(property.valueType), and was accessed as \(Value.self).")
         }
+        addresses.add(keyPath, index: property.index)
         return unsafeDowncast(property, to: TypedProperty<Value>.self)  // because the type was compared
     }
 

@@ -71,7 +71,9 @@ class ModelProperty: @unchecked Sendable {  // because it is immutable
             return _openExistential(model, do: toOne)
         }
         if let collection = type as? any RelationshipCollection.Type {
-            func toMany<C: RelationshipCollection>(_: C.Type) -> ModelProperty { ToManyProperty<C>(declaration, index: index) }
+            func toMany<C: RelationshipCollection>(_: C.Type) -> ModelProperty {
+                ToManyProperty<C>(declaration, index: index)
+            }
             return _openExistential(collection, do: toMany)
         }
         if let attribute = declaration.metadata as? Schema.Attribute, attribute.isTransformable {
@@ -84,7 +86,9 @@ class ModelProperty: @unchecked Sendable {  // because it is immutable
         return attribute(declaration, index: index, type: type)
     }
 
-    private static func attribute(_ declaration: Schema.PropertyMetadata, index: Int, type: any Any.Type) -> ModelProperty {
+    private static func attribute(_ declaration: Schema.PropertyMetadata, index: Int, type: any Any.Type)
+        -> ModelProperty
+    {
         let isCodable = (declaration.metadata as? Schema.Attribute)?.isCodable == true
         let form = isCodable ? .json : ValueForm.of(unwrappedType(type))
         switch form {
@@ -120,7 +124,9 @@ class TypedProperty<Value>: ModelProperty, @unchecked Sendable {  // because its
     func value(in object: ModelObject, of record: ModelRecord) -> Value { fatalError("abstract") }
     func set(_ value: Value, in object: ModelObject, of record: ModelRecord) { fatalError("abstract") }
 
-    override final func anyValue(in object: ModelObject, of record: ModelRecord) -> Any { value(in: object, of: record) }
+    override final func anyValue(in object: ModelObject, of record: ModelRecord) -> Any {
+        value(in: object, of: record)
+    }
 
     override final func setAny(_ value: Any, in object: ModelObject, of record: ModelRecord) {
         guard let value = value as? Value else {
@@ -132,7 +138,8 @@ class TypedProperty<Value>: ModelProperty, @unchecked Sendable {  // because its
     /// The value where the program has set none.
     func missingValue(of modelClass: ModelClass) -> Value {
         if let value = emptyOrDefault { return value }
-        preconditionFailure("\(modelClass.name).\(name) has no value. Set it in the initialiser, or make its type optional.")
+        preconditionFailure(
+            "\(modelClass.name).\(name) has no value. Set it in the initialiser, or make its type optional.")
     }
 
     /// The initial value of the source, nil, or no elements.
@@ -152,7 +159,9 @@ class TypedProperty<Value>: ModelProperty, @unchecked Sendable {  // because its
 // MARK: - Attributes
 
 /// A value that the engine reads and writes by itself.
-final class SlotProperty<Value: ManagedPropertyValue>: TypedProperty<Value>, @unchecked Sendable {  // because its superclass is
+final class SlotProperty<Value: ManagedPropertyValue>: TypedProperty<Value>,
+    @unchecked Sendable  // because its superclass is
+{
     private let ownForm: ValueForm
 
     init(_ declaration: Schema.PropertyMetadata, index: Int, form: ValueForm) {
@@ -186,7 +195,8 @@ final class RawProperty<Value: RawRepresentable, Raw: ManagedSlotValue>: TypedPr
         if let raw = Raw.managedValueIfAny(of: key, in: object) {
             if let raw = raw as? Value.RawValue, let value = Value(rawValue: raw) { return value }
             if defaultValue == nil {
-                preconditionFailure("\(record.modelClass.name).\(name) is \(raw) in the store, which \(Value.self) does not have.")
+                preconditionFailure(
+                    "\(record.modelClass.name).\(name) is \(raw) in the store, which \(Value.self) does not have.")
             }
         }
         return missingValue(of: record.modelClass)
@@ -235,7 +245,8 @@ final class BoxedProperty<Value>: TypedProperty<Value>, @unchecked Sendable {  /
         do {
             let value = try ownForm.value(of: stored, as: unwrappedType(Value.self))
             if let typed = value as? Value { return typed }
-            preconditionFailure("\(record.modelClass.name).\(name) is \(type(of: value)) in the store, not \(Value.self).")
+            preconditionFailure(
+                "\(record.modelClass.name).\(name) is \(type(of: value)) in the store, not \(Value.self).")
         } catch {
             if Value.self is any OptionalType.Type || defaultValue != nil { return missingValue(of: record.modelClass) }
             preconditionFailure("\(record.modelClass.name).\(name) cannot be read as \(Value.self): \(error)")

@@ -117,7 +117,9 @@ public final class ModelRecord {
     }
 
     private func ownValue<Value>(of property: TypedProperty<Value>) -> Value {
-        if property.index < values.count, let stored = values[property.index], let value = stored as? Value { return value }
+        if property.index < values.count, let stored = values[property.index], let value = stored as? Value {
+            return value
+        }
         if let probe {
             if let value = probe.value(of: property) { return value }
             probe.isForeign = true
@@ -142,7 +144,9 @@ package final class ModelObject: NSManagedObject {
 
     package override func didChangeValue(forKey key: String) {
         super.didChangeValue(forKey: key)
-        if let model, let property = (entity.companion as? ModelClass)?.property(named: key) { Self.announce(property, of: model) }
+        if let model, let property = (entity.companion as? ModelClass)?.property(named: key) {
+            Self.announce(property, of: model)
+        }
     }
 
     package override func awake(fromSnapshotEvents flags: NSSnapshotEventType) { announceAll() }

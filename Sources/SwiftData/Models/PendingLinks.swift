@@ -18,10 +18,15 @@ struct PendingLinks {
         let kept = Set(new.map { ObjectIdentifier($0) })
         let known = Set(old.map { ObjectIdentifier($0) })
         for model in old where !kept.contains(ObjectIdentifier(model)) { remove(owner, from: inverse, of: model) }
-        for model in new where !known.contains(ObjectIdentifier(model)) { add(owner, to: inverse, of: model, from: property) }
+        for model in new where !known.contains(ObjectIdentifier(model)) {
+            add(owner, to: inverse, of: model, from: property)
+        }
     }
 
-    private func add(_ added: any PersistentModel, to inverse: ModelProperty, of model: any PersistentModel, from property: ModelProperty) {
+    private func add(
+        _ added: any PersistentModel, to inverse: ModelProperty, of model: any PersistentModel,
+        from property: ModelProperty
+    ) {
         guard let other = model._modelRecord, other.object == nil else { return }
         let current = other.ownModels(of: inverse)
         guard !current.contains(where: { $0 === added }) else { return }
@@ -38,7 +43,9 @@ struct PendingLinks {
         write(current.filter { $0 !== removed }, to: inverse, of: model, other)
     }
 
-    private func write(_ models: [any PersistentModel], to inverse: ModelProperty, of model: any PersistentModel, _ other: ModelRecord) {
+    private func write(
+        _ models: [any PersistentModel], to inverse: ModelProperty, of model: any PersistentModel, _ other: ModelRecord
+    ) {
         guard let value = inverse.value(of: models) else { return }
         other.setOwn(value, at: inverse.index)
     }

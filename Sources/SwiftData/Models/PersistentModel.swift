@@ -33,7 +33,8 @@ extension Array: RelationshipCollection where Element: PersistentModel {
     public var _elements: [Element] { self }
 }
 
-extension Optional: RelationshipCollection where Wrapped: RelationshipCollection & Sequence, Wrapped.Element: PersistentModel {
+extension Optional: RelationshipCollection
+where Wrapped: RelationshipCollection & Sequence, Wrapped.Element: PersistentModel {
     public typealias PersistentElement = Wrapped.PersistentElement
     public static func _collection(of elements: [PersistentElement]) -> Wrapped? { Wrapped._collection(of: elements) }
     public var _elements: [PersistentElement] { self?._elements ?? [] }
@@ -43,7 +44,9 @@ extension PersistentModel {
     public var _observationRegistrar: ObservationRegistrar? { nil }
 
     /// Backing data without values, for a new object.
-    public static func createBackingData<P: PersistentModel>() -> some BackingData<P> { DefaultBackingData<P>(for: P.self) }
+    public static func createBackingData<P: PersistentModel>() -> some BackingData<P> {
+        DefaultBackingData<P>(for: P.self)
+    }
 
     /// The values, if they are where SwiftData itself puts them.
     var _modelRecord: ModelRecord? { persistentBackingData._record }
@@ -51,7 +54,8 @@ extension PersistentModel {
     /// The identity of the object: temporary until it is saved.
     public var persistentModelID: PersistentIdentifier {
         if let record = _modelRecord { return record.identifier }
-        return persistentBackingData.persistentModelID ?? PersistentIdentifier(temporaryFor: ModelClass.name(of: Self.self))
+        return persistentBackingData.persistentModelID
+            ?? PersistentIdentifier(temporaryFor: ModelClass.name(of: Self.self))
     }
 
     /// The same as ``persistentModelID``.
@@ -99,7 +103,8 @@ extension PersistentModel {
         return data._record?.value(at: keyPath) ?? data.getValue(forKey: keyPath)
     }
 
-    public func getValue<Value: RelationshipCollection & Decodable, OtherModel>(forKey keyPath: KeyPath<Self, Value>) -> Value
+    public func getValue<Value: RelationshipCollection & Decodable, OtherModel>(forKey keyPath: KeyPath<Self, Value>)
+        -> Value
     where OtherModel == Value.PersistentElement {
         let data = persistentBackingData
         return data._record?.value(at: keyPath) ?? data.getValue(forKey: keyPath)
@@ -128,7 +133,9 @@ extension PersistentModel {
         data.setValue(forKey: keyPath, to: newValue)
     }
 
-    public func setValue<Value: RelationshipCollection, OtherModel>(forKey keyPath: KeyPath<Self, Value>, to newValue: Value)
+    public func setValue<Value: RelationshipCollection, OtherModel>(
+        forKey keyPath: KeyPath<Self, Value>, to newValue: Value
+    )
     where OtherModel == Value.PersistentElement {
         let data = persistentBackingData
         if let record = data._record { return record.set(newValue, at: keyPath, of: self) }

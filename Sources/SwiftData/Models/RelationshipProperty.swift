@@ -2,7 +2,9 @@ import CoreData
 import ManagedObjects
 
 /// A to-one relationship that always has a value.
-final class ToOneProperty<Model: PersistentModel>: TypedProperty<Model>, @unchecked Sendable {  // because its superclass is
+final class ToOneProperty<Model: PersistentModel>: TypedProperty<Model>,
+    @unchecked Sendable  // because its superclass is
+{
     override var destination: (any PersistentModel.Type)? { Model.self }
     override func models(in value: Any) -> [any PersistentModel] { (value as? Model).map { [$0] } ?? [] }
     override func value(of models: [any PersistentModel]) -> Any? { models.first as? Model }
@@ -28,7 +30,9 @@ final class OptionalToOneProperty<Model: PersistentModel>: TypedProperty<Model?>
         return .some(model as Any)
     }
 
-    override func value(in object: ModelObject, of record: ModelRecord) -> Model? { record.relatedModel(key, of: object) }
+    override func value(in object: ModelObject, of record: ModelRecord) -> Model? {
+        record.relatedModel(key, of: object)
+    }
     override func set(_ value: Model?, in object: ModelObject, of record: ModelRecord) {
         record.setRelatedModel(value, key, of: object)
     }
@@ -80,7 +84,8 @@ extension ModelRecord {
             if let object = model._modelRecord?.object {
                 precondition(
                     object.managedObjectContext === self.object?.managedObjectContext,
-                    "An object of \(modelClass.name) cannot refer to one of another context. Use its persistentModelID.")
+                    "An object of \(modelClass.name) cannot refer to one of another context. Use its persistentModelID."
+                )
                 return object
             }
             guard let modelContext else {

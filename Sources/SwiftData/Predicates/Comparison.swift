@@ -21,7 +21,8 @@ enum Comparison {
         case .model(let expression, _, let canBeNull): canBeNull ? isNull(expression) : .constant(false)
         case .composite(let base, let path, let form, let canBeNull):
             canBeNull
-                ? .and(try elementPaths(of: form, path).map { isNull(.keyPath(base: base, keys: $0)) }) : .constant(false)
+                ? .and(try elementPaths(of: form, path).map { isNull(.keyPath(base: base, keys: $0)) })
+                : .constant(false)
         default: .constant(false)
         }
     }
@@ -33,7 +34,8 @@ enum Comparison {
         case .model(let expression, _, let canBeNull): canBeNull ? isNotNull(expression) : .constant(true)
         case .composite(let base, let path, let form, let canBeNull):
             canBeNull
-                ? .or(try elementPaths(of: form, path).map { isNotNull(.keyPath(base: base, keys: $0)) }) : .constant(true)
+                ? .or(try elementPaths(of: form, path).map { isNotNull(.keyPath(base: base, keys: $0)) })
+                : .constant(true)
         default: .constant(true)
         }
     }
@@ -67,7 +69,8 @@ enum Comparison {
                 Operand(expression: expression, canBeNull: canBeNull), toStored: id, negated: negated)
         case (.model(let one, _, let oneNull), .model(let other, _, let otherNull)):
             return equal(
-                Operand(expression: one, canBeNull: oneNull), Operand(expression: other, canBeNull: otherNull), negated: negated)
+                Operand(expression: one, canBeNull: oneNull), Operand(expression: other, canBeNull: otherNull),
+                negated: negated)
         case (.composite(let base, let path, let form, let canBeNull), .constant(let constant)),
             (.constant(let constant), .composite(let base, let path, let form, let canBeNull)):
             return try equalComposite(base, path, form, canBeNull, constant, negated: negated)
@@ -97,11 +100,13 @@ enum Comparison {
         if negated {
             if one.canBeNull {
                 alternatives.append(
-                    other.canBeNull ? .and([isNull(one.expression), isNotNull(other.expression)]) : isNull(one.expression))
+                    other.canBeNull
+                        ? .and([isNull(one.expression), isNotNull(other.expression)]) : isNull(one.expression))
             }
             if other.canBeNull {
                 alternatives.append(
-                    one.canBeNull ? .and([isNotNull(one.expression), isNull(other.expression)]) : isNull(other.expression))
+                    one.canBeNull
+                        ? .and([isNotNull(one.expression), isNull(other.expression)]) : isNull(other.expression))
             }
         } else if one.canBeNull, other.canBeNull {
             alternatives.append(.and([isNull(one.expression), isNull(other.expression)]))
@@ -112,7 +117,8 @@ enum Comparison {
     private static func equalComposite(
         _ base: ExpressionNode, _ path: [String], _ form: ValueForm, _ canBeNull: Bool, _ constant: Any, negated: Bool
     ) throws -> PredicateNode {
-        guard case .enumeration = form, let stored = try form.stored(constant) as? [String: Any], let (name, value) = stored.first,
+        guard case .enumeration = form, let stored = try form.stored(constant) as? [String: Any],
+            let (name, value) = stored.first,
             value is String
         else { throw Untranslatable(node: "The equality of a composite") }
         let column = Operand(expression: .keyPath(base: base, keys: path + [name]), canBeNull: true)
@@ -164,9 +170,12 @@ enum Comparison {
     /// A constant as the engine compares it.
     static func stored(_ constant: Any, form: ValueForm?) throws -> Any {
         if let id = try objectID(constant) { return id }
-        if case .rawEnumeration? = form, let raw = constant as? any RawRepresentable { return try stored(raw.rawValue, form: nil) }
+        if case .rawEnumeration? = form, let raw = constant as? any RawRepresentable {
+            return try stored(raw.rawValue, form: nil)
+        }
         switch constant {
-        case is String, is Bool, is Double, is Float, is Decimal, is Date, is UUID, is URL, is Data, is NSNumber: return constant
+        case is String, is Bool, is Double, is Float, is Decimal, is Date, is UUID, is URL, is Data, is NSNumber:
+            return constant
         case let integer as any FixedWidthInteger:
             guard let number = Int64(exactly: integer) else { throw Untranslatable(node: "An integer beyond 64 bits") }
             return number

@@ -27,7 +27,9 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
         _ keyPath: AnyKeyPath, of modelClass: ModelClass, _ base: ExpressionNode, _ baseCanBeNull: Bool
     ) throws -> Leaf {
         guard let property = modelClass.property(keyPath) else {
-            if IdentifierKeyPaths.isIdentifier(keyPath, of: Root.Output.self) { return .model(base, modelClass, canBeNull: baseCanBeNull) }
+            if IdentifierKeyPaths.isIdentifier(keyPath, of: Root.Output.self) {
+                return .model(base, modelClass, canBeNull: baseCanBeNull)
+            }
             throw Untranslatable(node: "A property of \(modelClass.name) that is not persisted")
         }
         let path = ExpressionNode.keyPath(base: base.rootOfPath, keys: base.keysOfPath + [property.name])
@@ -40,7 +42,9 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
         return try leaf(base.rootOfPath, base.keysOfPath + [property.name], form, canBeNull)
     }
 
-    private static func leaf(_ base: ExpressionNode, _ path: [String], _ form: ValueForm, _ canBeNull: Bool) throws -> Leaf {
+    private static func leaf(_ base: ExpressionNode, _ path: [String], _ form: ValueForm, _ canBeNull: Bool) throws
+        -> Leaf
+    {
         switch form {
         case .primitive(let type):
             .value(
@@ -56,7 +60,8 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
             }
         case .rawEnumeration:
             .value(
-                Operand(expression: .keyPath(base: base, keys: path + [path.last ?? ""]), canBeNull: canBeNull, form: form))
+                Operand(
+                    expression: .keyPath(base: base, keys: path + [path.last ?? ""]), canBeNull: canBeNull, form: form))
         case .enumeration, .structure: .composite(base: base, path: path, form: form, canBeNull: canBeNull)
         case .archive, .json, .transformed: throw Untranslatable(node: "The property \(path.joined(separator: "."))")
         }
@@ -96,7 +101,9 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
         func names<C: Collection>(_: C.Type) -> (isEmpty: Bool, count: Bool) {
             (keyPath == \C.isEmpty as AnyKeyPath, keyPath == \C.count as AnyKeyPath)
         }
-        guard let collection = Root.Output.self as? any Collection.Type else { throw Untranslatable(node: "A member of objects") }
+        guard let collection = Root.Output.self as? any Collection.Type else {
+            throw Untranslatable(node: "A member of objects")
+        }
         let found = _openExistential(collection, do: names)
         let count = ExpressionNode.keyPath(base: objects.rootOfPath, keys: objects.keysOfPath + ["@count"])
         if found.count { return Term(.value(Operand(expression: count, canBeNull: false))) }
@@ -119,8 +126,9 @@ private enum IdentifierKeyPaths {
     static func isIdentifier(_ keyPath: AnyKeyPath, of rootType: Any.Type) -> Bool {
         guard let model = rootType as? any PersistentModel.Type else { return false }
         func compare<M: PersistentModel>(_: M.Type) -> Bool {
-            keyPath == \M.persistentModelID as AnyKeyPath || keyPath == \M.id as AnyKeyPath
-                && type(of: keyPath).valueType == PersistentIdentifier.self
+            keyPath == \M.persistentModelID as AnyKeyPath
+                || keyPath == \M.id as AnyKeyPath
+                    && type(of: keyPath).valueType == PersistentIdentifier.self
         }
         return _openExistential(model, do: compare)
     }
@@ -176,7 +184,8 @@ extension PredicateExpressions.SequenceContainsWhere: TranslatableExpression {
     func term(_ translation: Translation) throws -> Term {
         let subquery = try translation.subquery(sequence, variable.key, test)
         return Term(
-            .condition(translation.exists(subquery, negated: false), negated: translation.exists(subquery, negated: true)))
+            .condition(
+                translation.exists(subquery, negated: false), negated: translation.exists(subquery, negated: true)))
     }
 }
 
@@ -184,7 +193,8 @@ extension PredicateExpressions.SequenceAllSatisfy: TranslatableExpression {
     func term(_ translation: Translation) throws -> Term {
         let exceptions = try translation.subquery(sequence, variable.key, test, negated: true)
         return Term(
-            .condition(translation.exists(exceptions, negated: true), negated: translation.exists(exceptions, negated: false)))
+            .condition(
+                translation.exists(exceptions, negated: true), negated: translation.exists(exceptions, negated: false)))
     }
 }
 
@@ -210,7 +220,8 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression {
             collection: objects, variable: name,
             predicate: try SwiftData.Comparison.equal(candidate, element, negated: false))
         return Term(
-            .condition(translation.exists(subquery, negated: false), negated: translation.exists(subquery, negated: true)))
+            .condition(
+                translation.exists(subquery, negated: false), negated: translation.exists(subquery, negated: true)))
     }
 
     /// Whether a value is among captured ones.
@@ -253,11 +264,14 @@ extension ModelClass {
 
 /// A test of a text, which a captured text is compared with.
 private func textTest(
-    _ base: Any, _ other: Any, _ operation: ComparisonOperator, options: ComparisonOptions = [], _ translation: Translation
+    _ base: Any, _ other: Any, _ operation: ComparisonOperator, options: ComparisonOptions = [],
+    _ translation: Translation
 ) throws -> Term {
     try translation.term(base).flatMap { base in
         try translation.term(other).flatMap { other in
-            if case .value(let operand) = base, !operand.isText { throw Untranslatable(node: "A test of the elements of a value") }
+            if case .value(let operand) = base, !operand.isText {
+                throw Untranslatable(node: "A test of the elements of a value")
+            }
             let (text, part) = (
                 try SwiftData.Comparison.operand(base, for: other), try SwiftData.Comparison.operand(other, for: base)
             )
@@ -282,7 +296,8 @@ extension PredicateExpressions.SequenceStartsWith: TranslatableExpression {
 
 extension PredicateExpressions {
     /// A search that ignores case and accents: the node of `localizedStandardContains`, which Foundation lacks on this platform.
-    public struct StringLocalizedStandardContains<Root: PredicateExpression, Other: PredicateExpression>: PredicateExpression
+    public struct StringLocalizedStandardContains<Root: PredicateExpression, Other: PredicateExpression>:
+        PredicateExpression
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
         public typealias Output = Bool
         public let root: Root

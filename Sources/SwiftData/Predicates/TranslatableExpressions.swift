@@ -5,7 +5,9 @@ import PredicateLanguage
 
 extension PredicateExpressions.Variable: TranslatableExpression {
     func term(_ translation: Translation) throws -> Term {
-        guard let term = translation.variables[key] else { throw Untranslatable(node: "A variable of another predicate") }
+        guard let term = translation.variables[key] else {
+            throw Untranslatable(node: "A variable of another predicate")
+        }
         return term
     }
 }
@@ -136,7 +138,9 @@ private struct RangeBounds {
         } else if let captured = try translation.term(range).cases.first?.leaf, case .constant(let value) = captured,
             let range = value as? any CapturedRange
         {
-            (lower, upper, isClosed) = (Term(.constant(range.lowerValue)), Term(.constant(range.upperValue)), range.isClosed)
+            (lower, upper, isClosed) = (
+                Term(.constant(range.lowerValue)), Term(.constant(range.upperValue)), range.isClosed
+            )
         } else {
             throw Untranslatable(node: "A range of this kind")
         }
@@ -193,7 +197,9 @@ extension PredicateExpressions.NilCoalesce: TranslatableExpression {
             case .constant, .condition, .models: return Term(leaf)
             default:
                 guard leaf.canBeNull else { return Term(leaf) }
-                let (isThere, isMissing) = (try SwiftData.Comparison.isNotNull(leaf), try SwiftData.Comparison.isNull(leaf))
+                let (isThere, isMissing) = (
+                    try SwiftData.Comparison.isNotNull(leaf), try SwiftData.Comparison.isNull(leaf)
+                )
                 return Term(
                     cases: [([isThere], leaf.withoutNull)]
                         + (try translation.term(rhs).cases.map { ([isMissing] + $0.guards, $0.leaf) }))
@@ -231,7 +237,8 @@ extension Leaf {
             .value(
                 Operand(expression: operand.expression, canBeNull: false, form: operand.form, isText: operand.isText))
         case .model(let expression, let modelClass, _): .model(expression, modelClass, canBeNull: false)
-        case .composite(let base, let path, let form, _): .composite(base: base, path: path, form: form, canBeNull: false)
+        case .composite(let base, let path, let form, _):
+            .composite(base: base, path: path, form: form, canBeNull: false)
         default: self
         }
     }

@@ -74,7 +74,9 @@ struct Translation {
     private(set) var depth = 0
 
     func term(_ expression: Any) throws -> Term {
-        guard let node = expression as? any TranslatableExpression else { throw Untranslatable(node: Self.name(of: expression)) }
+        guard let node = expression as? any TranslatableExpression else {
+            throw Untranslatable(node: Self.name(of: expression))
+        }
         return try node.term(self)
     }
 
@@ -124,7 +126,8 @@ struct TranslatedPredicate {
 
     init<T: PersistentModel>(_ predicate: Predicate<T>) {
         var translation = Translation()
-        translation.variables[predicate.variable.key] = Term(.model(.evaluatedObject, ModelClass.of(T.self), canBeNull: false))
+        translation.variables[predicate.variable.key] = Term(
+            .model(.evaluatedObject, ModelClass.of(T.self), canBeNull: false))
         var parts: [PredicateNode] = []
         var missing: String?
         for conjunct in Self.conjuncts(of: predicate.expression) {

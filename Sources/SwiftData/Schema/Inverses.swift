@@ -24,7 +24,9 @@ enum Inverses {
         if let stated = (property.metadata as? Schema.Relationship)?.inverseKeyPath {
             return destination.property(stated)
         }
-        let back = destination.properties.filter { $0.destination.map { modelClass.isKind(of: ModelClass.of($0)) } == true }
+        let back = destination.properties.filter {
+            $0.destination.map { modelClass.isKind(of: ModelClass.of($0)) } == true
+        }
         for candidate in back {
             guard let stated = (candidate.metadata as? Schema.Relationship)?.inverseKeyPath else { continue }
             if modelClass.property(stated) === property { return candidate }
@@ -32,9 +34,13 @@ enum Inverses {
         // Inferred where neither end has the macro and the pair is the only one between the two classes.
         guard property.metadata == nil else { return nil }
         let forward = modelClass.properties.filter {
-            $0.destination.map { destination.isKind(of: ModelClass.of($0)) || ModelClass.of($0).isKind(of: destination) } == true
+            $0.destination.map {
+                destination.isKind(of: ModelClass.of($0)) || ModelClass.of($0).isKind(of: destination)
+            } == true
         }
-        guard forward.count == 1, back.count == 1, let only = back.first, only.metadata == nil, only !== property else { return nil }
+        guard forward.count == 1, back.count == 1, let only = back.first, only.metadata == nil, only !== property else {
+            return nil
+        }
         return only
     }
 }

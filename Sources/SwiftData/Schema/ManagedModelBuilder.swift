@@ -54,7 +54,9 @@ struct ManagedModelBuilder {
 
     // MARK: - Attributes
 
-    private static func attribute(_ attribute: Schema.Attribute, of entity: Schema.Entity) throws -> NSAttributeDescription {
+    private static func attribute(_ attribute: Schema.Attribute, of entity: Schema.Entity) throws
+        -> NSAttributeDescription
+    {
         let form: ValueForm
         if let name = attribute.options.lazy.compactMap(\.transformerName).first {
             form = .transformed(by: name)

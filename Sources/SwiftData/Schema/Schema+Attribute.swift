@@ -28,7 +28,9 @@ extension Schema {
 
         public var isAttribute: Bool { true }
         public var isRelationship: Bool { false }
-        public var isOptional: Bool { valueType is any OptionalType.Type || (valueType == Any.self && isOptionalAsDecoded) }
+        public var isOptional: Bool {
+            valueType is any OptionalType.Type || (valueType == Any.self && isOptionalAsDecoded)
+        }
         public var isUnique: Bool { options.contains(.unique) }
         public var isTransient: Bool { options.contains(.ephemeral) }
         public var isTransformable: Bool { options.contains { $0.transformerName != nil } }
@@ -61,7 +63,8 @@ extension Schema {
         public static func == (lhs: Attribute, rhs: Attribute) -> Bool {
             lhs === rhs
                 || type(of: lhs) == type(of: rhs) && lhs.name == rhs.name && lhs.originalName == rhs.originalName
-                    && lhs.options == rhs.options && NamedType.name(of: lhs.valueType) == NamedType.name(of: rhs.valueType)
+                    && lhs.options == rhs.options
+                    && NamedType.name(of: lhs.valueType) == NamedType.name(of: rhs.valueType)
                     && lhs.hashModifier == rhs.hashModifier
         }
 
@@ -151,7 +154,8 @@ extension Schema {
 /// The types whose names a written schema knows again; every other type is read as `Any`.
 enum NamedType {
     private static let known: [any Any.Type] = [
-        String.self, Bool.self, Int.self, Int8.self, Int16.self, Int32.self, Int64.self, UInt8.self, UInt16.self, UInt32.self,
+        String.self, Bool.self, Int.self, Int8.self, Int16.self, Int32.self, Int64.self, UInt8.self, UInt16.self,
+        UInt32.self,
         UInt64.self, UInt.self, Float.self, Double.self, Decimal.self, Date.self, UUID.self, URL.self, Data.self,
     ]
 

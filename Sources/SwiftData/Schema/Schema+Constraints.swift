@@ -61,7 +61,9 @@ extension Schema {
         public init(_ binaryIndices: [PartialKeyPath<T>]...) { indices = binaryIndices.map { .binary($0) } }
 
         /// An index, and its kind.
-        public enum Types<P: PersistentModel>: Hashable, @unchecked Sendable {  // because key paths of models are immutable
+        public enum Types<P: PersistentModel>: Hashable,
+            @unchecked Sendable  // because key paths of models are immutable
+        {
             case binary([PartialKeyPath<P>])
             case rtree([PartialKeyPath<P>])
         }

@@ -58,7 +58,8 @@ extension Schema {
         }
 
         private enum CodingKeys: String, CodingKey {
-            case name, superentityName, attributes, composites, relationships, order, uniquenessConstraints, indices, treeIndices
+            case name, superentityName, attributes, composites, relationships, order, uniquenessConstraints, indices,
+                treeIndices
         }
 
         public init(from decoder: any Decoder) throws {

@@ -35,7 +35,9 @@ extension Schema {
         public var isTransient: Bool { false }
         public var isUnique: Bool { options.contains(.unique) }
         /// Whether the value is one model.
-        public var isToOneRelationship: Bool { isToOneAsDecoded ?? (unwrappedType(valueType) is any PersistentModel.Type) }
+        public var isToOneRelationship: Bool {
+            isToOneAsDecoded ?? (unwrappedType(valueType) is any PersistentModel.Type)
+        }
         private var isOptionalAsDecoded: Bool?
         private var isToOneAsDecoded: Bool?
 

@@ -134,7 +134,8 @@ public final class Schema: Codable, Hashable, CustomDebugStringConvertible,
         ///   - keypath: Its key path, with the class as root.
         ///   - defaultValue: The initial value in the source.
         ///   - metadata: The arguments of `@Attribute` or `@Relationship`.
-        public init(name: String, keypath: AnyKeyPath, defaultValue: Any? = nil, metadata: (any SchemaProperty)? = nil) {
+        public init(name: String, keypath: AnyKeyPath, defaultValue: Any? = nil, metadata: (any SchemaProperty)? = nil)
+        {
             (self.name, self.keypath, self.defaultValue, self.metadata) = (name, keypath, defaultValue, metadata)
         }
     }

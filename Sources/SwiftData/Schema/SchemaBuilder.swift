@@ -58,7 +58,9 @@ struct SchemaBuilder {
         let stated = property.metadata as? Schema.Attribute
         let originalName = stated?.originalName.isEmpty == false ? stated?.originalName : nil
         let options = stated?.options ?? []
-        guard let form = property.form, let elements = form.elements(named: property.name, optional: property.isOptional) else {
+        guard let form = property.form,
+            let elements = form.elements(named: property.name, optional: property.isOptional)
+        else {
             return Schema.Attribute(
                 name: property.name, originalName: originalName, options: options, valueType: property.valueType,
                 defaultValue: property.defaultValue, hashModifier: stated?.hashModifier)

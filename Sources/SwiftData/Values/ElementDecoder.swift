@@ -10,7 +10,9 @@ struct ElementDecoder: Decoder {
 
     /// The structure with some elements. Elements that are missing are nil.
     static func value(of elements: [String: Any], as type: any Decodable.Type, form: ValueForm) throws -> Any {
-        guard case .structure(_, let fields) = form else { throw ValueMistake(description: "\(type) is not a structure.") }
+        guard case .structure(_, let fields) = form else {
+            throw ValueMistake(description: "\(type) is not a structure.")
+        }
         let byName = Dictionary(fields.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         return try type.init(from: ElementDecoder(type: type, elements: elements, fields: byName))
     }
@@ -22,7 +24,8 @@ struct ElementDecoder: Decoder {
     func singleValueContainer() throws -> any SingleValueDecodingContainer { throw refusal }
 
     private var refusal: ValueMistake {
-        ValueMistake(description: "\(type) must decode its stored properties by their names. Store it with the option .codable.")
+        ValueMistake(
+            description: "\(type) must decode its stored properties by their names. Store it with the option .codable.")
     }
 
     private struct Container<Key: CodingKey>: KeyedDecodingContainerProtocol {
@@ -35,15 +38,20 @@ struct ElementDecoder: Decoder {
 
         func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
             guard let field = decoder.fields[key.stringValue] else {
-                throw ValueMistake(description: "\(decoder.type) decodes the key \(key.stringValue), which is not a stored property.")
+                throw ValueMistake(
+                    description: "\(decoder.type) decodes the key \(key.stringValue), which is not a stored property.")
             }
             guard let stored = decoder.elements[key.stringValue] else {
                 throw DecodingError.valueNotFound(
-                    type, DecodingError.Context(codingPath: [key], debugDescription: "The column of \(key.stringValue) is NULL."))
+                    type,
+                    DecodingError.Context(
+                        codingPath: [key], debugDescription: "The column of \(key.stringValue) is NULL."))
             }
             guard let value = try field.form.value(of: stored, as: unwrappedType(type)) as? T else {
                 throw DecodingError.typeMismatch(
-                    type, DecodingError.Context(codingPath: [key], debugDescription: "The column has a value of another type."))
+                    type,
+                    DecodingError.Context(
+                        codingPath: [key], debugDescription: "The column has a value of another type."))
             }
             return value
         }

@@ -25,7 +25,8 @@ final class ElementEncoder: Encoder {
 
     fileprivate func set(_ value: some Encodable, for key: any CodingKey) throws {
         guard let field = fields[key.stringValue] else {
-            throw ValueMistake(description: "\(type) encodes the key \(key.stringValue), which is not a stored property.")
+            throw ValueMistake(
+                description: "\(type) encodes the key \(key.stringValue), which is not a stored property.")
         }
         guard let value = unwrapped(value) else { return }
         elements[field.name] = try field.form.stored(value, named: field.name)
@@ -72,7 +73,9 @@ final class ElementEncoder: Encoder {
         let count = 0
 
         var mistake: ValueMistake {
-            ValueMistake(description: "\(type) must encode its stored properties under their names. Store it with the option .codable.")
+            ValueMistake(
+                description:
+                    "\(type) must encode its stored properties under their names. Store it with the option .codable.")
         }
         func encodeNil() throws { throw mistake }
         func encode<T: Encodable>(_ value: T) throws { throw mistake }

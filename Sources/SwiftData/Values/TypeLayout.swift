@@ -51,11 +51,14 @@ enum EnumerationLayout {
             let record = fields + 16 + index * recordSize
             guard let name = relative(record + 8) else { return nil }
             return ValueForm.EnumerationCase(
-                name: String(cString: name.assumingMemoryBound(to: CChar.self)), hasPayload: relative(record + 4) != nil)
+                name: String(cString: name.assumingMemoryBound(to: CChar.self)), hasPayload: relative(record + 4) != nil
+            )
         }
     }
 
-    private static func metadata(of type: any Any.Type) -> UnsafeRawPointer { unsafeBitCast(type, to: UnsafeRawPointer.self) }
+    private static func metadata(of type: any Any.Type) -> UnsafeRawPointer {
+        unsafeBitCast(type, to: UnsafeRawPointer.self)
+    }
 
     /// The address that a relative pointer leads to; nil if it is zero.
     private static func relative(_ address: UnsafeRawPointer) -> UnsafeRawPointer? {

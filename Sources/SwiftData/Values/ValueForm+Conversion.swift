@@ -39,7 +39,8 @@ extension ValueForm {
         case .widened(let integer, _):
             guard let number = stored as? NSNumber else { throw mistake(stored) }
             func narrow<I: FixedWidthInteger>(_: I.Type) -> Any {
-                I.isSigned || I.bitWidth < 64 ? I(clamping: number.int64Value) : I(truncatingIfNeeded: number.int64Value)
+                I.isSigned || I.bitWidth < 64
+                    ? I(clamping: number.int64Value) : I(truncatingIfNeeded: number.int64Value)
             }
             return narrow(integer)
         case .rawEnumeration(let enumeration, let raw):
@@ -52,10 +53,13 @@ extension ValueForm {
             return value
         case .enumeration(let type, let cases): return try Self.value(ofCase: stored, of: type, cases)
         case .structure(let type, _):
-            guard let decodable = type as? any Decodable.Type, let elements = stored as? [String: Any] else { throw mistake(stored) }
+            guard let decodable = type as? any Decodable.Type, let elements = stored as? [String: Any] else {
+                throw mistake(stored)
+            }
             return try ElementDecoder.value(of: elements, as: decodable, form: self)
         case .archive(let type):
-            guard let collection = type as? any ArchivedCollection.Type, let value = collection.init(archived: stored) else {
+            guard let collection = type as? any ArchivedCollection.Type, let value = collection.init(archived: stored)
+            else {
                 throw mistake(stored)
             }
             return value
@@ -66,7 +70,9 @@ extension ValueForm {
     }
 
     private static func widen(_ value: Any) throws -> Any {
-        guard let integer = value as? any FixedWidthInteger else { throw ValueMistake(description: "\(value) is not an integer.") }
+        guard let integer = value as? any FixedWidthInteger else {
+            throw ValueMistake(description: "\(value) is not an integer.")
+        }
         return NSNumber(value: Int64(truncatingIfNeeded: integer))
     }
 
@@ -78,7 +84,9 @@ extension ValueForm {
 
     // Encoding follows the synthesised conformance to Codable: an object with the name of the case, and its payload.
 
-    private static func storedCase(_ value: Any, of type: any Any.Type, _ cases: [EnumerationCase]) throws -> [String: Any] {
+    private static func storedCase(_ value: Any, of type: any Any.Type, _ cases: [EnumerationCase]) throws -> [String:
+        Any]
+    {
         guard let encodable = value as? any Encodable,
             let object = try JSONSerialization.jsonObject(with: JSONEncoder().encode(encodable)) as? [String: Any],
             object.count == 1, let (name, payload) = object.first, let found = cases.first(where: { $0.name == name })

@@ -36,7 +36,9 @@ indirect enum ValueForm {
     static func of(_ type: any Any.Type) -> ValueForm {
         if let primitive = primitiveType(of: type) { return .primitive(primitive) }
         if let (integer, wider) = widened(type) { return .widened(integer, wider) }
-        if let raw = type as? any RawRepresentable.Type, let form = rawForm(of: raw), EnumerationLayout.isEnumeration(type) {
+        if let raw = type as? any RawRepresentable.Type, let form = rawForm(of: raw),
+            EnumerationLayout.isEnumeration(type)
+        {
             return .rawEnumeration(raw, raw: form)
         }
         if isCollection(type) { return isPlainCollection(type) ? .archive(type) : .json }
@@ -67,7 +69,9 @@ indirect enum ValueForm {
 
     private static func isCollection(_ type: any Any.Type) -> Bool {
         let name = String(reflecting: type)
-        return ["Swift.Array<", "Swift.Set<", "Swift.Dictionary<", "Swift.ContiguousArray<"].contains { name.hasPrefix($0) }
+        return ["Swift.Array<", "Swift.Set<", "Swift.Dictionary<", "Swift.ContiguousArray<"].contains {
+            name.hasPrefix($0)
+        }
     }
 
     /// Whether a collection holds values that a property list can have.
@@ -110,12 +114,15 @@ indirect enum ValueForm {
         switch self {
         case .rawEnumeration(let type, let raw):
             func rawType<R: RawRepresentable>(_: R.Type) -> any Any.Type { R.RawValue.self }
-            return [CompositeElement(name: name, type: _openExistential(type, do: rawType), form: raw, isOptional: true)]
+            return [
+                CompositeElement(name: name, type: _openExistential(type, do: rawType), form: raw, isOptional: true)
+            ]
         case .enumeration(_, let cases):
             return cases.map { each in
                 CompositeElement(
                     name: each.name, type: each.hasPayload ? Data.self : String.self,
-                    form: .primitive(each.hasPayload ? .binaryDataAttributeType : .stringAttributeType), isOptional: true)
+                    form: .primitive(each.hasPayload ? .binaryDataAttributeType : .stringAttributeType),
+                    isOptional: true)
             }
         case .structure(_, let fields):
             return fields.map { field in
@@ -200,7 +207,8 @@ extension Dictionary: ArchivedCollection {
         guard let dictionary = archived as? NSDictionary else { return nil }
         self = [:]
         for (key, value) in dictionary {
-            guard let key = PlainObject.value(key, as: Key.self), let value = PlainObject.value(value, as: Value.self) else {
+            guard let key = PlainObject.value(key, as: Key.self), let value = PlainObject.value(value, as: Value.self)
+            else {
                 return nil
             }
             self[key] = value
@@ -242,7 +250,8 @@ enum PlainObject {
             case is Double.Type: (object as? NSNumber)?.doubleValue
             case is Float.Type: (object as? NSNumber)?.floatValue
             case is Decimal.Type: (object as? NSNumber)?.decimalValue
-            case is Date.Type: (object as? NSDate).map { Date(timeIntervalSinceReferenceDate: $0.timeIntervalSinceReferenceDate) }
+            case is Date.Type:
+                (object as? NSDate).map { Date(timeIntervalSinceReferenceDate: $0.timeIntervalSinceReferenceDate) }
             case is UUID.Type: (object as? NSUUID).flatMap { UUID(uuidString: $0.uuidString) }
             case is URL.Type: (object as? NSURL).map { $0 as URL }
             case is Data.Type: (object as? NSData).map { Data(referencing: $0) }

@@ -42,16 +42,7 @@ final class AppleStoreTests: XCTestCase {
     private var store: URL!
 
     override func setUpWithError() throws {
-        let root = (0..<6).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
-        let original = root.deletingLastPathComponent()
-            .appendingPathComponent("shared/corpus/sergd2005+ResourcesManager/history-54f311d/default.store")
-        try XCTSkipUnless(FileManager.default.fileExists(atPath: original.path), "The corpus is absent.")
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        store = folder.appendingPathComponent("default.store")
-        for suffix in ["", "-wal"] {
-            try FileManager.default.copyItem(atPath: original.path + suffix, toPath: store.path + suffix)
-        }
+        (folder, store) = try copyOfStore("sergd2005+ResourcesManager/history-54f311d/default.store")
     }
 
     override func tearDown() { if let folder { try? FileManager.default.removeItem(at: folder) } }
@@ -70,11 +61,183 @@ final class AppleStoreTests: XCTestCase {
         XCTAssertFalse(recipes.isEmpty)
         for recipe in recipes {
             XCTAssertTrue(recipe.requiredComponents.allSatisfy { $0.craftingRecipe === recipe })
-            if let item = recipe.producedItem { XCTAssertTrue(item.craftingRecipe === recipe, "The inverse was inferred.") }
+            if let item = recipe.producedItem {
+                XCTAssertTrue(item.craftingRecipe === recipe, "The inverse was inferred.")
+            }
         }
         let count = try context.fetchCount(FetchDescriptor<Item>())
         context.insert(Item(name: "A new item"))
         try context.save()
         XCTAssertEqual(try ModelContext(container).fetchCount(FetchDescriptor<Item>()), count + 1)
     }
+}
+
+/// Models with the properties of the program that wrote the larger store of the corpus.
+enum Meta {
+    @Model
+    class Cocktail {
+        #Index<Cocktail>([\.cocktailName], [\.collectionName], [\.cocktailName, \.collectionName])
+
+        var id = UUID()
+        @Attribute(.unique) var cocktailName: String
+        var glasswareType: Glassware
+        @Relationship(deleteRule: .nullify, inverse: \Garnish.cocktails) var garnish: [Garnish]
+        var ice: Ice?
+        var author: Author?
+        @Relationship(deleteRule: .cascade) var spec: [Ingredient]
+        var buildOrder: Build?
+        var notes: String?
+        @Transient var tags = Tags()
+        var compiledTags = Tags()
+        var variation: Variation?
+        var variationName: String?
+        var collection: CocktailCollection?
+        var isCustomCocktail: Bool
+        var collectionName: String
+        var titleCocktail: Bool?
+        var favorite: Bool
+        var historicSpec: HistoricSpec?
+
+        init(cocktailName: String, glasswareType: Glassware) {
+            self.cocktailName = cocktailName
+            self.glasswareType = glasswareType
+            garnish = []
+            spec = []
+            isCustomCocktail = false
+            collectionName = ""
+            favorite = false
+        }
+    }
+
+    @Model
+    class Garnish {
+        #Unique<Garnish>([\.name])
+        var name: String
+        var cocktails: [Cocktail]?
+        init(name: String) { self.name = name }
+    }
+
+    @Model
+    class Ingredient {
+        var id: UUID
+        var ingredientBase: IngredientBase
+        var value: Double
+        var unit: Unit
+
+        init(ingredientBase: IngredientBase, value: Double, unit: Unit) {
+            id = UUID()
+            self.ingredientBase = ingredientBase
+            self.value = value
+            self.unit = unit
+        }
+    }
+
+    @Model
+    class IngredientBase {
+        var id: UUID
+        @Attribute(.unique) var name: String
+        var info: String?
+        var umbrellaCategory: String
+        var baseCategory: String
+        var specialtyCategory: String
+        var tags: Tags?
+        var prep: Prep?
+        var isCustom: Bool
+
+        init(name: String) {
+            id = UUID()
+            self.name = name
+            (umbrellaCategory, baseCategory, specialtyCategory) = ("", "", "")
+            isCustom = false
+        }
+    }
+
+    enum Glassware: String, Codable { case highball }
+    enum Ice: String, Codable { case cubes }
+    enum Unit: String, Codable { case ounces }
+    enum Variation: String, Codable { case sour }
+    enum CocktailCollection: Int, Codable { case none, classic, wAndG, custom }
+    enum HistoricSpec: Codable {
+        case algonquin, alaska, betweenTheSheets, bloodAndSand, bramble, bobbyBurns, chocolateCocktail, elDiablo, fogCutter, ginFizz
+        case gimlet, silverFizz, hotToddy, mexicanFiringSquad, modernCocktail
+    }
+    struct Author: Codable {
+        var id = UUID()
+        var person: String?
+        var place: String?
+        var year: String?
+    }
+    struct Build: Codable { var instructions: [Instruction] }
+    struct Instruction: Codable {
+        var id = UUID()
+        var step: Int
+        var method: String
+    }
+    struct Tags: Codable {
+        var flavors: [String]?
+        var profiles: [String]?
+        var styles: [String]?
+        var booze: [String]?
+        var nA: [String]?
+    }
+    struct Prep: Codable {
+        var id = UUID()
+        var prepIngredientName: String
+        var prepRecipe: [Instruction]
+    }
+}
+
+final class MetaStoreTests: XCTestCase {
+    private var folder: URL!
+    private var store: URL!
+
+    override func setUpWithError() throws {
+        (folder, store) = try copyOfStore(
+            "MatthewHunt84+MetaCocktailsSwiftData/MetaCocktailsSwiftData/Model/Database/PreloadedCocktails.store")
+    }
+
+    override func tearDown() { if let folder { try? FileManager.default.removeItem(at: folder) } }
+
+    func testTheHashesAreThoseOfTheStore() throws {
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: store)
+        let model = try XCTUnwrap(NSManagedObjectModel.makeManagedObjectModel(for: Meta.Cocktail.self))
+        XCTAssertEqual(model.entityVersionHashesByName, metadata[NSStoreModelVersionHashesKey] as? [String: Data])
+        XCTAssertEqual(model.versionChecksum, metadata["NSStoreModelVersionChecksumKey"] as? String)
+    }
+
+    func testValuesAreReadByTheirTypes() throws {
+        let container = try ModelContainer(for: Meta.Cocktail.self, configurations: ModelConfiguration(url: store))
+        let context = ModelContext(container)
+        let all = try context.fetch(FetchDescriptor<Meta.Cocktail>(sortBy: [SortDescriptor(\.cocktailName)]))
+        XCTAssertEqual(all.count, try context.fetchCount(FetchDescriptor<Meta.Cocktail>()))
+        XCTAssertGreaterThan(all.count, 100)
+        var written = 0
+        XCTAssertEqual(all.filter { if case .algonquin? = $0.historicSpec { true } else { false } }.count, 1)
+        for cocktail in all {
+            if let author = cocktail.author, author.person != nil { written += 1 }
+            if let build = cocktail.buildOrder { XCTAssertFalse(build.instructions.isEmpty) }
+            for ingredient in cocktail.spec {
+                XCTAssertFalse(ingredient.ingredientBase.name.isEmpty)
+                XCTAssertGreaterThan(ingredient.value, 0)
+            }
+            XCTAssertTrue(cocktail.garnish.allSatisfy { $0.cocktails?.contains(cocktail) == true })
+        }
+        XCTAssertGreaterThan(written, 0)
+        let bySQL = try context.fetchCount(FetchDescriptor<Meta.Cocktail>(predicate: #Predicate { $0.author?.person != nil }))
+        XCTAssertEqual(bySQL, written)
+    }
+}
+
+/// A copy of a store of the corpus, which is not part of the repository.
+private func copyOfStore(_ path: String) throws -> (folder: URL, store: URL) {
+    let root = (0..<6).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
+    let original = root.deletingLastPathComponent().appendingPathComponent("shared/corpus/" + path)
+    try XCTSkipUnless(FileManager.default.fileExists(atPath: original.path), "The corpus is absent.")
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let store = folder.appendingPathComponent(original.lastPathComponent)
+    for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: original.path + suffix) {
+        try Data(contentsOf: URL(fileURLWithPath: original.path + suffix)).write(to: URL(fileURLWithPath: store.path + suffix))
+    }
+    return (folder, store)
 }

@@ -36,7 +36,8 @@ final class CocktailsTests: XCTestCase {
     func testWhatIsSavedIsFetched() throws {
         let container = try container()
         let context = ModelContext(container)
-        let daiquiri = Cocktail(name: "Daiquiri", glass: .coupe, author: Author(place: "Santiago", year: 1898), rating: 4.5)
+        let daiquiri = Cocktail(
+            name: "Daiquiri", glass: .coupe, author: Author(place: "Santiago", year: 1898), rating: 4.5)
         daiquiri.tags = ["sour", "rum"]
         daiquiri.ingredients = [Ingredient(name: "Rum", amount: 60), Ingredient(name: "Lime", amount: 25)]
         daiquiri.bars.append(Bar(name: "Floridita"))

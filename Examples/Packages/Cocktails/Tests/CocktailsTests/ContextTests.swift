@@ -60,7 +60,8 @@ final class ContextTests: XCTestCase {
         let all = try fresh.fetch(FetchDescriptor<Trip>(sortBy: [SortDescriptor(\.name)]))
         XCTAssertEqual(all.map(\.name), ["Oslo", "Rome"])
         XCTAssertEqual((all[1] as? BusinessTrip)?.purpose, "fair")
-        let fairs = try fresh.fetch(FetchDescriptor<BusinessTrip>(predicate: #Predicate { $0.purpose == "fair" && $0.name == "Rome" }))
+        let fairs = try fresh.fetch(
+            FetchDescriptor<BusinessTrip>(predicate: #Predicate { $0.purpose == "fair" && $0.name == "Rome" }))
         XCTAssertEqual(fairs.count, 1)
         XCTAssertTrue(fairs.first === all[1])
         XCTAssertEqual(try fresh.fetchCount(FetchDescriptor<Trip>(predicate: #Predicate { $0 is BusinessTrip })), 1)
@@ -91,7 +92,8 @@ final class ContextTests: XCTestCase {
         }
         XCTAssertEqual(deletion.tombstone[\.code] as? Int, 7)
         XCTAssertNil(deletion.tombstone[\.name])
-        try context.deleteHistory(HistoryDescriptor<DefaultHistoryTransaction>(predicate: #Predicate { $0.token <= token }))
+        try context.deleteHistory(
+            HistoryDescriptor<DefaultHistoryTransaction>(predicate: #Predicate { $0.token <= token }))
         XCTAssertEqual(try context.fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>()).count, 2)
     }
 
@@ -135,7 +137,8 @@ final class ContextTests: XCTestCase {
         context.insert(last)
         try context.save()
         XCTAssertEqual(try context.fetchCount(FetchDescriptor<Chain>()), 3_000)
-        let end = try XCTUnwrap(ModelContext(container).fetch(FetchDescriptor<Chain>(predicate: #Predicate { $0.number == 2_999 })).first)
+        let end = try XCTUnwrap(
+            ModelContext(container).fetch(FetchDescriptor<Chain>(predicate: #Predicate { $0.number == 2_999 })).first)
         XCTAssertEqual(end.next?.next?.number, 2_997)
     }
 
@@ -144,7 +147,9 @@ final class ContextTests: XCTestCase {
         for number in 0..<5 { context.insert(Chain(number: number)) }
         try context.save()
         var numbers: [Int] = []
-        try context.enumerate(FetchDescriptor<Chain>(sortBy: [SortDescriptor(\.number)]), batchSize: 2) { numbers.append($0.number) }
+        try context.enumerate(FetchDescriptor<Chain>(sortBy: [SortDescriptor(\.number)]), batchSize: 2) {
+            numbers.append($0.number)
+        }
         XCTAssertEqual(numbers, [0, 1, 2, 3, 4])
         XCTAssertThrowsError(try context.enumerate(FetchDescriptor<Chain>()) { $0.number += 1 })
     }
@@ -157,7 +162,11 @@ final class ContextTests: XCTestCase {
         let twin = try XCTUnwrap(other.fetch(FetchDescriptor<Chain>()).first)
         XCTAssertEqual(twin.number, 1)
         nonisolated(unsafe) var changes = 0
-        withObservationTracking { _ = twin.number } onChange: { changes += 1 }
+        withObservationTracking {
+            _ = twin.number
+        } onChange: {
+            changes += 1
+        }
         chain.number = 2
         try one.save()
         XCTAssertEqual(try other.fetch(FetchDescriptor<Chain>()).first?.number, 2)

@@ -74,7 +74,9 @@ enum BooksPlan: SchemaMigrationPlan {
 
 final class MigrationTests: XCTestCase {
     private var folder: URL!
-    private var configuration: ModelConfiguration { ModelConfiguration(url: folder.appendingPathComponent("books.store")) }
+    private var configuration: ModelConfiguration {
+        ModelConfiguration(url: folder.appendingPathComponent("books.store"))
+    }
 
     override func setUpWithError() throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
@@ -86,7 +88,9 @@ final class MigrationTests: XCTestCase {
     private func makeFirst() throws {
         let context = ModelContext(
             try ModelContainer(for: Schema(versionedSchema: BooksV1.self), configurations: configuration))
-        for (title, pages) in [("A", 50), ("B", 200), ("A", 300)] { context.insert(BooksV1.Book(title: title, pages: pages)) }
+        for (title, pages) in [("A", 50), ("B", 200), ("A", 300)] {
+            context.insert(BooksV1.Book(title: title, pages: pages))
+        }
         try context.save()
     }
 
@@ -112,7 +116,8 @@ final class MigrationTests: XCTestCase {
         _ = try ModelContainer(for: Schema(versionedSchema: BooksV3.self), configurations: configuration)
         XCTAssertThrowsError(
             try ModelContainer(
-                for: Schema(versionedSchema: BooksV1.self), migrationPlan: BooksPlan.self, configurations: configuration)
+                for: Schema(versionedSchema: BooksV1.self), migrationPlan: BooksPlan.self, configurations: configuration
+            )
         ) { error in XCTAssertEqual(error as? SwiftDataError, .backwardMigration) }
     }
 
@@ -120,7 +125,8 @@ final class MigrationTests: XCTestCase {
         _ = try ModelContainer(for: Holder.self, configurations: configuration)
         XCTAssertThrowsError(
             try ModelContainer(
-                for: Schema(versionedSchema: BooksV3.self), migrationPlan: BooksPlan.self, configurations: configuration)
+                for: Schema(versionedSchema: BooksV3.self), migrationPlan: BooksPlan.self, configurations: configuration
+            )
         ) { error in XCTAssertEqual((error as NSError).code, 134504) }
     }
 }

@@ -226,7 +226,9 @@ final class PredicateTests: XCTestCase {
     }
 
     func testOrder() throws {
-        var descriptor = FetchDescriptor<Sample>(sortBy: [SortDescriptor(\.number), SortDescriptor(\.text, order: .reverse)])
+        var descriptor = FetchDescriptor<Sample>(sortBy: [
+            SortDescriptor(\.number), SortDescriptor(\.text, order: .reverse),
+        ])
         descriptor.fetchLimit = 20
         descriptor.fetchOffset = 5
         let expected = samples.sorted {
