@@ -158,7 +158,8 @@ enum Meta {
     enum Variation: String, Codable { case sour }
     enum CocktailCollection: Int, Codable { case none, classic, wAndG, custom }
     enum HistoricSpec: Codable {
-        case algonquin, alaska, betweenTheSheets, bloodAndSand, bramble, bobbyBurns, chocolateCocktail, elDiablo, fogCutter, ginFizz
+        case algonquin, alaska, betweenTheSheets, bloodAndSand, bramble, bobbyBurns, chocolateCocktail, elDiablo
+        case fogCutter, ginFizz
         case gimlet, silverFizz, hotToddy, mexicanFiringSquad, modernCocktail
     }
     struct Author: Codable {
@@ -223,8 +224,8 @@ final class MetaStoreTests: XCTestCase {
             XCTAssertTrue(cocktail.garnish.allSatisfy { $0.cocktails?.contains(cocktail) == true })
         }
         XCTAssertGreaterThan(written, 0)
-        let bySQL = try context.fetchCount(FetchDescriptor<Meta.Cocktail>(predicate: #Predicate { $0.author?.person != nil }))
-        XCTAssertEqual(bySQL, written)
+        let hasAuthor = #Predicate<Meta.Cocktail> { $0.author?.person != nil }
+        XCTAssertEqual(try context.fetchCount(FetchDescriptor(predicate: hasAuthor)), written)
     }
 }
 
@@ -237,7 +238,8 @@ private func copyOfStore(_ path: String) throws -> (folder: URL, store: URL) {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let store = folder.appendingPathComponent(original.lastPathComponent)
     for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: original.path + suffix) {
-        try Data(contentsOf: URL(fileURLWithPath: original.path + suffix)).write(to: URL(fileURLWithPath: store.path + suffix))
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: original.path + suffix))
+        try bytes.write(to: URL(fileURLWithPath: store.path + suffix))
     }
     return (folder, store)
 }
