@@ -231,9 +231,6 @@ if Context.environment["CORAL_TEST_MACROS"] != nil {
             name: "ManagedMacrosTests",
             dependencies: ["ManagedMacroExpansion"]
                 + ["SwiftIfConfig", "SwiftSyntax", "SwiftSyntaxMacrosTestSupport"].map(syntax)),
-        .testTarget(
-            name: "SwiftDataMacrosTests",
-            dependencies: ["SwiftDataMacros"] + ["SwiftSyntax", "SwiftSyntaxMacrosTestSupport"].map(syntax)),
         .testTarget(name: "CoralPortTests", dependencies: ["CoralPort", "ModelCodeGeneration"]),
     ]
 }
