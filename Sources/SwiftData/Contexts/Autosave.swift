@@ -16,13 +16,17 @@ final class Autosave {
     func noteChange(in context: ModelContext) {
         guard isMain, isEnabled, !isScheduled else { return }
         isScheduled = true
-        // Unsafe because a context is not Sendable: the main context is used on the main queue only, which the task runs on.
-        nonisolated(unsafe) weak let weakContext = context
-        nonisolated(unsafe) let autosave = self
+        let scheduled = Scheduled(autosave: self, context: context)
         Task { @MainActor in
-            autosave.isScheduled = false
-            if let weakContext { autosave.save(weakContext) }
+            scheduled.autosave.isScheduled = false
+            if let context = scheduled.context { scheduled.autosave.save(context) }
         }
+    }
+
+    /// What the task saves.
+    private struct Scheduled: @unchecked Sendable {  // because the main context and the task are on the main actor
+        let autosave: Autosave
+        weak var context: ModelContext?
     }
 
     func save(_ context: ModelContext) {
