@@ -121,6 +121,13 @@ targets += [
         dependencies: coreData + engine + [
             "AtomicFiles", "CodedErrors", "GraphDocuments", "KeyedArchives", "ModelFiles", "XMLReading",
         ]),
+    // What the command and other tools need and apps do not: checks, diagrams, pages, subsets, schemas, conversion.
+    .target(
+        name: "CoralTools",
+        dependencies: engine + [
+            "CodedErrors", "Coral", "GraphDocuments", "ModelCodeGeneration", "ModelFiles",
+            .product(name: "GRDB", package: "GRDB.swift"),
+        ]),
     // Random graphs of any model, and checks of their properties, for tests of programs that use the toolkit.
     .target(name: "CoralTesting", dependencies: ["Coral"]),
     // The command `coral`. Its target's name differs from the library's by more than case, because file names on macOS
@@ -128,7 +135,7 @@ targets += [
     .executableTarget(
         name: "CoralCommand",
         dependencies: engine + [
-            "AtomicFiles", "Coral", "PredicateLanguage", "ModelFiles", "ModelCodeGeneration",
+            "AtomicFiles", "Coral", "CoralTools", "PredicateLanguage", "ModelFiles", "ModelCodeGeneration",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "GRDB", package: "GRDB.swift"),
             // The HTTP server of `coral serve`.
@@ -137,6 +144,7 @@ targets += [
 ]
 products += [
     .library(name: "Coral", targets: ["Coral"]),
+    .library(name: "CoralTools", targets: ["CoralTools"]),
     .library(name: "CoralTesting", targets: ["CoralTesting"]),
     .executable(name: "coral", targets: ["CoralCommand"]),
 ]
@@ -160,7 +168,8 @@ let exampleNames = [
 ]
 targets += exampleNames.map { name in
     .executableTarget(
-        name: name, dependencies: ["Coral", "NotesModel"], path: "Examples/\(name)", exclude: ["expected.txt"])
+        name: name, dependencies: ["Coral", "CoralTools", "NotesModel"], path: "Examples/\(name)",
+        exclude: ["expected.txt"])
 }
 
 // MARK: - Tests
@@ -174,12 +183,21 @@ targets += [
     .testTarget(name: "ModelCodeGenerationTests", dependencies: ["ModelCodeGeneration", "ModelFiles"]),
     .testTarget(
         name: "CoralTests",
-        dependencies: ["Coral", "CoralTesting", "NotesModel"]
+        dependencies: ["Coral", "CoralTesting", "CoralTools", "NotesContexts", "NotesModel"]
             + (engineIsBuilt ? [.product(name: "GRDB", package: "GRDB.swift")] : [])),
+    .testTarget(
+        name: "CoralToolsTests",
+        dependencies: [
+            "Coral", "CoralTesting", "CoralTools", "NotesContexts", "NotesModel",
+            .product(name: "GRDB", package: "GRDB.swift"),
+        ]),
+    // Contexts with the model of the examples, for tests.
+    .target(name: "NotesContexts", dependencies: ["Coral", "NotesModel"], path: "Tests/NotesContexts"),
     .testTarget(
         name: "CoralCommandTests",
         dependencies: [
-            "Coral", "CoralCommand", "NotesModel", "ChildProcesses", .product(name: "GRDB", package: "GRDB.swift"),
+            "Coral", "CoralCommand", "CoralTools", "NotesModel", "ChildProcesses",
+            .product(name: "GRDB", package: "GRDB.swift"),
         ]),
     // Starts programs in tests.
     .target(name: "ChildProcesses", path: "Tests/ChildProcesses"),
@@ -202,7 +220,9 @@ if engineIsBuilt {
         // Tests of files written by Apple's tools.
         .testTarget(
             name: "CorpusTests",
-            dependencies: ["Coral", "CoralCommand", "CoralTesting", .product(name: "GRDB", package: "GRDB.swift")]),
+            dependencies: [
+                "Coral", "CoralCommand", "CoralTesting", "CoralTools", .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         // Migrates a store in stages, for a test that kills it.
         .executableTarget(
             name: "staged-migration", dependencies: ["CoreData"], path: "Tests/StagedMigrationProcess"),

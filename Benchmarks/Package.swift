@@ -22,7 +22,9 @@ let package = Package(
         // Runs programs for `compare`, and measures the time and memory of each.
         .executableTarget(name: "one-run"),
         // Copies graphs of any size: by objects, in batches, by the store, to a new store.
-        .executableTarget(name: "graph-copies", dependencies: [.product(name: "Coral", package: "coral")]),
+        .executableTarget(
+            name: "graph-copies",
+            dependencies: [.product(name: "Coral", package: "coral"), .product(name: "CoralTools", package: "coral")]),
         // The single parts of the jobs: JSON per byte, predicates, faults, relationships.
         .executableTarget(
             name: "pure-parts",

@@ -1,4 +1,5 @@
 import Coral
+import CoralTools
 import NotesModel
 
 // Two people and all their notes as a store for a colleague, without their names.

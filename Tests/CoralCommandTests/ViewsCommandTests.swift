@@ -1,6 +1,7 @@
 #if !canImport(Darwin) && !CORAL_PUBLIC_API
 
     import Coral
+    import CoralTools
     import Foundation
     import GRDB
     import Testing

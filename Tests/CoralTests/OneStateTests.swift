@@ -2,6 +2,7 @@
 #if !canImport(Darwin) && !CORAL_PUBLIC_API
 
     @testable import Coral
+    import CoralTools
     import GRDB
     @testable import ManagedObjects
     import Synchronization

@@ -1,4 +1,5 @@
 import Coral
+import CoralTools
 import CoralTesting
 import GRDB
 import Testing

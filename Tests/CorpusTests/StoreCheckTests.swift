@@ -1,4 +1,5 @@
 import Coral
+import CoralTools
 import Testing
 
 #if canImport(FoundationXML)

@@ -1,4 +1,5 @@
 import Coral
+import CoralTools
 import Foundation
 import GRDB
 import Testing

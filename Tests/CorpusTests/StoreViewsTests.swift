@@ -1,6 +1,7 @@
 #if !CORAL_PUBLIC_API
 
     import Coral
+    import CoralTools
     import Foundation
     import GRDB
     import Testing
@@ -15,7 +16,9 @@
             let copy = try StoreCopy(original)
             guard let model = try StoreInspection(url: copy.url).cachedModel else { return }
             let open = try OpenStore(url: copy.url, model: model)
-            let views = try open.context.performAndWait { try StoreViews(open) }
+            let views = try open.context.performAndWait {
+                try StoreViews(of: open.url, model: open.model, in: open.context)
+            }
             let sink = MemorySink()
             _ = try GraphExporter().exportStore(of: open.snapshot(), to: sink)
             let schema = GraphSchema(open.model)

@@ -1,4 +1,5 @@
 import Coral
+import CoralTools
 import Testing
 
 /// Transformable columns written by apps, of classes that are not available: displayed, and preserved bit for bit.

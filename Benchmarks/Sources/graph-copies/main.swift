@@ -1,4 +1,5 @@
 import Coral
+import CoralTools
 
 // graph-copies WAY FOLDERS STORE: copies a store of folders with a hundred notes each in one of these ways, in a
 // process of its own. Prints seconds, the number of copies and the peak memory.

@@ -93,7 +93,7 @@ final class CopyLinks {
 
 extension NSManagedObjectContext {
     /// The coordinator that the context saves to, through its parents.
-    var rootCoordinator: NSPersistentStoreCoordinator? {
+    package var rootCoordinator: NSPersistentStoreCoordinator? {
         sequence(first: self, next: \.parent).lazy.compactMap(\.persistentStoreCoordinator).first
     }
 }

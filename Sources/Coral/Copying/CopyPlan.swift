@@ -15,6 +15,9 @@ public struct CopyPlan: Sendable, CustomStringConvertible {
     /// Properties, as `Entity.property`, that the copies' model does not have.
     public internal(set) var missingProperties: [String] = []
 
+    /// The plan of a copy of no objects.
+    package init() {}
+
     /// The numbers in one line: `12 objects (1 Note, 11 Item), 3 links, 1 omission`.
     public var summary: String {
         let entities = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")

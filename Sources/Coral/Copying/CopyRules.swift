@@ -81,9 +81,9 @@ public struct CopyRules: Sendable {
     var excludedRootNames: Set<String> = []
     /// Whether the copies are the content of a new store: values are not changed, and required objects are always
     /// copied.
-    var isSubset = false
+    package var isSubset = false
     /// Whether linked objects are copied too, without the objects that they own.
-    var takesNeighbours = false
+    package var takesNeighbours = false
 
     /// Creates rules that consist of a base only.
     public init(_ base: Base = .ownership) {

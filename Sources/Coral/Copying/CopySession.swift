@@ -4,7 +4,7 @@ import GraphDocuments
 /// One run of a copier: walks the graph, creates the copies, connects them.
 ///
 /// Runs on a queue where both contexts may be used.
-final class CopySession {
+package final class CopySession {
     private let copier: GraphCopier
     private let source: NSManagedObjectContext
     private let target: NSManagedObjectContext
@@ -53,7 +53,7 @@ final class CopySession {
         progress?.begin(graph.nodes.count * 2)
     }
 
-    var plan: CopyPlan {
+    package var plan: CopyPlan {
         var plan = CopyPlan()
         plan.originals = graph.nodes.map(\.id)
         for node in graph.nodes { plan.counts[node.entity.name, default: 0] += 1 }
@@ -99,7 +99,7 @@ final class CopySession {
     /// Creates and connects all copies, saving and releasing each batch.
     ///
     /// - Returns: The IDs of the copies, in the order of the graph's objects.
-    func runInBatches() throws -> [NSManagedObjectID] {
+    package func runInBatches() throws -> [NSManagedObjectID] {
         let cleaner = CopyCleaner(target)
         let portions = CopyBatches.portions(of: graph, size: max(copier.batchSize, 1))
         for portion in portions {

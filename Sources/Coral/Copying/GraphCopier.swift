@@ -92,7 +92,7 @@ public struct GraphCopier: Sendable {
     }
 
     /// Walks the graph, and passes the session with the result to the body.
-    func withSession<Result>(
+    package func withSession<Result>(
         _ objects: [NSManagedObject], into context: NSManagedObjectContext?, store: NSPersistentStore?,
         progress: Progress?, _ body: (CopySession, [NSManagedObjectID]) throws -> Result
     ) throws -> Result {

@@ -94,7 +94,7 @@ public enum StoreCreation {
     }
 
     /// Creates an empty store directly at its location.
-    static func fillStore(
+    package static func fillStore(
         at url: URL, model: NSManagedObjectModel, header: DocumentHeader? = nil, joinTablesLike: URL? = nil
     ) throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)

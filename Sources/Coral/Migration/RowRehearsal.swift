@@ -15,9 +15,7 @@ struct RowRehearsal {
     func findings() throws -> [MigrationFinding] {
         let correspondence = ModelCorrespondence(from: model, to: step.destination.model)
         // A plan describes the whole model, so one loader is used for all entities.
-        let loader = ObjectLoader(
-            context: context, plan: try ShapePlan(.roots, model: model), batchSize: 500, storeIdentifier: nil,
-            countsRows: false)
+        let loader = try ObjectLoader(reading: model, in: context, batchSize: 500)
         let constraints = UniquenessRehearsal.new(in: correspondence)
         var found = RehearsalRows(limit: limit)
         for entity in model.sortedEntities where !entity.isAbstract {
@@ -27,7 +25,7 @@ struct RowRehearsal {
             let ids = try loader.ids(of: entity)
             for start in stride(from: 0, to: ids.count, by: loader.batchSize) {
                 try autoreleasing {
-                    try StoreCheck.checkCancelled(progress)
+                    try progress?.checkCancelled()
                     let batch = Array(ids[start..<min(start + loader.batchSize, ids.count)])
                     for object in try loader.objects(with: batch).compactMap({ $0 }) {
                         for check in checks { found.add(check, check.objects(object)) }

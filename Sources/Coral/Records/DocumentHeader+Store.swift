@@ -7,7 +7,7 @@ extension DocumentHeader {
     ///
     /// - Parameter store: The store of the ids. Metadata set by a program is part of the header of a whole store;
     ///   metadata set by the framework is omitted, because it follows from the model.
-    init(
+    package init(
         layout: DocumentLayout, idScheme: IDScheme, model: NSManagedObjectModel, store: NSPersistentStore?,
         isWholeStore: Bool
     ) {

@@ -46,7 +46,7 @@ extension GraphValueType {
 
 extension NSAttributeDescription {
     /// The elements of a composite attribute, as declared; empty for other attributes.
-    var compositeElements: [NSAttributeDescription] {
+    package var compositeElements: [NSAttributeDescription] {
         guard GraphValueType(attributeType) == .composite else { return [] }
         #if canImport(Darwin)
             // The class is not available on the oldest supported system; its key is.

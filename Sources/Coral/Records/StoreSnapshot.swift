@@ -44,7 +44,7 @@ extension NSManagedObjectContext {
     ///
     /// If the work saves, the context advances to the newest state. A child context is not pinned: it reads its
     /// parent's state, which other contexts use too.
-    func readingOneState<Result>(_ work: () throws -> Result) throws -> Result {
+    package func readingOneState<Result>(_ work: () throws -> Result) throws -> Result {
         guard parent == nil, persistentStoreCoordinator != nil, queryGenerationToken == nil else { return try work() }
         try setQueryGenerationFrom(.current)
         defer {
@@ -55,7 +55,7 @@ extension NSManagedObjectContext {
     }
 
     /// Resets the context but keeps it pinned to its generation, which `reset()` alone does not.
-    func resetKeepingState() throws {
+    package func resetKeepingState() throws {
         guard let token = queryGenerationToken else { return reset() }
         try setQueryGenerationFrom(nil)
         reset()

@@ -4,7 +4,7 @@ import KeyedArchives
 
 /// Converts a transformable attribute's value to the archive that a store would contain, and decodes the archive
 /// without instantiating any class that it names.
-struct TransformableReader {
+package struct TransformableReader {
     private let transformer: AttributeTransformer
 
     init(_ attribute: NSAttributeDescription) { transformer = AttributeTransformer(attribute) }
@@ -24,7 +24,7 @@ struct TransformableReader {
 
     /// The content of an archive as a tree: objects of other classes are dictionaries with their class names. Nil for
     /// bytes that are not an archive, and for archives with cycles.
-    static func readable(_ archive: Data) -> GraphDocuments.ReadableValue? {
+    package static func readable(_ archive: Data) -> GraphDocuments.ReadableValue? {
         GraphDocuments.ReadableValue(archive: archive)
     }
 

@@ -21,6 +21,9 @@ public struct ExportResult: Sendable, Hashable {
     /// The first hundred of these references, in the document's order.
     public internal(set) var keylessReferences: [KeylessReference] = []
 
+    /// The counts of an export that has written nothing.
+    package init() {}
+
     /// The number of findings of each kind that are kept.
     static let danglingLimit = 100
 

@@ -2,7 +2,7 @@ import CoreData
 import GraphDocuments
 
 /// One run of an exporter: walks the graph, creates records, and writes them.
-final class ExportSession {
+package final class ExportSession {
     let context: NSManagedObjectContext
     let plan: ShapePlan
     let recorder: ObjectRecorder
@@ -26,7 +26,7 @@ final class ExportSession {
             exporter, context: context, store: snapshot.coordinator.persistentStores.first, snapshot: snapshot)
     }
 
-    init(
+    package init(
         _ exporter: GraphExporter, context: NSManagedObjectContext, store: NSPersistentStore?,
         snapshot: StoreSnapshot? = nil
     ) throws {
@@ -62,14 +62,14 @@ final class ExportSession {
 
     // MARK: - Exporting
 
-    func export(
+    package func export(
         from roots: [NSManagedObjectID], to sink: any ByteSink, progress: Progress?
     ) throws -> ExportResult {
         var writer = try makeWriter(to: sink)
         return try export(from: roots, to: &writer, progress: progress)
     }
 
-    func export(
+    package func export(
         from roots: [NSManagedObjectID], to writer: inout any GraphWriter, progress: Progress?
     ) throws -> ExportResult {
         self.progress = progress
@@ -140,7 +140,7 @@ final class ExportSession {
     }
 
     /// Writes the whole store, from its rows where possible; the result is the same as with objects.
-    func exportStore(
+    package func exportStore(
         to writer: inout any GraphWriter, progress: Progress?, fromRows: Bool = true
     ) throws -> ExportResult {
         self.progress = progress

@@ -219,7 +219,7 @@ public struct GraphExporter: Sendable {
     }
 
     /// Runs an export of whole stores in a context of its own.
-    func exportStore<Result>(
+    package func exportStore<Result>(
         of snapshot: StoreSnapshot, _ body: (ExportSession) throws -> Result
     ) throws -> Result {
         let context = try snapshot.makeContext()

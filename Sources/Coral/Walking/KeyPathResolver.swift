@@ -1,10 +1,10 @@
 import CoreData
 
 /// Finds the properties of key paths such as `Note.items.price`.
-struct KeyPathResolver {
+package struct KeyPathResolver {
     private let entities: [String: NSEntityDescription]
 
-    init(_ model: NSManagedObjectModel) {
+    package init(_ model: NSManagedObjectModel) {
         entities = model.entitiesByName
     }
 
@@ -32,7 +32,7 @@ struct KeyPathResolver {
 
     /// The property of a key path, as `Entity.property` with the entity at the end of the path. It also applies to
     /// entities that inherit the property.
-    func property(at keyPath: String, requiresRelationship: Bool = false) throws -> String {
+    package func property(at keyPath: String, requiresRelationship: Bool = false) throws -> String {
         let parts = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard parts.count > 1, let first = parts.first, let last = parts.last else {
             throw ShapeError(.unknownProperty, "\"\(keyPath)\" is not a property: write Entity.property.", at: keyPath)

@@ -1,8 +1,8 @@
 import CoreData
 
 /// Loads objects of one context in batches, a fetch for each entity and batch, and determines which do not exist.
-final class ObjectLoader {
-    let context: NSManagedObjectContext
+package final class ObjectLoader {
+    package let context: NSManagedObjectContext
     private let plan: ShapePlan
     let batchSize: Int
     /// The primary keys of entities whose rows have all been read; for others the store is queried.
@@ -15,6 +15,15 @@ final class ObjectLoader {
     private let storeIdentifier: String?
     /// Whether all keys of an entity are read when the first of them is checked: suitable for a whole store.
     private let countsRows: Bool
+
+    /// A loader of all properties of single objects, without a walk from one to another.
+    package convenience init(reading model: NSManagedObjectModel, in context: NSManagedObjectContext, batchSize: Int)
+        throws
+    {
+        self.init(
+            context: context, plan: try ShapePlan(.roots, model: model), batchSize: batchSize, storeIdentifier: nil,
+            countsRows: false)
+    }
 
     init(
         context: NSManagedObjectContext, plan: ShapePlan, batchSize: Int, storeIdentifier: String?, countsRows: Bool,
@@ -29,7 +38,9 @@ final class ObjectLoader {
     }
 
     /// The IDs of an entity's objects, without those of entities that inherit from it, sorted by key. One statement.
-    func ids(of entity: NSEntityDescription, in stores: [NSPersistentStore]? = nil) throws -> [NSManagedObjectID] {
+    package func ids(of entity: NSEntityDescription, in stores: [NSPersistentStore]? = nil) throws
+        -> [NSManagedObjectID]
+    {
         let request = NSFetchRequest<NSManagedObjectID>(entityName: entity.name ?? "")
         request.resultType = .managedObjectIDResultType
         request.includesSubentities = false
@@ -64,7 +75,7 @@ final class ObjectLoader {
     /// One statement for each entity of objects that are not loaded, and one for each of its to-many relationships.
     ///
     /// - Parameter mayBeLoaded: Whether the context may have loaded some of them already.
-    func objects(with ids: [NSManagedObjectID], mayBeLoaded: Bool = true) throws -> [NSManagedObject?] {
+    package func objects(with ids: [NSManagedObjectID], mayBeLoaded: Bool = true) throws -> [NSManagedObject?] {
         var objects = [NSManagedObject?](repeating: nil, count: ids.count)
         var absent: [(entity: NSEntityDescription, positions: [Int])] = []
         for (position, id) in ids.enumerated() {

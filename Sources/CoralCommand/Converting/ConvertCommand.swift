@@ -1,6 +1,7 @@
 import ArgumentParser
 import AtomicFiles
 import Coral
+import CoralTools
 
 /// `coral convert`: writes a store as a plain database, without Core Data.
 struct ConvertCommand: ParsableCommand {

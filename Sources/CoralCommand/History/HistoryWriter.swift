@@ -1,4 +1,5 @@
 import Coral
+import CoralTools
 
 /// Writes a history, one transaction at a time.
 protocol HistoryWriter {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Coral
+import CoralTools
 
 /// `coral model diagram`: a diagram of the entities and their relationships.
 struct ModelDiagramCommand: ParsableCommand {

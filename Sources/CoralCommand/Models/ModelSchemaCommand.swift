@@ -1,5 +1,6 @@
 import ArgumentParser
 import Coral
+import CoralTools
 
 /// `coral model schema`: a schema or a sample of a model's documents.
 struct ModelSchemaCommand: ParsableCommand {

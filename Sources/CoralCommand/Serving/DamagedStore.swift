@@ -1,4 +1,5 @@
 import Coral
+import CoralTools
 
 #if !canImport(Darwin) && !CORAL_PUBLIC_API
     import struct ManagedObjects.RowSalvage

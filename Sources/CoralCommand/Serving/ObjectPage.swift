@@ -1,4 +1,5 @@
 import Coral
+import CoralTools
 
 /// The page of an object: its values, and links to the objects that it refers to and that refer to it.
 struct ObjectPage {

@@ -1,4 +1,5 @@
 import Coral
+import CoralTools
 
 /// The parts that all pages of a store have: the head, the list of entities, and the bar of changes.
 struct PageFrame {

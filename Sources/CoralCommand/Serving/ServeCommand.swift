@@ -1,5 +1,6 @@
 import ArgumentParser
 import Coral
+import CoralTools
 import FlyingFox
 
 /// `coral serve`: pages of a store for a browser on this machine.

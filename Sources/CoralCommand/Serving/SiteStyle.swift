@@ -1,4 +1,5 @@
 import Coral
+import CoralTools
 
 /// The style sheet and the script of a store's pages: those of an exported page, with additions for these pages.
 enum SiteStyle {

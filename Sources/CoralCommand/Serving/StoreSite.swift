@@ -1,4 +1,5 @@
 import Coral
+import CoralTools
 
 /// The pages of a store.
 struct StoreSite: Sendable {

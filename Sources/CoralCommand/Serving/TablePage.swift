@@ -1,4 +1,5 @@
 import Coral
+import CoralTools
 
 /// The page with a table of objects: the predicate, the columns, the rows, and the link to the next page.
 struct TablePage {

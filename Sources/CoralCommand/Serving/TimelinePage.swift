@@ -1,4 +1,5 @@
 import Coral
+import CoralTools
 
 /// The page with the history of the store: its transactions, oldest first.
 struct TimelinePage {

@@ -1,4 +1,5 @@
 import Coral
+import CoralTools
 
 /// The form that changes a property of an object. The browser checks each field by its type; the server checks each value
 /// again.

@@ -1,4 +1,5 @@
 import Coral
+import CoralTools
 
 /// A page that is sent in parts while its work runs: its beginning, the elapsed seconds each half second, and the rest. That
 /// the browser has closed the connection is detected only when something is sent.

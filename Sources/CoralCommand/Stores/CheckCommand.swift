@@ -1,6 +1,7 @@
 import ArgumentParser
 import AtomicFiles
 import Coral
+import CoralTools
 
 /// `coral check`: finds problems of a store.
 struct CheckCommand: ParsableCommand {

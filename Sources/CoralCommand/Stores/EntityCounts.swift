@@ -1,4 +1,5 @@
 import Coral
+import CoralTools
 
 /// The numbers of objects of a store's entities, without those of their subentities.
 struct EntityCounts {

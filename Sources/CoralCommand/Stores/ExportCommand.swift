@@ -1,5 +1,6 @@
 import ArgumentParser
 import Coral
+import CoralTools
 
 /// `coral export`: writes a store, or part of one, as a document.
 struct ExportCommand: ParsableCommand {

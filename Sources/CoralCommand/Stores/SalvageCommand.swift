@@ -1,6 +1,7 @@
 import ArgumentParser
 import AtomicFiles
 import Coral
+import CoralTools
 
 #if !canImport(Darwin) && !CORAL_PUBLIC_API
     import struct ManagedObjects.RowSalvage

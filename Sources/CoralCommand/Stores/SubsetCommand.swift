@@ -1,6 +1,7 @@
 import ArgumentParser
 import AtomicFiles
 import Coral
+import CoralTools
 
 /// `coral subset`: writes a part of a store as a new store.
 struct SubsetCommand: ParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import AtomicFiles
 import Coral
+import CoralTools
 import GRDB
 
 /// `coral views`: SQL views with the names of the model.
@@ -49,7 +50,9 @@ struct ViewsCommand: ParsableCommand {
                     "A store in PostgreSQL has views with the names of the model already, in its schema.")
             }
             let open = try OpenStore(path: store, model: source)
-            let views = try open.context.performAndWait { try StoreViews(open) }
+            let views = try open.context.performAndWait {
+                try StoreViews(of: open.url, model: open.model, in: open.context)
+            }
             guard let into else {
                 try file.requireFree(reading: open.url, source.url)
                 try file.write(views.script(isTemporary: true))

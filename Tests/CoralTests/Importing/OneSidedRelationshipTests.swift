@@ -2,6 +2,7 @@
 #if !canImport(Darwin) && !CORAL_PUBLIC_API
 
     import Coral
+    import CoralTools
     import GRDB
     import Testing
 

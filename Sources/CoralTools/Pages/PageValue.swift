@@ -1,0 +1,86 @@
+import Coral
+import Foundation
+import GraphDocuments
+
+/// Formats values for a page.
+package struct PageValue {
+    private let page: StorePage
+
+    package init(_ page: StorePage) { self.page = page }
+
+    /// HTML of a value that is not null.
+    package func text(_ value: GraphValue) -> String {
+        switch value {
+        case .string(let text): multiline(text)
+        case .uri(let text): link(text)
+        case .bool(let value): value ? "yes" : "no"
+        case .date(let seconds): date(seconds)
+        case .data(let data): binary(data)
+        case .transformable(let value): transformable(value)
+        case .composite(let elements):
+            "<dl>"
+                + elements.map { "<dt>\(HTMLText.escaped($0.name))</dt><dd>\(cell($0.value))</dd>" }.joined()
+                + "</dl>"
+        default: HTMLText.escaped(TextValue.text(of: value) ?? ValueText.text(value))
+        }
+    }
+
+    private func cell(_ value: GraphValue) -> String { value.isNull ? "—" : text(value) }
+
+    private func multiline(_ text: String) -> String {
+        guard text.count > page.textLimit else { return "<span class=\"text\">\(HTMLText.escaped(text))</span>" }
+        let rest = text.count - page.textLimit
+        let start = HTMLText.escaped(String(text.prefix(page.textLimit)))
+        return "<span class=\"text\">\(start)</span><span class=\"more\">… and \(rest) more characters</span>"
+    }
+
+    /// A link to a web address. Other schemes are not linked, so that a page cannot execute anything.
+    private func link(_ text: String) -> String {
+        let shown = HTMLText.escaped(text)
+        guard text.hasPrefix("https://") || text.hasPrefix("http://") else { return shown }
+        return "<a class=\"web\" rel=\"noreferrer\" href=\"\(shown)\">\(shown)</a>"
+    }
+
+    private func date(_ seconds: Double) -> String {
+        let text = HTMLText.escaped(TextValue.text(of: .date(seconds)) ?? "")
+        return
+            "<time>\(text.replacingOccurrences(of: "T", with: " ").replacingOccurrences(of: ".000Z", with: "Z"))</time>"
+    }
+
+    private func binary(_ data: Data) -> String {
+        let size = data.count == 1 ? "1 byte" : "\(data.count) bytes"
+        if let list = propertyList(data) { return tree(list) }
+        guard let type = Self.pictureType(data), data.count <= page.pictureLimit else { return size }
+        return "<img alt=\"\(size)\" src=\"data:\(type);base64,\(data.base64EncodedString())\">"
+    }
+
+    /// A property list or a keyed archive in a binary value, as a tree.
+    private func propertyList(_ data: Data) -> ReadableValue? {
+        guard data.starts(with: Array("bplist00".utf8)), data.count <= page.pictureLimit else { return nil }
+        return TransformableReader.readable(data)
+    }
+
+    /// The image type by the first bytes. SVG is excluded, because it may contain scripts.
+    package static func pictureType(_ data: Data) -> String? {
+        if data.starts(with: [0x89, 0x50, 0x4E, 0x47]) { return "image/png" }
+        if data.starts(with: [0xFF, 0xD8, 0xFF]) { return "image/jpeg" }
+        return data.starts(with: Array("GIF8".utf8)) ? "image/gif" : nil
+    }
+
+    private func transformable(_ value: TransformableValue) -> String {
+        let readable = value.readable ?? value.archive.flatMap(TransformableReader.readable)
+        guard let readable else { return "an archive of \(value.archive?.count ?? 0) bytes" }
+        return tree(readable)
+    }
+
+    /// Recursive; the archive's reader limits the depth.
+    private func tree(_ value: ReadableValue) -> String {
+        switch value {
+        case .value(let value): cell(value)
+        case .array(let values): "<ol>" + values.map { "<li>\(tree($0))</li>" }.joined() + "</ol>"
+        case .dictionary(let members):
+            "<dl>" + members.map { "<dt>\(HTMLText.escaped($0.name))</dt><dd>\(tree($0.value))</dd>" }.joined()
+                + "</dl>"
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import Coral
+
+/// Creates a new store with a part of another: some objects and all that belongs to them, with confidential values
+/// replaced.
+///
+///     var subset = GraphSubset()
+///     subset.redaction = Redaction(secret: secret)
+///     subset.redaction?.replace("Customer.email", by: .email)
+///     try subset.write(threeCustomers, to: url)
+///
+/// Objects are selected by the rules of copying, but values are not changed: directives such as `rebuild` apply only to
+/// copies in the store of their originals. Mandatory objects are always included, regardless of their owners, so that the
+/// store is valid.
+public struct GraphSubset: Sendable {
+    /// The treatment of objects that are related to those of the subset but not owned by any of them.
+    public enum Neighbours: String, Sendable, Hashable, CaseIterable {
+        /// They are omitted, unless they are required for an object in the subset.
+        case leaveOut
+        /// They are included, without the objects that they own.
+        case include
+    }
+
+    /// The rules that determine which objects belong to an object.
+    public var rules: CopyRules
+    /// The treatment of objects that are not owned by any object in the subset.
+    public var neighbours: Neighbours
+    /// The replacement of values; nil keeps all.
+    public var redaction: Redaction?
+    /// A store of the model from which the new store takes the names of its join tables; see
+    /// `StoreCreation.createStore(at:model:header:joinTablesLike:)`.
+    public var joinTablesLike: URL?
+    /// The number of objects that are in memory together.
+    public var batchSize = 500
+
+    /// Creates a subset with rules: it includes the objects that the rules copy.
+    public init(rules: CopyRules = .ownership, neighbours: Neighbours = .leaveOut) {
+        self.rules = rules
+        self.neighbours = neighbours
+    }
+
+    /// The plan of `write(_:to:replacing:progress:)`: the objects that the store would contain. Creates no store. Throws
+    /// the errors of that method that can be detected before writing.
+    public func plan(_ objects: [NSManagedObject], progress: Progress? = nil) throws -> CopyPlan {
+        guard let model = objects.first?.managedObjectContext?.rootCoordinator?.managedObjectModel else {
+            return CopyPlan()
+        }
+        return try GraphCopier(rules: try chosenRules(model), batchSize: batchSize)
+            .plan(objects, into: SubsetContext(model: model, at: nil).context, progress: progress)
+    }
+
+    /// Creates an SQLite store with the objects and all that belongs to them, from one state of their store. The store
+    /// is moved to `url` when it is complete. Call it on the queue of the objects' context.
+    ///
+    /// Throws as `GraphCopier.copy(_:into:store:progress:)` and `StoreCreation.makeStore(at:model:replacing:_:)` do. On
+    /// an error `url` is unchanged. Cost: that of a copy in batches; memory holds one batch, and IDs.
+    ///
+    /// - Parameters:
+    ///   - objects: The objects to copy, all of one context.
+    ///   - url: The location of the new store.
+    ///   - occupant: What may be replaced; by default an existing file is an error.
+    ///   - progress: Reports the work, and can cancel it.
+    /// - Returns: The copied objects, and the omissions that no rule requires.
+    @discardableResult
+    public func write(
+        _ objects: [NSManagedObject], to url: URL, replacing occupant: StoreCreation.Occupant = .nothing,
+        progress: Progress? = nil
+    ) throws -> CopyPlan {
+        guard let source = objects.first?.managedObjectContext, let model = source.rootCoordinator?.managedObjectModel
+        else { throw CopyError(.noContext, "Objects to copy must all belong to the same context.") }
+        return try StoreCreation.makeStore(at: url, model: model, replacing: occupant) { draft in
+            try StoreCreation.fillStore(at: draft, model: model, joinTablesLike: joinTablesLike)
+            let target = try SubsetContext(model: model, at: draft)
+            let copier = GraphCopier(rules: try chosenRules(model), batchSize: batchSize)
+            let plan = try copier.withSession(objects, into: target.context, store: nil, progress: progress) {
+                session, _ in
+                _ = try session.runInBatches()
+                return session.plan
+            }
+            try target.close()
+            return plan
+        }
+    }
+
+    private func chosenRules(_ model: NSManagedObjectModel) throws -> CopyRules {
+        var chosen = rules
+        chosen.isSubset = true
+        chosen.takesNeighbours = neighbours == .include
+        // The originals have unique values. Substitutes may be equal, which is an error that names the attribute.
+        chosen.uniqueness = redaction == nil ? .unchecked : .error
+        let paths = KeyPathResolver(model)
+        for (name, substitute) in redaction?.substitutes.sorted(by: { $0.key < $1.key }) ?? [] {
+            let parts = try paths.property(at: name).split(separator: ".").map(String.init)
+            guard let redaction, parts.count == 2,
+                let attribute = model.entitiesByName[parts[0]]?.attributesByName[parts[1]]
+            else { throw ShapeError(.unknownProperty, "\(name) is not an attribute.", at: name) }
+            if substitute == .null, !attribute.isOptional {
+                throw CopyError(.wrongValue, "\(name) is required and cannot be replaced by null.", at: name)
+            }
+            let type = attribute.attributeType
+            try redaction.check(substitute, fits: type, at: name)
+            chosen.setValue(name) { _, value in redaction.substitute(for: value, by: substitute, of: type) }
+        }
+        return chosen
+    }
+}
+
+/// A context over a store of its own.
+private struct SubsetContext {
+    let context: NSManagedObjectContext
+    private let coordinator: NSPersistentStoreCoordinator
+
+    /// - Parameter url: The location of the store; nil for one in memory.
+    init(model: NSManagedObjectModel, at url: URL?) throws {
+        coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try coordinator.addPersistentStore(
+            ofType: url?.storeType ?? NSInMemoryStoreType, configurationName: nil, at: url, options: nil)
+        context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        context.undoManager = nil
+    }
+
+    func close() throws {
+        context.performAndWait { context.reset() }
+        for store in coordinator.persistentStores { try coordinator.remove(store) }
+    }
+}
