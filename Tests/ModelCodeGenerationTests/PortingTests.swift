@@ -107,7 +107,8 @@ import Testing
         let exports = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
             .compactMap { $0.split(separator: ".").last.map(String.init) }.filter { $0.hasPrefix("NS") }
         #expect(exports.count > 200)
-        #expect(exports.filter { !CoreDataNames.contains($0) } == [])
+        // Foundation has the function too, for classes at the top level.
+        #expect(exports.filter { !CoreDataNames.contains($0) } == ["NSStringFromClass"])
     }
 
     @Test("An override in an extension is reported, one in a class or an extended type's member type is not")

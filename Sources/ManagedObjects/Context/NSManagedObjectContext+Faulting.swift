@@ -56,7 +56,7 @@ extension NSManagedObjectContext {
         }
         // The fault may have been realised with its batch.
         guard object.isFaultInternally else { return true }
-        object.state.insert(.realised)
+        object.becomeRealised()
         object.awakeFromFetch()
         return true
     }
@@ -64,7 +64,7 @@ extension NSManagedObjectContext {
     /// Realises an object whose row has just been read, regardless of the staleness interval.
     final func realiseAsRead(_ object: NSManagedObject) {
         guard object.isFaultInternally, object.page != nil, object.originSlot < 0 else { return object.realise() }
-        object.state.insert(.realised)
+        object.becomeRealised()
         object.awakeFromFetch()
     }
 

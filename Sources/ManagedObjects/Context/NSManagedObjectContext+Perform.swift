@@ -36,15 +36,19 @@ extension NSManagedObjectContext {
     }
 
     /// Runs a block on the context's queue and returns its result.
+    ///
+    /// The function runs in the isolation of its caller, so that in Swift 6 an actor, or a class of the main actor, can pass a block
+    /// that refers to values of its own, and receives a result that is not `Sendable`.
     public func perform<T, E: Error>(
-        schedule: NSManagedObjectContext.ScheduledTaskType = .immediate, _ block: @escaping () throws(E) -> T
+        schedule: NSManagedObjectContext.ScheduledTaskType = .immediate,
+        isolation: isolated (any Actor)? = #isolation, _ block: @escaping () throws(E) -> T
     ) async throws(E) -> T {
         if schedule == .immediate, queue.type != .mainQueueConcurrencyType, queue.isCurrent {
             return try block()
         }
         // Unsafe because Core Data's signature does not require a Sendable result: the caller has waited for it.
         nonisolated(unsafe) var result: Result<T, E>?
-        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+        await withCheckedContinuation(isolation: isolation) { (continuation: CheckedContinuation<Void, Never>) in
             nonisolated(unsafe) let block = block
             queue.async { [self] in
                 do throws(E) {

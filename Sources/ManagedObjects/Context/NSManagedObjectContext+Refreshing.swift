@@ -92,7 +92,7 @@ extension NSManagedObjectContext {
         object.state.remove(.realised)
         guard let values, (try? realise(object)) == true else { return }
         for (slot, description) in object.layout.slots.enumerated()
-        where !description.isPersistent && !values[slot].isNull {
+        where !description.isPersistent && !values[slot].isSame(as: description.initial) {
             object.setPrimitiveSlot(slot, to: values[slot])
         }
     }

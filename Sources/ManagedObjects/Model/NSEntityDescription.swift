@@ -306,6 +306,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
     }
 
     private func requireEditable() {
+        managedObjectModelIfAny?.noteChange()
         precondition(
             managedObjectModelIfAny?.isEditable != false,
             "The entity “\(name ?? "")” cannot be changed: a coordinator uses its model. Change a copy of the model.")

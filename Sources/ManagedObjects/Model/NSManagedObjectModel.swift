@@ -19,6 +19,9 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
     /// The hashes of all entities, computed when the model is frozen.
     internal private(set) final var frozenVersionHashes: [String: Data]?
 
+    /// The hashes of a model that may still be changed, until it is.
+    private var knownVersionHashes: [String: Data]?
+
     private var frozenEntitiesByName: [String: NSEntityDescription]?
     private var configurationNames: [String: [String]] = [:]
 
@@ -133,10 +136,21 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
     /// Localised names of entities, properties and errors.
     open var localizationDictionary: [String: String]? { willSet { requireEditable() } }
 
-    /// The version hash of each entity by name. Cost: one SHA-256 for each property; in a frozen model nothing.
+    /// The version hash of each entity by name. Cost: one SHA-256 for each property, the first time after a change of the model.
     open var entityVersionHashesByName: [String: Data] {
-        frozenVersionHashes ?? ModelValueWriter().versionHashes(of: self)
+        if let frozenVersionHashes { return frozenVersionHashes }
+        return freezing.withLock {
+            if let knownVersionHashes { return knownVersionHashes }
+            let hashes = ModelValueWriter().versionHashes(of: self)
+            // The elements of a composite attribute have no entity, and so no model that a change of them could inform.
+            let isInformed = !ownEntities.contains { $0.properties.contains { $0 is NSCompositeAttributeDescription } }
+            if isInformed { knownVersionHashes = hashes }
+            return hashes
+        }
     }
+
+    /// Called before a part of the model changes.
+    internal final func noteChange() { freezing.withLock { knownVersionHashes = nil } }
 
     /// The checksum of all entities, base64: `NSStoreModelVersionChecksumKey` of a store's metadata.
     open var versionChecksum: String { VersionHash(modelValue()).checksum }
@@ -222,6 +236,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
     }
 
     private func requireEditable() {
+        noteChange()
         precondition(isEditable, "The model cannot be changed: a coordinator uses it. Change a copy instead.")
     }
 

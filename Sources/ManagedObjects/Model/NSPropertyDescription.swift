@@ -121,6 +121,7 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding,
 
     /// Stops the program if a coordinator uses the model.
     internal final func requireEditable() {
+        entityIfAny?.managedObjectModelIfAny?.noteChange()
         precondition(
             entityIfAny?.managedObjectModelIfAny?.isEditable != false,
             "The property “\(name)” cannot be changed: a coordinator uses its model. Change a copy of the model instead."

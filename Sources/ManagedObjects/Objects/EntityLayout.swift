@@ -164,6 +164,9 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
         initialValues = ContiguousArray(builder.slots.map(\.initial))
         referenceSlots = builder.slots.indices.filter { builder.slots[$0].kind == .toOne }
         transformableSlots = builder.slots.indices.filter { builder.slots[$0].kind == .transformable }
+        transientDefaultSlots = builder.slots.indices.filter { slot in
+            !builder.slots[slot].isPersistent && !builder.slots[slot].initial.isNull
+        }
         derivedSlots = builder.slots.indices.filter { builder.slots[$0].property is NSDerivedAttributeDescription }
         inPlaceSlots = Set(transformableSlots.filter { builder.slots[$0].attribute?.noticesInPlaceChanges == true })
     }
@@ -206,6 +209,8 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
     let derivedSlots: [Int]
     /// Transformable slots whose values are compared, so that in-place changes are detected.
     let inPlaceSlots: Set<Int>
+    /// Slots of transient attributes with a default value, which no row contains.
+    let transientDefaultSlots: [Int]
 
     /// The two ends of each relationship. First used when a model is assigned to a coordinator.
     private(set) lazy var links = RelationshipLinks(layout: self)

@@ -12,6 +12,22 @@ extension NSManagedObject {
         owner?.setValue(value, forKey: last)
     }
 
+    /// The object whose property is the last key of a path, and that key. A path through a missing object is a programmer error,
+    /// because there is nothing to change.
+    final func end(ofKeyPath keyPath: String) -> (owner: NSManagedObject, key: String) {
+        if field(of: keyPath) != nil { return (self, keyPath) }
+        let steps = keyPath.split(separator: ".").map(String.init)
+        var owner = self
+        for step in steps.dropLast() {
+            guard let next = owner.value(forKey: step) as? NSManagedObject else {
+                preconditionFailure(
+                    "\(owner.entity.name ?? "").\(step) has no object, so “\(keyPath)” cannot be changed.")
+            }
+            owner = next
+        }
+        return (owner, steps.last ?? keyPath)
+    }
+
     final func relationshipSet(forKey key: String) -> RelationshipSet {
         let primitive = primitiveProperty(of: key)
         guard case .toMany(let index)? = field(of: primitive ?? key) else {

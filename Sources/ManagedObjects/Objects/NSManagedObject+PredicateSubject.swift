@@ -14,6 +14,12 @@ extension NSManagedObject: PredicateSubject {
         default:
             if let property = registeredProperty(key) { return property.value(self) }
             if let name = property(ofPrimitiveKey: key) { return primitiveValue(forKey: name) }
+            state.insert(.askedForUndefinedKey)
+            let value = value(forUndefinedKey: key)
+            if state.contains(.askedForUndefinedKey) {
+                state.remove(.askedForUndefinedKey)
+                return value
+            }
             throw CocoaError(
                 .keyValueValidation,
                 userInfo: [NSLocalizedDescriptionKey: "\(entity.name ?? "") has no property \"\(key)\"."])

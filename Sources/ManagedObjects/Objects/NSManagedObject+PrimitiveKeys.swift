@@ -10,4 +10,11 @@ extension NSManagedObject {
         guard let first = name.first, !first.isLowercase else { return nil }
         return [first.lowercased() + name.dropFirst(), String(name)].first { field(of: $0) != nil }
     }
+
+    /// The property whose setter a key with an uppercase letter has too, as `Date` has that of `date`; nil if there is none.
+    final func property(withSetterOf key: String) -> String? {
+        guard let first = key.first, first.isUppercase else { return nil }
+        let name = first.lowercased() + key.dropFirst()
+        return field(of: name) == nil ? nil : name
+    }
 }

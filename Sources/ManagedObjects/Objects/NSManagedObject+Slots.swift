@@ -29,6 +29,12 @@ extension NSManagedObject {
         originSlot = -1
     }
 
+    /// Ends the fault of an object whose row is known. Transient attributes, which the row does not contain, get their defaults.
+    final func becomeRealised() {
+        state.insert(.realised)
+        for slot in layout.transientDefaultSlots { setCommittedValue(slot, to: layout.initialValues[slot]) }
+    }
+
     /// The cell of a slot, if the object's values are those of its row. Realises a fault.
     @inline(__always)
     final func rowCell(_ slot: Int) -> RowPage.Cell? {

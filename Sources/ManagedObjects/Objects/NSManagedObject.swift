@@ -254,6 +254,8 @@ open class NSManagedObject: NSObject {
         guard let field = field(of: key) else {
             if setRegisteredProperty(key, to: value) { return }
             if let name = property(ofPrimitiveKey: key) { return setPrimitiveValue(value, forKey: name) }
+            // Key-value coding sets `Date` by the method `setDate:`, which is also that of `date`.
+            if let name = property(withSetterOf: key) { return setValue(value, forKey: name) }
             return setValue(value, forUndefinedKey: key)
         }
         do {
@@ -302,8 +304,37 @@ open class NSManagedObject: NSObject {
         return relationshipOrderedSet(forKey: key)
     }
 
+    /// A to-many relationship at the end of a path of to-one relationships, as a set. Changing the set changes the relationship.
+    open func mutableSetValue(forKeyPath keyPath: String) -> NSMutableSet {
+        let (owner, key) = end(ofKeyPath: keyPath)
+        return owner.mutableSetValue(forKey: key)
+    }
+
+    /// An ordered to-many relationship at the end of a path of to-one relationships, as an ordered set. Changing the set changes the
+    /// relationship.
+    open func mutableOrderedSetValue(forKeyPath keyPath: String) -> NSMutableOrderedSet {
+        let (owner, key) = end(ofKeyPath: keyPath)
+        return owner.mutableOrderedSetValue(forKey: key)
+    }
+
+    /// The array of an attribute as a mutable array. Changing the array sets the attribute to an array with the change.
+    open func mutableArrayValue(forKey key: String) -> NSMutableArray {
+        checkQueue()
+        return AttributeArray(owner: self, key: key)
+    }
+
+    /// The array of an attribute at the end of a path of to-one relationships, as a mutable array.
+    open func mutableArrayValue(forKeyPath keyPath: String) -> NSMutableArray {
+        let (owner, key) = end(ofKeyPath: keyPath)
+        return owner.mutableArrayValue(forKey: key)
+    }
+
     /// Called for a key that is not a property of the entity. Stops the program unless a subclass overrides it.
     open func value(forUndefinedKey key: String) -> Any? {
+        if state.contains(.askedForUndefinedKey) {
+            state.remove(.askedForUndefinedKey)
+            return nil
+        }
         preconditionFailure("\(entity.name ?? "") has no property \"\(key)\".")
     }
 

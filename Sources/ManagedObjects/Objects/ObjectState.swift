@@ -34,4 +34,6 @@ struct ObjectState: OptionSet {
     static let metAgain = ObjectState(rawValue: 8192)
     /// Relationships were set by their primitive values: see `PrimitiveEdits`.
     static let setPrimitively = ObjectState(rawValue: 16384)
+    /// A predicate asks for a key that is not a property: `value(forUndefinedKey:)` may not stop the program.
+    static let askedForUndefinedKey = ObjectState(rawValue: 32768)
 }

@@ -11,31 +11,33 @@ open class NSComparisonPredicate: NSPredicate {
     }
 
     /// Creates a comparison of two expressions.
-    public convenience init(
+    public init(
         leftExpression lhs: NSExpression, rightExpression rhs: NSExpression, modifier: Modifier, type: Operator,
         options: Options = []
     ) {
         // A custom selector has no name here, so no value has the method.
         let operation = ComparisonOperator(number: type.rawValue, selector: "")
-        self.init(
-            ComparisonNode(
-                lhs.node, operation ?? .equalTo, rhs.node, modifier: ComparisonModifier(modifier),
-                options: ComparisonOptions(rawValue: options.rawValue)))
+        comparison = ComparisonNode(
+            lhs.node, operation ?? .equalTo, rhs.node, modifier: ComparisonModifier(modifier),
+            options: ComparisonOptions(rawValue: options.rawValue))
+        super.init(stating: .comparison(comparison))
     }
 
     /// Creates a comparison by a method of the left value, which takes the right value.
-    public convenience init(
+    public init(
         leftExpression lhs: NSExpression, rightExpression rhs: NSExpression, customSelector selector: Selector
     ) {
-        self.init(ComparisonNode(lhs.node, .customSelector(selector.name), rhs.node))
+        comparison = ComparisonNode(lhs.node, .customSelector(selector.name), rhs.node)
+        super.init(stating: .comparison(comparison))
     }
 
     /// Reads a comparison from an archive; nil if the archive contains none.
-    public required convenience init?(coder: NSCoder) {
+    public required init?(coder: NSCoder) {
         guard let format = PredicateCoding.format(in: coder),
             case .comparison(let comparison)? = try? PredicateParser.parse(format)
         else { return nil }
-        self.init(comparison)
+        self.comparison = comparison
+        super.init(stating: .comparison(comparison))
     }
 
     /// How the two sides are compared.

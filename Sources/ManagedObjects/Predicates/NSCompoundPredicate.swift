@@ -8,14 +8,14 @@ open class NSCompoundPredicate: NSPredicate {
     }
 
     /// Joins predicates. NOT takes the first one; passing none is a programmer error.
-    public convenience init(type: LogicalType, subpredicates: [NSPredicate]) {
+    public init(type: LogicalType, subpredicates: [NSPredicate]) {
         let parts = subpredicates.map(\.embeddedNode)
         switch type {
-        case .and: self.init(stating: .and(parts))
-        case .or: self.init(stating: .or(parts))
+        case .and: super.init(stating: .and(parts))
+        case .or: super.init(stating: .or(parts))
         case .not:
             guard let part = parts.first else { preconditionFailure("A NOT predicate needs a subpredicate.") }
-            self.init(stating: .not(part))
+            super.init(stating: .not(part))
         }
     }
 
@@ -35,12 +35,10 @@ open class NSCompoundPredicate: NSPredicate {
     }
 
     /// Reads a compound predicate from an archive; nil if the archive contains none.
-    public required convenience init?(coder: NSCoder) {
-        guard let format = PredicateCoding.format(in: coder), let node = try? PredicateParser.parse(format) else {
-            return nil
-        }
+    public required init?(coder: NSCoder) {
+        super.init(coder: coder)
         switch node {
-        case .and, .or, .not: self.init(stating: node)
+        case .and, .or, .not: break
         case .constant, .comparison, .opaque: return nil
         }
     }

@@ -22,11 +22,12 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, SelfReplacing {
 
     /// Creates an expression that consists of its kind only: the evaluated object, or any key. Passing another kind is
     /// a programmer error.
-    public convenience init(expressionType type: ExpressionType) {
+    public init(expressionType type: ExpressionType) {
+        ownType = type
         switch type {
-        case .evaluatedObject: self.init(stating: .evaluatedObject)
-        case .anyKey: self.init(stating: .anyKey)
-        case .constantValue: self.init(stating: .constant(value: nil))
+        case .evaluatedObject: node = .evaluatedObject
+        case .anyKey: node = .anyKey
+        case .constantValue: node = .constant(value: nil)
         default: preconditionFailure("An expression of the type \(type) cannot be created from its type alone.")
         }
     }
@@ -218,9 +219,10 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, SelfReplacing {
     public static var supportsSecureCoding: Bool { true }
 
     /// Reads an expression written by ``encode(with:)``; nil if the archive contains none.
-    public required convenience init?(coder: NSCoder) {
+    public required init?(coder: NSCoder) {
         guard let node = Self.node(in: coder) else { return nil }
-        self.init(replacedBy: { Self.expression(stating: node) as? Self })
+        self.node = node
+        ownType = ExpressionType(of: node)
     }
 
     /// The content of an archived expression; nil if the archive contains none.

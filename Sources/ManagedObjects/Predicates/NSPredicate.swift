@@ -17,15 +17,26 @@ open class NSPredicate: Foundation.NSPredicate, NSSecureCoding, SelfReplacing {
         super.init(value: true)
     }
 
+    /// A predicate that is always true, for subclasses that override the evaluation.
+    public init() {
+        node = .constant(true)
+        evaluation = PredicateEvaluation(of: node)
+        super.init(value: true)
+    }
+
     /// A predicate that is always true, or always false.
-    public override convenience init(value: Bool) {
-        self.init(stating: .constant(value))
+    public override init(value: Bool) {
+        node = .constant(value)
+        evaluation = PredicateEvaluation(of: node)
+        super.init(value: value)
     }
 
     /// Creates a predicate with a closure, which takes the object and the substitution variables. It cannot be
     /// translated to SQL: a fetch from an SQLite store with it fails.
-    public override convenience init(block: @escaping (Any?, [String: Any]?) -> Bool) {
-        self.init(stating: .opaque(BlockPredicate(block: block)))
+    public override init(block: @escaping (Any?, [String: Any]?) -> Bool) {
+        node = .opaque(BlockPredicate(block: block))
+        evaluation = PredicateEvaluation(of: node)
+        super.init(value: true)
     }
 
     // MARK: - Formats
@@ -168,11 +179,13 @@ open class NSPredicate: Foundation.NSPredicate, NSSecureCoding, SelfReplacing {
     public static var supportsSecureCoding: Bool { true }
 
     /// Reads a predicate written by ``encode(with:)``; nil if the archive contains none.
-    public required convenience init?(coder: NSCoder) {
+    public required init?(coder: NSCoder) {
         guard let format = PredicateCoding.format(in: coder), let node = try? PredicateParser.parse(format) else {
             return nil
         }
-        self.init(replacedBy: { Self.predicate(stating: node) as? Self })
+        self.node = node
+        evaluation = PredicateEvaluation(of: node)
+        super.init(value: true)
     }
 
     /// Encodes the predicate's format. Fails for a predicate that has none, such as a closure or a constant object.

@@ -123,9 +123,9 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {  // because a 
         context.perform { block(context) }
     }
 
-    /// Runs a block on the queue of a new context and returns its result.
+    /// Runs a block on the queue of a new context and returns its result, in the isolation of the caller.
     public func performBackgroundTask<T, E: Error>(
-        _ block: @escaping (NSManagedObjectContext) throws(E) -> T
+        isolation: isolated (any Actor)? = #isolation, _ block: @escaping (NSManagedObjectContext) throws(E) -> T
     ) async throws(E) -> T {
         let context = newBackgroundContext()
         return try await context.perform { () throws(E) -> T in try block(context) }

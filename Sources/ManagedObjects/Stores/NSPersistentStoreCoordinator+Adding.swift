@@ -115,7 +115,7 @@ extension NSPersistentStoreCoordinator {
     /// The location of the store: a unique location for a store in memory without one.
     private final func location(of url: URL?, type: String) throws -> URL {
         // An SQLite store at /dev/null is in memory too; several stores may have this location.
-        let isUnique = type == NSInMemoryStoreType || url?.path == "/dev/null"
+        let isUnique = type == NSInMemoryStoreType || url.map(SQLiteFile.isMemory) == true
         if let url, isUnique || !entries.contains(where: { Self.isSame($0.store.url, url) }) { return url }
         if let url {
             throw CocoaError(.persistentStoreOpen, "The coordinator has the store already.", url: url)

@@ -78,7 +78,7 @@ extension NSPersistentStoreCoordinator {
     /// See the public method of the class.
     final func destroyStore(at url: URL, ofType storeType: String, options: [AnyHashable: Any]?) throws {
         // Stores in memory have no files; their content is released when they are removed.
-        if storeType == NSInMemoryStoreType { return }
+        if storeType == NSInMemoryStoreType || storeType == NSSQLiteStoreType && SQLiteFile.isMemory(url) { return }
         if try StoreClasses.shared.storeClass(ofType: storeType, url: url).destroyStore(at: url) { return }
         try requireFiles(type: storeType, url: url)
         if try StoreClasses.shared.storeClass(ofType: storeType, url: url) is FileStore.Type {

@@ -8,11 +8,13 @@ extension NSPersistentStoreCoordinator {
         try isOnQueue ? block() : queue.sync(execute: block)
     }
 
-    /// Runs a block on the coordinator's queue and returns its result.
-    public func perform<T, E: Error>(_ block: @escaping () throws(E) -> T) async throws(E) -> T {
+    /// Runs a block on the coordinator's queue and returns its result, in the isolation of the caller.
+    public func perform<T, E: Error>(
+        isolation: isolated (any Actor)? = #isolation, _ block: @escaping () throws(E) -> T
+    ) async throws(E) -> T {
         nonisolated(unsafe) let block = block  // because the block is run once, on the queue
         nonisolated(unsafe) var result: Result<T, E>?  // because it is read after the queue has set it
-        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+        await withCheckedContinuation(isolation: isolation) { (continuation: CheckedContinuation<Void, Never>) in
             queue.async {
                 do throws(E) {
                     result = .success(try block())

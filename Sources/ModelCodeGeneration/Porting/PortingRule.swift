@@ -75,7 +75,7 @@ public struct PortingRule: Sendable, Hashable {
         PortingRule("override convenience init(context", requiredInitializer),
         PortingRule("override init(managedObjectModel", requiredInitializer),
         PortingRule(
-            "NSPersistentCloudKitContainer",
+            "NSPersistentCloudKitContainer(",
             "CloudKit is Apple's: use `NSPersistentContainer` behind `#if !canImport(CloudKit)`."),
         PortingRule("NSCoreDataCoreSpotlightDelegate", onlyWith("CoreSpotlight")),
     ]

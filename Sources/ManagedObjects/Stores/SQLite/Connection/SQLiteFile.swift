@@ -10,8 +10,13 @@ struct SQLiteFile: Sendable {
 
     var path: String { url.path }
 
-    /// Whether a location denotes a store in memory, as `/dev/null` does.
-    static func isMemory(_ url: URL) -> Bool { url.isFileURL && url.path == "/dev/null" }
+    /// Whether a location denotes a store in memory, as `/dev/null` does, and with it each location below it: apps write
+    /// `/dev/null/NAME.sqlite`.
+    static func isMemory(_ url: URL) -> Bool {
+        guard url.isFileURL else { return false }
+        let path = url.path
+        return path == "/dev/null" || path.hasPrefix("/dev/null/")
+    }
 
     var exists: Bool { FileManager.default.fileExists(atPath: path) }
 

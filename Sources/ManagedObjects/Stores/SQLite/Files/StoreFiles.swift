@@ -42,8 +42,8 @@ struct StoreFiles {
     }
 
     /// Empties the database, which connections that have it open notice, and removes the other files. The file of
-    /// the database stays, as with Apple's framework; a store can be added there again. Where there is no file, an empty
-    /// one is created if the folder exists.
+    /// the database stays, with an empty log and an empty shared memory, as with Apple's framework: programs remove all three and
+    /// expect that they exist. A store can be added there again. Where there is no file, empty ones are created if the folder exists.
     ///
     /// - Parameter forced: Whether to empty files that are not a database or are in use.
     func destroy(forced: Bool) throws {
@@ -63,6 +63,8 @@ struct StoreFiles {
         for path in companions + folder where FileManager.default.fileExists(atPath: path) {
             try FileManager.default.removeItem(atPath: path)
         }
+        guard exists else { return }
+        for name in ["-wal", "-shm"] { try Data().write(to: URL(fileURLWithPath: path + name)) }
     }
 
     /// Removes the companion files of SQLite. To be called only if there is no store, or if the store is locked and has

@@ -1,0 +1,216 @@
+import CoreData
+import Testing
+
+/// What data layers of apps rely on, each with the code that does.
+@Suite struct PortedBehaviourTests {
+    private func model() -> NSManagedObjectModel {
+        let note = DiaryModel.entity("Note", NSManagedObject.self)
+        let folder = DiaryModel.entity("Folder", NSManagedObject.self)
+        let draft = DiaryModel.attribute("draft", .booleanAttributeType)
+        draft.isTransient = true
+        draft.defaultValue = true
+        note.properties = [
+            DiaryModel.attribute("title", .stringAttributeType), DiaryModel.attribute("date", .dateAttributeType),
+            draft,
+        ]
+        let words = DiaryModel.attribute("words", .transformableAttributeType)
+        words.valueTransformerName = "NSSecureUnarchiveFromDataTransformer"
+        folder.properties = [DiaryModel.attribute("name", .stringAttributeType), words]
+        DiaryModel.relate(
+            folder, "notes", (0, true, .nullifyDeleteRule), note, "folder", (1, false, .nullifyDeleteRule))
+        DiaryModel.relate(
+            folder, "pinned", (0, false, .nullifyDeleteRule), note, "pinboard", (1, false, .nullifyDeleteRule))
+        let model = NSManagedObjectModel()
+        model.entities = [note, folder]
+        return model
+    }
+
+    // MARK: - Stores
+
+    /// Stores in memory of tests: `URL(fileURLWithPath: "/dev/null").appendingPathComponent("NAME")`, as shown in "Core Data: Sundries
+    /// and maxims", WWDC 2018, and used by DuckDuckGo's and WooCommerce's tests.
+    @Test func locationsBelowDevNullAreInMemory() throws {
+        let url = URL(fileURLWithPath: "/dev/null").appendingPathComponent("Notes.sqlite")
+        let model = model()
+        for _ in 0..<2 {
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            let store = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+            #expect(store.url == url)
+            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            context.persistentStoreCoordinator = coordinator
+            #expect(try context.all("Note").isEmpty)
+            _ = context.insert("Note", ["title": "a"])
+            try context.save()
+            #expect(try context.all("Note").count == 1)
+            try coordinator.destroyPersistentStore(at: url, ofType: NSSQLiteStoreType)
+        }
+        let description = NSPersistentStoreDescription(url: url)
+        let container = NSPersistentContainer(name: "Notes", managedObjectModel: model)
+        container.persistentStoreDescriptions = [description]
+        container.loadPersistentStores { #expect($1 == nil) }
+        #expect(container.persistentStoreCoordinator.persistentStores.count == 1)
+    }
+
+    /// CareKit, `OCKStore.delete()`, destroys the store, then removes its file, `-wal` and `-shm`, and throws if one is missing.
+    /// https://github.com/carekit-apple/CareKit
+    @Test func aDestroyedStoreLeavesItsThreeFiles() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = folder.appendingPathComponent("Care.sqlite")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
+        for round in 0..<2 {
+            let store = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            context.persistentStoreCoordinator = coordinator
+            #expect(try context.all("Note").isEmpty)
+            _ = context.insert("Note", ["title": "a"])
+            try context.save()
+            try coordinator.remove(store)
+            try coordinator.destroyPersistentStore(at: url, ofType: NSSQLiteStoreType)
+            if round == 0 { continue }  // The store is added again beside the files that were left.
+            for suffix in ["", "-wal", "-shm"] { try FileManager.default.removeItem(atPath: url.path + suffix) }
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    }
+
+    // MARK: - Objects
+
+    /// "Core Data Programming Guide", Non-Standard Persistent Attributes: a transient property is not fetched; CoreStore and CareKit
+    /// expect the default value that its description states.
+    @Test func transientAttributesHaveTheirDefaultsAgain() throws {
+        let diary = try Diary(model: model())
+        let context = diary.context()
+        let note = context.insert("Note", ["title": "a"])
+        #expect(note.value(forKey: "draft") as? Bool == true)
+        note.setValue(false, forKey: "draft")
+        try context.save()
+        #expect(note.value(forKey: "draft") as? Bool == false)
+        context.refresh(note, mergeChanges: false)
+        #expect(note.value(forKey: "draft") as? Bool == true)
+        #expect(!note.hasChanges && note.changedValues().isEmpty)
+        note.setValue(false, forKey: "draft")
+        context.reset()
+        let fetched = try #require(try context.all("Note").first)
+        #expect(fetched.value(forKey: "draft") as? Bool == true)
+        fetched.setValue("b", forKey: "title")
+        #expect(fetched.changedValues().keys.sorted() == ["title"])
+        #expect(fetched.value(forKey: "draft") as? Bool == true)
+        try context.save()
+        #expect(fetched.value(forKey: "title") as? String == "b")
+        let child = diary.context(of: context)
+        let seen = try #require(try child.performAndWait { try child.all("Note").first })
+        child.performAndWait { #expect(seen.value(forKey: "draft") as? Bool == true) }
+    }
+
+    /// `existingObject(with:)`: "If there is no managed object registered … this method throws."
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/existingobject(with:)
+    @Test func anObjectThatWasDeletedBeforeItsFirstSaveDoesNotExist() throws {
+        let diary = try Diary(model: model())
+        let context = diary.context()
+        let note = context.insert("Note")
+        let temporary = note.objectID
+        context.delete(note)
+        try context.save()
+        #expect(throws: CocoaError.self) { try context.existingObject(with: temporary) }
+        let second = context.insert("Note")
+        try context.obtainPermanentIDs(for: [second])
+        context.delete(second)
+        #expect(throws: CocoaError.self) { try context.existingObject(with: second.objectID) }
+        try context.save()
+        #expect(throws: CocoaError.self) { try context.existingObject(with: second.objectID) }
+        let third = context.insert("Note")
+        try context.save()
+        context.delete(third)
+        try context.save()
+        #expect(throws: CocoaError.self) { try context.existingObject(with: third.objectID) }
+        let child = diary.context(of: context)
+        try child.performAndWait {
+            let fourth = child.insert("Note")
+            child.delete(fourth)
+            try child.save()
+            #expect(throws: CocoaError.self) { try child.existingObject(with: fourth.objectID) }
+        }
+    }
+
+    // MARK: - Key-value coding
+
+    /// Key-Value Coding Programming Guide, "Accessing Collection Properties" and "Search Pattern for the Basic Setter".
+    /// https://developer.apple.com/library/archive/documentation/Cocoa/Conceptual/KeyValueCoding/SearchImplementation.html
+    @Test func collectionsAreChangedThroughPaths() throws {
+        let diary = try Diary(model: model())
+        let context = diary.context()
+        let folder = context.insert("Folder", ["name": "f", "words": ["a"] as NSArray])
+        let note = context.insert("Note", ["folder": folder])
+        let other = context.insert("Note", ["title": "other"])
+        try context.save()
+        note.mutableOrderedSetValue(forKeyPath: "folder.notes").add(other)
+        #expect(other.value(forKey: "folder") as? NSManagedObject === folder)
+        note.mutableSetValue(forKeyPath: "folder.pinned").add(note)
+        #expect(note.value(forKey: "pinboard") as? NSManagedObject === folder)
+        #expect(folder.mutableSetValue(forKeyPath: "pinned").count == 1)
+        note.mutableArrayValue(forKeyPath: "folder.words").add("b")
+        let words = folder.mutableArrayValue(forKey: "words")
+        words.insert("c", at: 0)
+        words.removeObject(at: 1)
+        #expect(words.count == 2)
+        try context.save()
+        context.refresh(folder, mergeChanges: false)
+        #expect(folder.value(forKey: "words") as? [String] == ["c", "b"])
+    }
+
+    /// The setter `setDate:` is found for the keys `date` and `Date`.
+    @Test func aSetterIsFoundForAnUppercaseKey() throws {
+        let diary = try Diary(model: model())
+        let note = diary.context().insert("Note")
+        let date = Date(timeIntervalSinceReferenceDate: 1)
+        note.setValue(date, forKey: "Date")
+        #expect(note.value(forKey: "date") as? Date == date)
+    }
+
+    private final class Lenient: NSManagedObject {
+        override func value(forUndefinedKey key: String) -> Any? { key == "missing" ? "found" : nil }
+    }
+
+    /// `valueForUndefinedKey:`: "Subclasses can override this method to return an alternate value for undefined keys."
+    /// https://developer.apple.com/documentation/objectivec/nsobject-swift.class/value(forundefinedkey:)
+    @Test func undefinedKeysOfPathsAreAskedForToo() throws {
+        let model = model()
+        model.entitiesByName["Folder"]?.managedObjectClassName = NSStringFromClass(Lenient.self)
+        let diary = try Diary(model: model)
+        let context = diary.context()
+        let folder = context.insert("Folder")
+        let note = context.insert("Note", ["folder": folder])
+        #expect(folder.value(forKeyPath: "missing") as? String == "found")
+        #expect(note.value(forKeyPath: "folder.missing") as? String == "found")
+        #expect(note.value(forKeyPath: "folder.absent") == nil)
+        #expect(NSPredicate(format: "folder.missing == 'found'").evaluate(with: note))
+        #expect(throws: (any Error).self) {
+            try NSPredicate(format: "missing == 'found'").evaluation(with: note)
+        }
+    }
+
+    /// CareKit and others ask for the class: `container is NSPersistentCloudKitContainer`.
+    @Test func codeThatAsksForCloudKitCompiles() {
+        let container = NSPersistentContainer(name: "Notes", managedObjectModel: model())
+        #expect(!(container is NSPersistentCloudKitContainer))
+        #expect((container as? NSPersistentCloudKitContainer) == nil)
+    }
+
+    // MARK: - Actors
+
+    /// `perform(schedule:_:)` from the main actor, with values that are not `Sendable`; see also Tests/Isolation.
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/perform(schedule:_:)
+    @MainActor @Test func theMainActorPerformsBlocks() async throws {
+        let diary = try Diary(model: model())
+        let context = diary.context()
+        let values: [String: Any] = ["title": "a"]
+        let note = await context.perform { context.insert("Note", values) }
+        try await context.perform { try context.save() }
+        let title = await context.perform { note.value(forKey: "title") as? String }
+        #expect(title == "a")
+        MainActor.assertIsolated()
+        let coordinator = diary.coordinator
+        #expect(await coordinator.perform { coordinator.persistentStores }.count == 1)
+    }
+}
