@@ -1,0 +1,2 @@
+// The module for `import OSLog`: everything is in `os`.
+@_exported import os
