@@ -13,6 +13,8 @@
         let files: [SourceFile]
         /// The classes by module and name; nil for a name that several classes of a module have.
         private var classes: [String: Class?] = [:]
+        /// The names of types with `@NSManaged` properties.
+        private var managedTypes: Set<String> = []
         /// The names of all types of the package.
         private(set) var types: Set<String> = []
         /// The types of properties by `Class.property`.
@@ -24,11 +26,18 @@
         /// The numbers of parameters of methods by `Class.method`.
         private(set) var parameterCounts: [String: Int] = [:]
 
-        init(_ files: [SourceFile]) {
+        /// The folders of modules with a model among their files.
+        let modulesWithModels: Set<String>
+        /// The files that a pass of a rewrite examines, by their index.
+        private var examined: [Int]
+
+        /// - Parameter examined: The files that a pass examines; nil means all.
+        init(_ files: [SourceFile], modulesWithModels: Set<String> = [], examining examined: Set<Int>? = nil) {
             self.files = files
+            self.modulesWithModels = modulesWithModels
+            self.examined = examined?.sorted() ?? Array(files.indices)
             for (index, file) in files.enumerated() {
-                let collector = Collector()
-                collector.walk(file.tree)
+                let collector = file.declarations
                 for declaration in collector.classes {
                     let key = Self.key(declaration.name.text, module: file.module)
                     classes.updateValue(
@@ -44,6 +53,35 @@
             classes[Self.key(name, module: module)] ?? nil
         }
 
+        /// Lets the next pass examine all files.
+        mutating func examineAll() { examined = Array(files.indices) }
+
+        /// The files to examine that contain one of some texts, with their index. Cost: a search in each file for each text; a file
+        /// without them is not visited.
+        func files(containing texts: [String]) -> [(index: Int, file: SourceFile)] {
+            examined.map { ($0, files[$0]) }.filter { _, file in texts.contains(where: file.contains) }
+        }
+
+        /// Whether a class of a module is one of managed objects: it inherits from `NSManagedObject`, or has `@NSManaged` properties,
+        /// here or in its superclasses of the same module.
+        func isManaged(_ name: String, module: String) -> Bool {
+            classDeclaration(name, module: module).map { isManaged($0.declaration, module: module) } ?? false
+        }
+
+        /// Whether a class is one of managed objects.
+        func isManaged(_ declaration: ClassDeclSyntax, module: String) -> Bool {
+            var next: ClassDeclSyntax? = declaration
+            // A class that inherits from itself does not compile, but may be read.
+            var visited: Set<String> = []
+            while let current = next, visited.insert(current.name.text).inserted {
+                let superclass = current.inheritanceClause?.inheritedTypes.first?.type.trimmedDescription
+                if superclass == "NSManagedObject" || superclass == "CoreData.NSManagedObject" { return true }
+                if managedTypes.contains(current.name.text) { return true }
+                next = superclass.flatMap { classDeclaration($0, module: module)?.declaration }
+            }
+            return false
+        }
+
         private static func key(_ name: String, module: String) -> String { module + "\0" + name }
 
         private mutating func add(_ declaration: DeclSyntax, to type: String) {
@@ -52,6 +90,7 @@
             }
             guard let variable = declaration.as(VariableDeclSyntax.self) else { return }
             let objectiveCName = variable.attributes.objectiveCName
+            if variable.attributes.named("NSManaged") != nil { managedTypes.insert(type) }
             for binding in variable.bindings {
                 let key = type + "." + binding.pattern.trimmedDescription
                 propertyTypes[key] = binding.typeAnnotation?.type.trimmedDescription
@@ -60,11 +99,19 @@
             }
         }
 
-        /// Collects the types and their members.
-        private final class Collector: CompiledCodeVisitor {
+        /// Collects the types of a file and their members.
+        final class Collector: CompiledCodeVisitor {
             var classes: [ClassDeclSyntax] = []
             var types: Set<String> = []
             var members: [(type: String, declaration: DeclSyntax)] = []
+            /// The modules that the file imports, and its attributes.
+            var imports: Set<String> = []
+            var attributes: Set<String> = []
+
+            init(_ tree: SourceFileSyntax) {
+                super.init()
+                walk(tree)
+            }
 
             private func add(_ name: String, _ block: MemberBlockSyntax) -> SyntaxVisitorContinueKind {
                 members += block.members.map { (name, $0.decl) }
@@ -75,6 +122,16 @@
                 classes.append(node)
                 types.insert(node.name.text)
                 return add(node.name.text, node.memberBlock)
+            }
+
+            override func visit(_ node: ImportDeclSyntax) -> SyntaxVisitorContinueKind {
+                imports.insert(node.path.first?.name.text ?? "")
+                return .visitChildren
+            }
+
+            override func visit(_ node: AttributeSyntax) -> SyntaxVisitorContinueKind {
+                attributes.insert(node.attributeName.trimmedDescription)
+                return .visitChildren
             }
 
             override func visit(_ node: StructDeclSyntax) -> SyntaxVisitorContinueKind {

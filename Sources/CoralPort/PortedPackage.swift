@@ -8,6 +8,9 @@
         private(set) var files: [SourceFile] = []
         /// Sentences about the files that are not rewritten, sorted by path.
         package private(set) var omissions: [String] = []
+        private var manifests: [PackageManifest] = []
+        private var models: [URL] = []
+        private var modulesWithModels: Set<String> = []
 
         /// The maximum size in bytes of a file that is rewritten. Larger files are assumed to be generated.
         static let largestFile = 4 << 20
@@ -16,7 +19,9 @@
         ///
         /// - Throws: ``PortError`` if a file cannot be read or is not UTF-8.
         package init(below folder: URL) throws {
-            for url in PortingFinding.swiftFiles(below: folder) where url.lastPathComponent != "Package.swift" {
+            models = Self.models(below: folder)
+            modulesWithModels = Set(models.map { SourceModule.folder(of: $0, below: folder) })
+            for url in PortingFinding.swiftFiles(below: folder) {
                 if let size = FileStatus(url.path)?.byteCount, size > Self.largestFile {
                     omissions.append("\(url.path) is larger than 4 MiB and is not rewritten.")
                     continue
@@ -24,6 +29,10 @@
                 let text = try SourceText(contentsOf: url)
                 if text.isDeep {
                     omissions.append("\(url.path) is nested too deeply and is not rewritten.")
+                    continue
+                }
+                if url.lastPathComponent == "Package.swift" {
+                    manifests.append(PackageManifest(SourceFile(text, url: url, module: "")))
                     continue
                 }
                 add(SourceFile(text, url: url, module: SourceModule.folder(of: url, below: folder)))
@@ -45,26 +54,50 @@
         /// Rewrites the files. The order matters: rewrites that move declarations run before those that change attributes, and
         /// imports are added last.
         ///
-        /// - Parameter usesMacro: Whether classes with `@NSManaged` become classes with `@Managed`. Otherwise they stay, and the
-        ///   build plugin writes the accessors.
-        package mutating func rewrite(usesMacro: Bool = false) {
+        /// - Parameters:
+        ///   - usesMacro: Whether classes with `@NSManaged` become classes with `@Managed`. Otherwise they stay, and the
+        ///     build plugin writes the accessors.
+        ///   - checkout: The folder of this package, which the manifests then name; nil leaves the manifests unchanged.
+        package mutating func rewrite(usesMacro: Bool = false, checkout: URL? = nil) {
             let rewrites: [any Rewrite] =
                 [
-                    KeyPathRewrite(), SetLiteralRewrite(), RequestCastRewrite(), ClassForCoderRewrite(),
+                    FoundationRewrite(), AppleImportRewrite(), KeyPathRewrite(), SetLiteralRewrite(),
+                    RequestCastRewrite(), ClassForCoderRewrite(),
                     ModuleNameRewrite(), SelectorRewrite(), ExpectationWaitRewrite(), RequiredInitializerRewrite(),
                     OverrideRewrite(), AmbiguousNameRewrite(),
                 ] + (usesMacro ? [ManagedClassRewrite()] : []) + [ObjectiveCAttributeRewrite(), ImportRewrite()]
+            var index = PackageIndex(files, modulesWithModels: modulesWithModels)
             for rewrite in rewrites {
-                // A pass applies replacements that do not overlap; nested ones need a pass for each level.
+                // A pass applies replacements that do not overlap; nested ones need a pass for each level, which examines only the files
+                // that the pass before has changed.
                 for _ in 0..<16 {
-                    let edits = rewrite.edits(in: PackageIndex(files)).edits
+                    let edits = rewrite.edits(in: index).edits
                     if edits.isEmpty { break }
                     for (file, edits) in edits { files[file].apply(edits) }
+                    index = PackageIndex(files, modulesWithModels: modulesWithModels, examining: Set(edits.keys))
                 }
+                index.examineAll()
+            }
+            guard let checkout else { return }
+            for manifest in manifests.indices {
+                manifests[manifest].rewrite(for: files, models: models, checkout: checkout)
             }
         }
 
-        package var changedFiles: [SourceFile] { files.filter(\.isChanged) }
+        /// The models below a folder: a bundle of versions counts as one.
+        private static func models(below folder: URL) -> [URL] {
+            var models: [URL] = []
+            let enumerator = FileManager.default.enumerator(
+                at: folder, includingPropertiesForKeys: nil, options: [.skipsHiddenFiles])
+            while let url = enumerator?.nextObject() as? URL {
+                guard PackageManifest.modelExtensions.contains(url.pathExtension) else { continue }
+                models.append(url)
+                enumerator?.skipDescendants()
+            }
+            return models
+        }
+
+        package var changedFiles: [SourceFile] { (manifests.map(\.file) + files).filter(\.isChanged) }
 
         /// Sentences about the changes of the package's manifest that the rewritten sources require.
         package var advice: [String] {

@@ -71,8 +71,7 @@
             ]
         }
 
-        /// The conformance to `Observable` on Apple's platforms. Elsewhere `NSManagedObject` conforms already, so the compiler
-        /// does not request it.
+        /// The conformance to `Observable`, which the compiler does not request where the class or its superclass declares it.
         static func expansion(
             of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
             providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],

@@ -14,8 +14,13 @@
             discussion: """
                 Without an option the lines are listed, each with its replacement. With --fix the files are changed, the
                 changes are printed as a unified diff, and the lines that remain are listed. What is rewritten also compiles
-                on Apple's platforms. Every Swift file below the folder is read, except Package.swift, folders whose
-                names begin with a dot, and symbolic links.
+                on Apple's platforms. Every Swift file below the folder is read, except folders whose names begin with a dot,
+                and symbolic links.
+
+                In Package.swift each target that uses Core Data gets the product CoreData, and the plugin CoralModelPlugin
+                if it has a model or @NSManaged properties; targets that import os, OSLog or Combine get products of the
+                package Apple. The manifest names this package by the path --coral, or that of the checkout in which
+                coral-port was built.
 
                 Properties with @NSManaged stay as they are: the plugin CoralModelPlugin of this package implements them. With
                 --macro their classes get the macro @Managed instead.
@@ -49,6 +54,9 @@
         @Flag(name: .customLong("macro"), help: "Replace @NSManaged by the macro @Managed.")
         var usesMacro = false
 
+        @Option(name: .long, help: "The folder of the package coral, for manifests.", completion: .directory)
+        var coral: String?
+
         @Flag(name: .long, help: "Print the list of lines as JSON.")
         var json = false
 
@@ -78,10 +86,23 @@
             if !findings.isEmpty { throw ExitCode(2) }
         }
 
+        /// The folder of this package: the one given, or the one in which the program was built; nil if neither is known.
+        private var checkout: URL? {
+            if let coral { return URL(fileURLWithPath: coral) }
+            var folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+            while folder.path.count > 1 {
+                if FileManager.default.fileExists(atPath: folder.appendingPathComponent("Sources/CoralPort").path) {
+                    return folder
+                }
+                folder.deleteLastPathComponent()
+            }
+            return nil
+        }
+
         private func rewrite(_ folder: URL) throws {
             var package = try PortedPackage(below: folder)
             for omission in package.omissions { FileHandle.standardError.write(Data((omission + "\n").utf8)) }
-            package.rewrite(usesMacro: usesMacro)
+            package.rewrite(usesMacro: usesMacro, checkout: checkout)
             let files = package.changedFiles
             if fix, !allowDirty { try WorkingTree.requireCommitted(files, below: folder) }
             if fix { try package.write() }

@@ -8,7 +8,7 @@
         func edits(in package: PackageIndex) -> PackageEdits {
             var edits = PackageEdits()
             let ambiguous = AmbiguousNames(files: package.files.lazy.map { ($0.text, $0.module) })
-            for (index, file) in package.files.enumerated() {
+            for (index, file) in package.files(containing: AmbiguousNames.foundation.sorted()) {
                 let names = ambiguous.names(in: file.text, module: file.module)
                 guard !names.isEmpty else { continue }
                 let references = References()

@@ -5,7 +5,7 @@
     /// Foundation has the property for objects only. Expressions whose type the source does not show are not changed.
     struct ClassForCoderRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
-            package.edits { _ in Visitor() }
+            package.edits(containing: [".classForCoder()"]) { _ in Visitor() }
         }
 
         private final class Visitor: EditVisitor {

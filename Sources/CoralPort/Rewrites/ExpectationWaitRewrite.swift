@@ -5,7 +5,7 @@
     struct ExpectationWaitRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
             var edits = PackageEdits()
-            for (index, file) in package.files.enumerated() {
+            for (index, file) in package.files(containing: ["wait(for", "fulfillment(of"]) {
                 let waits = Waits()
                 waits.walk(file.tree)
                 for end in waits.ends { edits.add(SourceEdit(end..<end, ", timeout: 60"), to: index) }

@@ -7,9 +7,9 @@
     struct ImportRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
             var edits = PackageEdits()
-            for (index, file) in package.files.enumerated() {
+            for (index, file) in package.files(containing: [""]) {
                 var missing: [String] = []
-                let rules = Set(PortingFinding.findings(in: file.text, file: "").map(\.rule))
+                let rules = Self.rules(about: file)
                 if rules.contains(.missingImport) { missing.append("CoreData") }
                 let macros = MacroAttributes()
                 macros.walk(file.tree)
@@ -18,6 +18,12 @@
                 if rules.contains(.missingNetworking) { edits.add(networkingImport(in: file), to: index) }
             }
             return edits
+        }
+
+        /// The rules about imports that a file breaks. A file that imports Core Data and has no name of the other module is not searched.
+        private static func rules(about file: SourceFile) -> Set<PortingRule> {
+            if file.contains("import CoreData\n"), !file.contains("URL") && !file.contains("HTTP") { return [] }
+            return Set(PortingFinding.findings(in: file.text, file: "").map(\.rule))
         }
 
         /// Inserts the import of a module that exists outside Apple's platforms only.

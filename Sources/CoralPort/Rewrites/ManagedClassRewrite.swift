@@ -9,7 +9,7 @@
             var edits = PackageEdits()
             /// The classes that get the macro, by file and position.
             var managed: [Int: [Int: ClassDeclSyntax]] = [:]
-            for (index, file) in package.files.enumerated() {
+            for (index, file) in package.files(containing: ["@NSManaged"]) {
                 let extensions = Set(Extensions.all(in: file.tree).map(\.position))
                 let visitor = ManagedMembers()
                 visitor.walk(file.tree)

@@ -6,7 +6,7 @@
     /// keeps its module.
     struct ModuleNameRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
-            package.edits { _ in Visitor(declared: package.types) }
+            package.edits(containing: ["Foundation.", "CoreData."]) { _ in Visitor(declared: package.types) }
         }
 
         private final class Visitor: EditVisitor {

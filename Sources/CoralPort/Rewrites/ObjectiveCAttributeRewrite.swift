@@ -5,7 +5,7 @@
     struct ObjectiveCAttributeRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
             var edits = PackageEdits()
-            for (index, file) in package.files.enumerated() {
+            for (index, file) in package.files(containing: ["@objc"]) {
                 let visitor = Visitor(file)
                 visitor.walk(file.tree)
                 edits.add(visitor.edits, to: index)

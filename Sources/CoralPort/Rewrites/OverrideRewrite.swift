@@ -5,7 +5,7 @@
     struct OverrideRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
             var edits = PackageEdits()
-            for (index, file) in package.files.enumerated() {
+            for (index, file) in package.files(containing: ["extension"]) {
                 for source in Extensions.all(in: file.tree) where source.genericWhereClause == nil {
                     let name = source.extendedName
                     guard let target = package.classDeclaration(name, module: file.module) else { continue }
@@ -13,7 +13,7 @@
                     // An array, because filtering a collection of swift-syntax creates a new tree, whose nodes have other
                     // positions.
                     let members = Array(source.memberBlock.members).filter { item in
-                        item.decl.asProtocol((any WithModifiersSyntax).self)?.modifiers.contains("override") == true
+                        Self.belongsInClass(item.decl)
                             && !item.tokens(viewMode: .sourceAccurate).contains { hidden.contains($0.text) }
                     }
                     guard !members.isEmpty else { continue }
@@ -25,6 +25,14 @@
                 }
             }
             return edits
+        }
+    }
+
+    extension OverrideRewrite {
+        /// Whether a declaration must be in the body of a class: an override, or a required initialiser.
+        private static func belongsInClass(_ declaration: DeclSyntax) -> Bool {
+            let modifiers = declaration.asProtocol((any WithModifiersSyntax).self)?.modifiers
+            return modifiers?.contains("override") == true || modifiers?.contains("required") == true
         }
     }
 

@@ -10,7 +10,7 @@
 
         func edits(in package: PackageIndex) -> PackageEdits {
             var edits = PackageEdits()
-            for (index, file) in package.files.enumerated() {
+            for (index, file) in package.files(containing: ["NSFetchRequest<"]) {
                 for cast in Casts.all(in: file.tree) {
                     guard cast.mark != nil, cast.type.trimmedDescription.hasPrefix("NSFetchRequest<") else { continue }
                     if let edit = edit(of: cast, in: file) { edits.add(edit, to: index) }

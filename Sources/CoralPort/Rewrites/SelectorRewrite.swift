@@ -5,7 +5,7 @@
     /// notifications with a selector becomes one with a closure outside Apple's platforms.
     struct SelectorRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
-            package.edits { file in Visitor(package, file) }
+            package.edits(containing: ["#selector"]) { file in Visitor(package, file) }
         }
 
         private final class Visitor: EditVisitor {

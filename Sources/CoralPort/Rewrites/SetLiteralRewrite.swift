@@ -7,7 +7,7 @@
         func edits(in package: PackageIndex) -> PackageEdits {
             var edits = PackageEdits()
             let sets = SetProperties(texts: package.files.lazy.map(\.text))
-            for (index, file) in package.files.enumerated() {
+            for (index, file) in package.files(containing: ["NSSet", "= ["]) {
                 let assignments = LiteralAssignments()
                 assignments.walk(file.tree)
                 for (name, array) in assignments.found where sets.contains(name) {

@@ -2,7 +2,7 @@
 /// module of such a type, because Foundation is imported with Core Data here.
 package struct AmbiguousNames {
     /// Types that were added to Foundation after packages had declared types with the same names.
-    private static let foundation: Set<String> = [
+    package static let foundation: Set<String> = [
         "AttributedString", "Expression", "InflectionRule", "KeyPathComparator", "Morphology", "Predicate",
         "PredicateExpressions", "SortComparator", "SortDescriptor", "SortOrder", "TermOfAddress",
     ]

@@ -19,7 +19,8 @@ public struct PortingFinding: Sendable, Hashable {
 
     /// The findings in every Swift file below a folder, sorted by path. Folders whose names begin with a dot are
     /// skipped, and symbolic links are not followed. `@NSManaged` is no finding in a package whose manifest names the plugin
-    /// CoralModelPlugin, which implements it. Cost: every file is read once.
+    /// CoralModelPlugin, which implements it, and otherwise one for each module. What the package `Apple` declares is none where
+    /// the manifest names its products. Cost: every file is read once.
     ///
     /// - Throws: A Foundation error when a file cannot be read.
     public static func findings(below folder: URL) throws -> [PortingFinding] {
@@ -30,10 +31,19 @@ public struct PortingFinding: Sendable, Hashable {
         }
         let ambiguous = AmbiguousNames(files: files.lazy.map { ($0.text, $0.module) })
         let sets = SetProperties(texts: files.lazy.map(\.text))
+        var unmanaged: Set<String> = []
         return files.flatMap { url, text, module in
             let names = ambiguous.names(in: text, module: module)
             let found = findings(in: text, file: url.path, ambiguous: names, sets: sets)
-            return manifests.useModelPlugin(url) ? found.filter { $0.rule != .managed } : found
+            let manifest = manifests.content(for: url)
+            let lacksPlugin = !manifest.usesModelPlugin && unmanaged.insert(module).inserted
+            // One sentence for a target, because one change of the manifest implements all properties.
+            let first = lacksPlugin ? found.first { $0.rule == .managed } : nil
+            if lacksPlugin, first == nil { unmanaged.remove(module) }
+            return found.filter { finding in
+                if manifest.usesAppleModules, PortingRule.ofAppleModules.contains(finding.rule.pattern) { return false }
+                return finding.rule != .managed || finding == first
+            }
         }
     }
 
@@ -74,7 +84,11 @@ public struct PortingFinding: Sendable, Hashable {
                 findings.append(
                     PortingFinding(file: file, line: number + 1, column: column + 1, code: code, rule: rule))
             }
-            for (column, rule) in matches(in: line) { add(column, rule.pattern, rule) }
+            for (column, rule) in matches(in: line) {
+                // The elements are converted already.
+                if rule.pattern == PortingRule.bundleURLs, String(line).contains(".map { $0 as URL }") { continue }
+                add(column, rule.pattern, rule)
+            }
             for column in extensions.take(line) { add(column, "override", .overrideInExtension) }
             for column in sets.literals(in: line) { add(column, "[", .assignedLiteral) }
             // These constructs may begin in an earlier line.
@@ -119,7 +133,9 @@ public struct PortingFinding: Sendable, Hashable {
         let end = start + pattern.count
         let beginsInWord = start > 0 && isWord(line[start - 1]) && pattern.first.map(isWord) ?? false
         let endsInWord = end < line.count && isWord(line[end]) && pattern.last.map(isWord) ?? false
-        return !beginsInWord && !endsInWord
+        // `case .localized:` is a case of an enumeration, `localized:` the label of an argument.
+        let isMember = pattern.last == ":" && start > 0 && line[start - 1] == "."
+        return !beginsInWord && !endsInWord && !isMember
     }
 }
 

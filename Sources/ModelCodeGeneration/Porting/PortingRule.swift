@@ -60,7 +60,7 @@ public struct PortingRule: Sendable, Hashable {
         PortingRule("Logger(subsystem", logger),
         PortingRule("privacy: .", logger),
         PortingRule(
-            "urls(forResourcesWithExtension",
+            bundleURLs,
             "The result is an array of `NSURL` here: write `url as URL` for its elements."),
         PortingRule("as! NSFetchRequest", uncastRequest),
         PortingRule("Foundation.ValueTransformer", unqualified),
@@ -98,6 +98,8 @@ public struct PortingRule: Sendable, Hashable {
     static let assignedLiteral = PortingRule("[", setLiteral)
     private static let setLiteral = "Write `NSSet(array: […])`."
     private static let unlocalized = "Foundation has no such initialiser here: write the text, or `NSLocalizedString`."
+    /// The beginning of a call whose result has elements of another type here.
+    static let bundleURLs = "urls(forResourcesWithExtension"
     static let logger = "The module os is Apple's: use the package swift-log, or `print`."
     private static let unqualified = "Leave the module out: the class comes with `import CoreData` here."
     private static let requiredInitializer = "The initialiser is required here: write `override required`."
@@ -143,6 +145,12 @@ public struct PortingRule: Sendable, Hashable {
     private static func onlyWith(_ module: String) -> String {
         "Put the code between `#if canImport(\(module))` and `#endif`."
     }
+
+    /// The patterns of the rules about modules that the package `Apple` has on other platforms.
+    static let ofAppleModules: Set<String> = [
+        "import os", "import OSLog", "import Combine", "Logger(subsystem", "privacy: .", "os_log",
+        "OSAllocatedUnfairLock", "AnyCancellable", ".publisher(for", ".objectWillChange",
+    ]
 
     /// Modules that exist on Apple's platforms only and are often used together with Core Data.
     static let appleModules = [

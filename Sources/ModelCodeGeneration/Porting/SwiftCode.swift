@@ -53,6 +53,11 @@ enum SwiftCode {
 
         /// The length of the first token in the rest of a line, and whether it is code.
         private mutating func token(of rest: ArraySlice<Character>) -> (length: Int, isCode: Bool) {
+            // Most characters begin none of these tokens; comparing the rest of the line with each of them is expensive.
+            guard let first = rest.first, "\"#/*()\\".contains(first) else {
+                if case .string? = levels.last { return (1, false) }
+                return (1, commentDepth == 0)
+            }
             if commentDepth > 0 {
                 if rest.starts(with: "*/") {
                     commentDepth -= 1

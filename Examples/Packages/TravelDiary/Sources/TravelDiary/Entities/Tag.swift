@@ -18,6 +18,11 @@ public class Tag: NSManagedObject {
         self.name = name
     }
 
+    /// A tag whose name is still to be entered.
+    public convenience init(context: NSManagedObjectContext) {
+        self.init(name: "new", context: context)
+    }
+
     /// The tag with a name; it is created if there is none.
     public static func findOrCreate(named name: String, in context: NSManagedObjectContext) throws -> Tag {
         // A forced cast, because this is the usual form on Apple's platforms, which coral-port rewrites.

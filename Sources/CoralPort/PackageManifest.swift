@@ -1,0 +1,171 @@
+#if Macros
+    import Foundation
+    import SwiftSyntax
+
+    /// The rewriting of a package's manifest: each target that uses Core Data off Apple's platforms gets its product, and the plugin if
+    /// it has a model or `@NSManaged` properties; targets that import `os`, `OSLog` or `Combine` get the products of the package `Apple`.
+    ///
+    /// What a target names already stays. The products have a condition, so that nothing changes on Apple's platforms.
+    struct PackageManifest {
+        private(set) var file: SourceFile
+        private let folder: URL
+
+        init(_ file: SourceFile) {
+            self.file = file
+            folder = file.url.standardizedFileURL.deletingLastPathComponent()
+        }
+
+        /// What a target needs.
+        private struct Needs {
+            var products: [(name: String, package: String)] = []
+            var usesPlugin = false
+        }
+
+        /// The extensions of the models that the plugin compiles.
+        static let modelExtensions: Set<String> = ["xcdatamodeld", "xcdatamodel", "xcmappingmodel"]
+
+        /// Adds what the targets need.
+        ///
+        /// - Parameters:
+        ///   - sources: The files of the package, after their rewriting.
+        ///   - models: The models of the package.
+        ///   - checkout: The folder of this package.
+        mutating func rewrite(for sources: [SourceFile], models: [URL], checkout: URL) {
+            let collector = Calls()
+            collector.walk(file.tree)
+            var edits: [SourceEdit] = []
+            var packages: Set<String> = []
+            for target in collector.targets {
+                let needs = needs(of: target, sources: sources, models: models)
+                let text = target.trimmedDescription
+                let products = needs.products.filter {
+                    !text.contains("name: \"\($0.name)\"") && !text.contains("\"\($0.name)\"")
+                }
+                packages.formUnion(products.map(\.package))
+                edits += adding(
+                    products.map {
+                        ".product(name: \"\($0.name)\", package: \"\($0.package)\", condition: .when(platforms: [.linux]))"
+                    }, to: "dependencies", of: target, after: ["name", "group"])
+                if needs.usesPlugin, !text.contains("CoralModelPlugin") {
+                    packages.insert("coral")
+                    edits += adding(
+                        [".plugin(name: \"CoralModelPlugin\", package: \"coral\")"], to: "plugins", of: target,
+                        after: target.arguments.compactMap { $0.label?.text })
+                }
+            }
+            guard let package = collector.package else { return }
+            let known = package.trimmedDescription
+            let dependencies = packages.sorted().reversed().compactMap { name -> String? in
+                if known.contains("name: \"\(name)\"") && known.contains(".package(name: \"\(name)\"") { return nil }
+                if known.contains("/\(name)\"") { return nil }
+                let location = name == "coral" ? checkout : checkout.appendingPathComponent(name)
+                return ".package(name: \"\(name)\", path: \"\(relativePath(to: location))\")"
+            }
+            edits += adding(
+                dependencies, to: "dependencies", of: package,
+                after: ["name", "defaultLocalization", "platforms", "pkgConfig", "providers", "products", "traits"])
+            guard !edits.isEmpty else { return }
+            file.apply(edits)
+            raiseToolsVersion()
+        }
+
+        /// A plugin needs version 5.6 of the manifest's language.
+        private mutating func raiseToolsVersion() {
+            guard let line = file.text.split(separator: "\n", maxSplits: 1).first, line.contains("swift-tools-version"),
+                let number = line.split(whereSeparator: { ": ".contains($0) }).last
+            else { return }
+            let parts = number.split(separator: ".").compactMap { Int($0) }
+            guard let major = parts.first, (major, parts.dropFirst().first ?? 0) < (5, 6) else { return }
+            file.apply([SourceEdit(0..<line.utf8.count, "// swift-tools-version:5.6")])
+        }
+
+        // MARK: - Targets
+
+        private func needs(of target: FunctionCallExprSyntax, sources: [SourceFile], models: [URL]) -> Needs {
+            var needs = Needs()
+            guard let directory = directory(of: target) else { return needs }
+            let path = directory.standardizedFileURL.path + "/"
+            let files = sources.filter { $0.url.standardizedFileURL.path.hasPrefix(path) }
+            let hasModel = models.contains { $0.standardizedFileURL.path.hasPrefix(path) }
+            let imports = files.reduce(into: Set<String>()) { $0.formUnion($1.declarations.imports) }
+            let attributes = files.reduce(into: Set<String>()) { $0.formUnion($1.declarations.attributes) }
+            let usesCoreData = imports.contains("CoreData")
+            if usesCoreData { needs.products.append(("CoreData", "coral")) }
+            needs.usesPlugin =
+                hasModel || usesCoreData && !attributes.isDisjoint(with: ["NSManaged", "objc", "objcMembers"])
+            if !imports.isDisjoint(with: ["os", "OSLog"]) { needs.products.append(("os", "Apple")) }
+            if imports.contains("Combine") { needs.products.append(("Combine", "Apple")) }
+            return needs
+        }
+
+        /// The folder of a target's sources: its path, or one of those that the package manager searches.
+        private func directory(of target: FunctionCallExprSyntax) -> URL? {
+            if let path = string("path", of: target) { return folder.appendingPathComponent(path) }
+            guard let name = string("name", of: target) else { return nil }
+            let isTest = target.calledExpression.trimmedDescription.hasSuffix("testTarget")
+            let parents = (isTest ? ["Tests"] : []) + ["Sources", "Source", "src", "srcs"]
+            let directories = parents.map { folder.appendingPathComponent($0).appendingPathComponent(name) }
+            return directories.first { FileManager.default.fileExists(atPath: $0.path) }
+                // A package with one target may have its files directly in the folder.
+                ?? (isTest ? folder.appendingPathComponent("Tests") : folder.appendingPathComponent("Sources"))
+        }
+
+        private func string(_ label: String, of call: FunctionCallExprSyntax) -> String? {
+            call.arguments.first { $0.label?.text == label }?.expression.as(StringLiteralExprSyntax.self)?
+                .representedLiteralValue
+        }
+
+        // MARK: - Edits
+
+        /// Adds elements to an array that is an argument of a call. Without that argument it is inserted after those with some labels.
+        private func adding(
+            _ elements: [String], to label: String, of call: FunctionCallExprSyntax, after labels: [String]
+        ) -> [SourceEdit] {
+            guard !elements.isEmpty else { return [] }
+            if let argument = call.arguments.first(where: { $0.label?.text == label }) {
+                guard let array = argument.expression.as(ArrayExprSyntax.self) else {
+                    let start = argument.expression.codeRange.lowerBound
+                    return [SourceEdit(start..<start, "[\(elements.joined(separator: ", "))] + ")]
+                }
+                let start = array.leftSquare.codeRange.upperBound
+                let text = elements.joined(separator: ", ") + (array.elements.isEmpty ? "" : ", ")
+                return [SourceEdit(start..<start, text)]
+            }
+            let text = "\(label): [\(elements.joined(separator: ", "))]"
+            let before = call.arguments.last { labels.contains($0.label?.text ?? "") }
+            guard let before else { return [] }
+            let end = before.expression.codeRange.upperBound
+            return [SourceEdit(end..<end, ", " + text)]
+        }
+
+        /// The path from the manifest's folder to another one.
+        private func relativePath(to other: URL) -> String {
+            let from = folder.resolvingSymlinksInPath().pathComponents
+            let to = other.resolvingSymlinksInPath().pathComponents
+            let common = zip(from, to).prefix { $0 == $1 }.count
+            let parts = Array(repeating: "..", count: from.count - common) + to[common...]
+            return parts.isEmpty ? "." : parts.joined(separator: "/")
+        }
+
+        /// Collects the calls that declare the package and its targets.
+        private final class Calls: SyntaxVisitor {
+            var package: FunctionCallExprSyntax?
+            var targets: [FunctionCallExprSyntax] = []
+
+            init() { super.init(viewMode: .sourceAccurate) }
+
+            override func visit(_ node: FunctionCallExprSyntax) -> SyntaxVisitorContinueKind {
+                let name = node.calledExpression.trimmedDescription
+                if name == "Package" { package = node }
+                if [".target", ".testTarget", ".executableTarget"].contains(where: {
+                    name == $0 || name == "Target" + $0
+                }),
+                    node.enclosing(LabeledExprSyntax.self)?.label?.text != "dependencies"
+                {
+                    targets.append(node)
+                }
+                return .visitChildren
+            }
+        }
+    }
+#endif

@@ -1,0 +1,83 @@
+#if Macros
+    import SwiftSyntax
+
+    /// Calls that Foundation has on Apple's platforms only, or with other types, become calls that all platforms have:
+    ///
+    /// - `CFAbsoluteTimeGetCurrent()` becomes `Date().timeIntervalSinceReferenceDate`,
+    /// - `NSStringFromSelector(#selector(getter: Note.title))` becomes `"title"`,
+    /// - `type(of: note).description()` becomes `String(reflecting: type(of: note))`,
+    /// - `bundle.urls(forResourcesWithExtension: e, subdirectory: s)` gets `?.map { $0 as URL }`, because its elements are of type `NSURL`
+    ///   on other platforms,
+    /// - `Bundle(for: Note.self)` becomes `Bundle.module` in a package's target with a model.
+    struct FoundationRewrite: Rewrite {
+        func edits(in package: PackageIndex) -> PackageEdits {
+            package.edits(containing: [
+                "CFAbsoluteTimeGetCurrent", "NSStringFromSelector", ".description()", "forResourcesWithExtension",
+                "Bundle(for",
+            ]) { Visitor(hasResources: package.modulesWithModels.contains($0.module)) }
+        }
+
+        private final class Visitor: EditVisitor {
+            let hasResources: Bool
+
+            init(hasResources: Bool) {
+                self.hasResources = hasResources
+                super.init()
+            }
+
+            override func visit(_ node: FunctionCallExprSyntax) -> SyntaxVisitorContinueKind {
+                let called = node.calledExpression.trimmedDescription
+                let labels = node.arguments.map { $0.label?.text ?? "" }
+                if called == "CFAbsoluteTimeGetCurrent", labels.isEmpty {
+                    edits.append(SourceEdit(node.codeRange, "Date().timeIntervalSinceReferenceDate"))
+                } else if called == "NSStringFromSelector", let name = Self.getter(node.arguments.first?.expression) {
+                    edits.append(SourceEdit(node.codeRange, "\"\(name)\""))
+                } else if called == "Bundle", labels == ["for"], hasResources {
+                    edits.append(SourceEdit(node.codeRange, "Bundle.module"))
+                } else if let member = node.calledExpression.as(MemberAccessExprSyntax.self), let base = member.base {
+                    visit(node, of: base, name: member.declName.baseName.text, labels: labels)
+                }
+                return .visitChildren
+            }
+
+            private func visit(_ node: FunctionCallExprSyntax, of base: ExprSyntax, name: String, labels: [String]) {
+                if name == "description", labels.isEmpty, node.trailingClosure == nil,
+                    base.as(FunctionCallExprSyntax.self)?.calledExpression.trimmedDescription == "type"
+                {
+                    edits.append(SourceEdit(node.codeRange, "String(reflecting: \(base.trimmedDescription))"))
+                }
+                guard name == "urls", labels == ["forResourcesWithExtension", "subdirectory"], !Self.isConverted(node)
+                else {
+                    return
+                }
+                let end = node.codeRange.upperBound
+                let isUnwrapped = node.parent?.is(ForceUnwrapExprSyntax.self) == true
+                let mark = isUnwrapped || node.parent?.is(OptionalChainingExprSyntax.self) == true ? 1 : 0
+                edits.append(
+                    SourceEdit(
+                        (end + mark)..<(end + mark), (isUnwrapped ? "" : mark == 1 ? "" : "?") + ".map { $0 as URL }"))
+            }
+
+            /// Whether the elements of the call's result are converted already.
+            private static func isConverted(_ node: FunctionCallExprSyntax) -> Bool {
+                var parent = node.parent
+                while let next = parent, next.is(ForceUnwrapExprSyntax.self) || next.is(OptionalChainingExprSyntax.self)
+                {
+                    parent = next.parent
+                }
+                return parent?.as(MemberAccessExprSyntax.self)?.parent?.trimmedDescription.hasSuffix(
+                    "map { $0 as URL }") == true
+            }
+
+            /// The name of the property in `#selector(getter: Note.title)`.
+            private static func getter(_ expression: ExprSyntax?) -> String? {
+                guard let selector = expression?.as(MacroExpansionExprSyntax.self),
+                    selector.macroName.text == "selector",
+                    let argument = selector.arguments.first, argument.label?.text == "getter"
+                else { return nil }
+                return argument.expression.as(MemberAccessExprSyntax.self)?.declName.baseName.text
+                    ?? argument.expression.as(DeclReferenceExprSyntax.self)?.baseName.text
+            }
+        }
+    }
+#endif

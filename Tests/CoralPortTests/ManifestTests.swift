@@ -1,0 +1,137 @@
+#if Macros
+    import Foundation
+    import Testing
+
+    @testable import CoralPort
+
+    /// The rewriting of a manifest, and calls of Foundation.
+    @Suite struct ManifestTests {
+        private func package(_ files: [String: String], _ body: (URL) throws -> Void) throws {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Manifest-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: folder) }
+            for (name, text) in files {
+                let url = folder.appendingPathComponent("App/" + name)
+                try FileManager.default.createDirectory(
+                    at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+                try Data(text.utf8).write(to: url)
+            }
+            try body(folder)
+        }
+
+        private func rewritten(_ folder: URL) throws -> [String: String] {
+            var package = try PortedPackage(below: folder.appendingPathComponent("App"))
+            package.rewrite(checkout: folder.appendingPathComponent("coral"))
+            try package.write()
+            var second = try PortedPackage(below: folder.appendingPathComponent("App"))
+            second.rewrite(checkout: folder.appendingPathComponent("coral"))
+            #expect(second.changedFiles.map(\.text) == [])
+            return Dictionary(
+                package.changedFiles.map { ($0.url.lastPathComponent, $0.text) }, uniquingKeysWith: { $1 })
+        }
+
+        @Test("Each target gets what it needs")
+        func targets() throws {
+            let manifest = """
+                // swift-tools-version:5.3
+                import PackageDescription
+                let package = Package(
+                    name: "App",
+                    targets: [
+                        .target(name: "App", exclude: ["Info.plist"]),
+                        .target(name: "Plain"),
+                        .testTarget(name: "AppTests", dependencies: ["App", .target(name: "Plain")]),
+                    ])
+                """
+            let files = [
+                "Package.swift": manifest, "Sources/App/Model.xcdatamodeld/Model.xcdatamodel/contents": "",
+                "Sources/App/App.swift":
+                    "import Combine\nimport CoreData\nimport os.log\nlet b = Bundle(for: App.self)\n",
+                "Sources/Plain/Plain.swift": "let start = CFAbsoluteTimeGetCurrent()\n",
+                "Tests/AppTests/AppTests.swift": "import CoreData\n",
+            ]
+            try package(files) { folder in
+                let changed = try rewritten(folder)
+                #expect(
+                    changed["Package.swift"] == """
+                        // swift-tools-version:5.6
+                        import PackageDescription
+                        let package = Package(
+                            name: "App", dependencies: [.package(name: "coral", path: "../coral"), .package(name: "Apple", path: "../coral/Apple")],
+                            targets: [
+                                .target(name: "App", dependencies: [.product(name: "CoreData", package: "coral", condition: .when(platforms: [.linux])), .product(name: "os", package: "Apple", condition: .when(platforms: [.linux])), .product(name: "Combine", package: "Apple", condition: .when(platforms: [.linux]))], exclude: ["Info.plist"], plugins: [.plugin(name: "CoralModelPlugin", package: "coral")]),
+                                .target(name: "Plain"),
+                                .testTarget(name: "AppTests", dependencies: [.product(name: "CoreData", package: "coral", condition: .when(platforms: [.linux])), "App", .target(name: "Plain")]),
+                            ])
+                        """)
+                #expect(changed["App.swift"] == "import Combine\nimport CoreData\nimport os\nlet b = Bundle.module\n")
+                #expect(changed["Plain.swift"] == "let start = Date().timeIntervalSinceReferenceDate\n")
+            }
+        }
+
+        @Test("Files that Git still lists and that were deleted do not matter")
+        func deletedFiles() throws {
+            try package(["Sources/App/A.swift": "let a = CFAbsoluteTimeGetCurrent()\n", "Sources/App/B.swift": ""]) {
+                folder in
+                let app = folder.appendingPathComponent("App")
+                for arguments in [
+                    ["init", "-q"], ["add", "."],
+                    ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "a"],
+                ] {
+                    let git = Process()
+                    git.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+                    git.arguments = ["git"] + arguments
+                    git.currentDirectoryURL = app
+                    try git.run()
+                    git.waitUntilExit()
+                }
+                try FileManager.default.removeItem(at: app.appendingPathComponent("Sources/App/B.swift"))
+                var package = try PortedPackage(below: app)
+                package.rewrite()
+                #expect(package.changedFiles.map(\.url.lastPathComponent) == ["A.swift"])
+                try WorkingTree.requireCommitted(package.changedFiles, below: app)
+            }
+        }
+
+        @Test("Calls that Foundation has on Apple's platforms only")
+        func calls() {
+            let source = """
+                let a = NSStringFromSelector(#selector(getter: Note.title))
+                let b = type(of: self).description()
+                let c = note.description()
+                let d = bundle.urls(forResourcesWithExtension: "momd", subdirectory: nil)
+                let e = bundle.urls(forResourcesWithExtension: "momd", subdirectory: nil)!.first
+                let f = bundle.urls(forResourcesWithExtension: "momd", subdirectory: nil)?.first
+                """
+            #expect(
+                CoralPortTests.rewritten(source) == [
+                    """
+                    let a = "title"
+                    let b = String(reflecting: type(of: self))
+                    let c = note.description()
+                    let d = bundle.urls(forResourcesWithExtension: "momd", subdirectory: nil)?.map { $0 as URL }
+                    let e = bundle.urls(forResourcesWithExtension: "momd", subdirectory: nil)!.map { $0 as URL }.first
+                    let f = bundle.urls(forResourcesWithExtension: "momd", subdirectory: nil)?.map { $0 as URL }.first
+                    """
+                ])
+        }
+
+        @Test("Convenience initialisers of managed objects are required")
+        func convenience() {
+            #expect(
+                CoralPortTests.rewritten(
+                    """
+                    import CoreData
+                    class Note: NSManagedObject {
+                        convenience init(context: NSManagedObjectContext) { self.init() }
+                    }
+                    class Draft: Note {}
+                    extension Draft {
+                        convenience init(context: NSManagedObjectContext) { self.init() }
+                    }
+                    class Repository: NSObject {
+                        convenience init(context: NSManagedObjectContext) { self.init() }
+                    }
+                    """)[0].components(separatedBy: "required convenience init").count == 3)
+        }
+    }
+#endif
