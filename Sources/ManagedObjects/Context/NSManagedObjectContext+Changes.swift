@@ -128,6 +128,7 @@ extension NSManagedObjectContext {
         inPlaceValues.removeAll()
         clearChanges()
         savedInBlock = []
+        recentCollections.removeAll()
         aliases = [:]
         rowsAhead.removeAll()
         for rows in incrementalStores { rows.unregisterAll() }

@@ -172,6 +172,7 @@ extension NSManagedObjectContext {
 
     /// Releases what the saves of a block have written.
     final func releaseSaved() {
+        recentCollections.removeAll()
         guard !savedInBlock.isEmpty else { return }
         let keys = savedInBlock
         savedInBlock = []
@@ -204,6 +205,7 @@ extension NSManagedObjectContext {
 
     /// Removes released objects from the registry, and notifies incremental stores of them.
     private func sweep(_ body: ((NSManagedObject) -> Void) -> Void) {
+        recentCollections.removeAll()
         guard !incrementalStores.isEmpty else { return body { $0.context = nil } }
         var released: [ObjectKey] = []
         body { object in

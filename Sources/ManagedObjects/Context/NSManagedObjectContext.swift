@@ -33,6 +33,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     final var membersAgain = BatchGrowth(aloneLimit: 1)
     /// The maximum number of members whose rows are read together again.
     static let memberBatchLimit = 4096
+    final var recentCollections = RecentCollections()
     /// Incremented whenever rows that were read ahead may no longer equal those in the store.
     @exclusivity(unchecked) final var epoch = 0
     /// The class of the object created last, and its entity in this context's model.

@@ -42,6 +42,8 @@ final class MemberBatch {
 
         var readAt: ReadingTime { batch.readAt }
 
+        func isSame(as other: Run) -> Bool { batch === other.batch && owner == other.owner }
+
         var count: Int { end - start }
 
         @inline(__always)

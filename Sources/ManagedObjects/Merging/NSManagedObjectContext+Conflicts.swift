@@ -126,9 +126,7 @@ extension NSManagedObjectContext {
                     object.setPrimitiveSlot(slot, to: .null)
                 }
             }
-            for case let state? in object.toMany where state.isChanged {
-                for key in keys { state.removeFromAll(key) }
-            }
+            for case let state? in object.toMany where state.isChanged { state.removeFromAll(keys) }
         }
     }
 

@@ -166,10 +166,9 @@ struct RelationshipEdits {
             case .toMany(let index) = end, let state = owner.toManyState(at: index), state.isChanged
         else { return }
         keepOrder(of: owner, at: index)
-        let (added, removed) = state.differences()
-        if wasAdded, added.contains(member) {
+        if wasAdded, state.isAdded(member) {
             state.remove(member, keepsOrder: true)
-        } else if !wasAdded, removed.contains(member) {
+        } else if !wasAdded, state.isRemoved(member) {
             state.add(member)
         }
     }

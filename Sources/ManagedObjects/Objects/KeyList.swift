@@ -1,71 +1,115 @@
 /// An ordered list of unique object keys: the members of a to-many relationship.
 ///
-/// Small lists are searched linearly; beyond sixteen members a hash table of positions is used.
+/// Small lists are searched linearly; beyond sixteen members a hash table of positions is used. A key that is removed
+/// from the middle of a long list leaves a gap, so that removing all members one by one is linear.
 struct KeyList {
-    private(set) var keys: ContiguousArray<ObjectKey> = []
+    /// The keys in order, and the gaps between them.
+    private var entries: ContiguousArray<ObjectKey> = []
+    private var gaps = 0
     private var table: PositionTable?
+
+    /// The entry of a removed key.
+    fileprivate static let gap = ObjectKey(store: 0, entity: 0, number: 0)
+    /// The longest list that is searched without a table.
+    private static let longestWithoutTable = 16
 
     init() {}
 
     init(_ keys: ContiguousArray<ObjectKey>) {
-        self.keys = keys
+        entries = keys
     }
 
-    var count: Int { keys.count }
-    var isEmpty: Bool { keys.isEmpty }
+    /// The keys in order. Constant time, unless keys have been removed since ``closeGaps()``.
+    var keys: ContiguousArray<ObjectKey> { gaps == 0 ? entries : entries.filter { $0 != Self.gap } }
+
+    var count: Int { entries.count - gaps }
+    var isEmpty: Bool { count == 0 }
+    var last: ObjectKey? { entries.last }
 
     /// The position of a key, if it is a member.
     mutating func position(of key: ObjectKey) -> Int? {
-        guard keys.count > 16 else { return keys.firstIndex(of: key) }
-        if table == nil { table = PositionTable(keys) }
-        return table?.position(of: key, in: keys)
+        closeGaps()
+        return entry(of: key)
     }
 
-    mutating func contains(_ key: ObjectKey) -> Bool { position(of: key) != nil }
+    mutating func contains(_ key: ObjectKey) -> Bool { entry(of: key) != nil }
 
-    mutating func reserveCapacity(_ count: Int) { keys.reserveCapacity(count) }
-
-    /// Appends a key. It must not be a member yet.
-    mutating func append(_ key: ObjectKey) {
-        keys.append(key)
-        if keys.count > 16 { table?.insert(keys.count - 1, of: keys) }
+    private mutating func entry(of key: ObjectKey) -> Int? {
+        guard entries.count > Self.longestWithoutTable else { return entries.firstIndex(of: key) }
+        if table == nil { table = PositionTable(entries) }
+        return table?.position(of: key, in: entries)
     }
 
-    mutating func insert(_ key: ObjectKey, at position: Int) {
-        guard position < keys.count else { return append(key) }
-        keys.insert(key, at: position)
+    /// Moves the keys together, so that ``keys`` is an array without a copy.
+    mutating func closeGaps() {
+        guard gaps > 0 else { return }
+        entries = keys
+        gaps = 0
         table = nil
     }
 
-    /// Removes a key and returns whether it was a member. The order is kept only on request, at a cost proportional to
-    /// the number of members behind the key.
+    mutating func reserveCapacity(_ count: Int) { entries.reserveCapacity(count) }
+
+    /// Appends a key. It must not be a member yet.
+    mutating func append(_ key: ObjectKey) {
+        entries.append(key)
+        if entries.count > Self.longestWithoutTable { table?.insert(entries.count - 1, of: entries) }
+    }
+
+    mutating func insert(_ key: ObjectKey, at position: Int) {
+        guard position < count else { return append(key) }
+        closeGaps()
+        entries.insert(key, at: position)
+        table = nil
+    }
+
+    /// Removes a key and returns whether it was a member. Constant time on average.
+    ///
+    /// - Parameter keepsOrder: Whether the other keys stay in order; if not, the last key may take the place.
     @discardableResult
     mutating func remove(_ key: ObjectKey, keepsOrder: Bool) -> Bool {
-        guard let position = position(of: key) else { return false }
-        if keepsOrder || keys.count <= 16 {
-            keys.remove(at: position)
-            table = nil
+        guard let position = entry(of: key) else { return false }
+        table?.remove(position, of: entries)
+        let last = entries.count - 1
+        if position == last {
+            removeLastEntry()
+        } else if entries.count <= Self.longestWithoutTable {
+            entries.remove(at: position)
+        } else if keepsOrder || gaps > 0 {
+            entries[position] = Self.gap
+            gaps += 1
+            if gaps > entries.count / 2 { closeGaps() }
         } else {
-            table?.remove(position, of: keys)
-            let last = keys.count - 1
-            if position != last {
-                table?.move(last, to: position, of: keys)
-                keys[position] = keys[last]
-            }
-            keys.removeLast()
+            table?.move(last, to: position, of: entries)
+            entries[position] = entries[last]
+            removeLastEntry()
         }
         return true
     }
 
-    mutating func removeAll() {
-        keys.removeAll()
+    /// Removes the last entry, and gaps before it, so that the last entry is always a key.
+    private mutating func removeLastEntry() {
+        entries.removeLast()
+        while gaps > 0, entries.last == Self.gap {
+            entries.removeLast()
+            gaps -= 1
+        }
+        if entries.count <= Self.longestWithoutTable { table = nil }
+    }
+
+    /// Replaces all keys: temporary keys by permanent ones.
+    mutating func replace(_ transform: (ObjectKey) -> ObjectKey) {
+        closeGaps()
+        for index in entries.indices { entries[index] = transform(entries[index]) }
         table = nil
     }
 
-    /// Replaces keys: temporary keys by permanent ones.
-    mutating func replace(_ transform: (ObjectKey) -> ObjectKey) {
-        for index in keys.indices { keys[index] = transform(keys[index]) }
-        table = nil
+    /// Replaces one key. Constant time on average.
+    mutating func replace(_ key: ObjectKey, by other: ObjectKey) {
+        guard key != other, let position = entry(of: key) else { return }
+        table?.remove(position, of: entries)
+        entries[position] = other
+        table?.insert(position, of: entries)
     }
 }
 
@@ -82,7 +126,7 @@ private struct PositionTable {
         while capacity < keys.count * 2 { capacity *= 2 }
         slots = ContiguousArray(repeating: Self.free, count: capacity)
         mask = capacity - 1
-        for position in keys.indices { field(position, of: keys[position]) }
+        for position in keys.indices where keys[position] != KeyList.gap { field(position, of: keys[position]) }
     }
 
     func position(of key: ObjectKey, in keys: ContiguousArray<ObjectKey>) -> Int? {

@@ -41,7 +41,8 @@ extension NSManagedObject {
         guard case .toMany(let index)? = field(of: primitive ?? key), layout.toMany[index].isOrdered else {
             preconditionFailure("\(entity.name ?? "") has no ordered to-many relationship \"\(key)\".")
         }
-        return RelationshipOrderedSet(owner: self, index: index, isPrimitive: primitive != nil)
+        guard primitive == nil else { return RelationshipOrderedSet(owner: self, index: index, isPrimitive: true) }
+        return recentCollection(at: index, .mutable) { RelationshipOrderedSet(owner: self, index: index) }
     }
 
     /// The property whose primitive value a key means; nil if the key is a property's own name.
@@ -70,11 +71,11 @@ final class RelationshipSet: NSMutableSet {
 
     required convenience init?(coder: NSCoder) { nil }
 
-    override var count: Int { owner?.memberKeys(at: index).count ?? 0 }
+    override var count: Int { owner?.loadedToManyState(at: index).count ?? 0 }
 
     override func member(_ object: Any) -> Any? {
-        guard let object = object as? NSManagedObject, let owner else { return nil }
-        return owner.members(at: index).first { $0 === object }
+        guard let object = object as? NSManagedObject, let owner, object.context === owner.context else { return nil }
+        return owner.loadedToManyState(at: index).contains(object.key) ? object : nil
     }
 
     override func objectEnumerator() -> NSEnumerator {

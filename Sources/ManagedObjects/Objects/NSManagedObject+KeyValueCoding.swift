@@ -36,11 +36,15 @@ extension NSManagedObject {
     }
 
     final func memberSet(at index: Int) -> NSSet {
-        members(at: index).withUnsafeObjects { NSSet(objects: $0, count: $1) }
+        recentCollection(at: index, .fixed) {
+            members(at: index).withUnsafeObjects { NSSet(objects: $0, count: $1) }
+        }
     }
 
     final func orderedMembers(at index: Int) -> NSOrderedSet {
-        members(at: index).withUnsafeObjects { NSOrderedSet(objects: $0, count: $1) }
+        recentCollection(at: index, .fixed) {
+            members(at: index).withUnsafeObjects { NSOrderedSet(objects: $0, count: $1) }
+        }
     }
 
     /// A composite attribute as a dictionary of its elements; nil when all elements are nil.

@@ -63,7 +63,12 @@ extension NSManagedObject {
         } ?? []
     }
 
-    /// The members as part of a batch, while they are unchanged; nil if the relationship needs a state of its own.
+    /// The members as part of a batch, while they are unchanged; nil if the relationship has a state of its own, or needs
+    /// one.
+    final func currentRun(at index: Int) -> MemberBatch.Run? {
+        unmanagedContext?._withUnsafeGuaranteedRef { loadedRun(at: index, in: $0) }
+    }
+
     @inline(__always)
     private func loadedRun(at index: Int, in context: NSManagedObjectContext) -> MemberBatch.Run? {
         if let run = toMany.run(at: index) { return run }
@@ -94,7 +99,9 @@ extension NSManagedObject {
         let link = layout.links.toMany[index]
         var state = field.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
         // The members are not loaded if the member's own reference shows that it is one.
-        if !state.isLoaded, !member.refers(to: key, at: link.inverse) { state = loadedToManyState(at: index) }
+        if !state.isLoaded, isUncertain(member.key, in: state, at: index) || !member.refers(to: key, at: link.inverse) {
+            state = loadedToManyState(at: index)
+        }
         if state.remove(member.key, keepsOrder: field.isOrdered) {
             self.state.insert(.relationshipChanged)
             if !primitive { member.leaveInverse(of: self, by: link) }
@@ -266,8 +273,16 @@ extension NSManagedObject {
             state.unload()
             if field.isOrdered { state = loadedToManyState(at: index) }
         }
+        if !state.isLoaded, isUncertain(member, in: state, at: index) { state = loadedToManyState(at: index) }
         changeOneSide(named: field.name) { _ = state.remove(member, keepsOrder: field.isOrdered) }
         self.state.insert(.relationshipChanged)
+    }
+
+    /// Whether a member that was added while the members are not loaded may be in the store too, so that a removal must
+    /// remove it there. The reference of a member in a one-to-many relationship shows that it is not.
+    private func isUncertain(_ member: ObjectKey, in state: ToManyState, at index: Int) -> Bool {
+        guard case .toMany = layout.links.toMany[index].inverse else { return false }
+        return state.isAdded(member)
     }
 
     private func changeOneSide(named name: String?, _ change: () -> Void) {

@@ -11,6 +11,8 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
     private var index = 0
     /// Whether changes do not update the inverse, because the accessor that makes them does.
     private var isPrimitive = false
+    /// The revision of the relationship whose members this set has.
+    private var revision = 0
 
     convenience init(owner: NSManagedObject, index: Int, isPrimitive: Bool = false) {
         self.init(capacity: 0)
@@ -18,6 +20,7 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
         self.owner = owner
         self.index = index
         self.isPrimitive = isPrimitive
+        revision = owner.loadedToManyState(at: index).revision
     }
 
     override init(capacity numItems: Int) { super.init(capacity: numItems) }
@@ -37,19 +40,39 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
 
     override func insert(_ object: Any, at position: Int) {
         guard let object = object as? NSManagedObject, !contains(object) else { return }
-        super.insert(object, at: position)
-        owner?.addMember(object, at: index, position: position, primitive: isPrimitive)
+        change {
+            super.insert(object, at: position)
+            owner?.addMember(object, at: index, position: position, primitive: isPrimitive)
+        }
     }
 
     override func removeObject(at position: Int) {
         guard let object = object(at: position) as? NSManagedObject else { return }
-        super.removeObject(at: position)
-        owner?.removeMember(object, at: index, primitive: isPrimitive)
+        change {
+            super.removeObject(at: position)
+            owner?.removeMember(object, at: index, primitive: isPrimitive)
+        }
     }
 
     override func remove(_ object: Any) {
-        super.remove(object)
-        if let object = object as? NSManagedObject { owner?.removeMember(object, at: index, primitive: isPrimitive) }
+        guard let object = object as? NSManagedObject else { return super.remove(object) }
+        change {
+            super.remove(object)
+            owner?.removeMember(object, at: index, primitive: isPrimitive)
+        }
+    }
+
+    /// Changes one member in this set and in the relationship. If nothing else has changed the relationship, this set still
+    /// has its members, and is returned for it again.
+    private func change(_ body: () -> Void) {
+        guard !isPrimitive, let owner else { return body() }
+        let state = owner.loadedToManyState(at: index)
+        let revision = state.revision
+        let wasCurrent = revision == self.revision
+        body()
+        guard wasCurrent, state.revision == revision + 1 else { return }
+        self.revision = state.revision
+        owner.keepCollection(self, at: index)
     }
 
     // MARK: - Changes of many members

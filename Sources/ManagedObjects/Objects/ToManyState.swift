@@ -1,15 +1,21 @@
-/// One to-many relationship of one object: its committed and its current members.
+/// One to-many relationship of one object: its current members, and how they differ from those in the store.
 ///
-/// A relationship that is not loaded can gain and lose members from the other side of an edit. Such changes are pending
-/// until it is loaded, so that setting a to-one never loads the inverse.
+/// A relationship that is not loaded can gain and lose members from the other side of an edit. Such changes wait until
+/// it is loaded, so that setting a to-one never loads the inverse. A change costs the same in a relationship of any size:
+/// the added and removed members are listed, and a copy of the members in the store is made only when their order
+/// changes.
 ///
 /// Without dynamic checks of exclusive access, because every access to a member uses this class, and an object belongs
 /// to one queue.
 final class ToManyState {
-    /// The changes while the members are not loaded.
-    private final class Pending {
+    /// The added and the removed members.
+    private final class Changes {
         var added = KeyList()
         var removed = KeyList()
+
+        init(added: KeyList = KeyList(), removed: KeyList = KeyList()) {
+            (self.added, self.removed) = (added, removed)
+        }
 
         var isEmpty: Bool { added.isEmpty && removed.isEmpty }
     }
@@ -19,14 +25,22 @@ final class ToManyState {
     /// The members as part of the batch that they were loaded with, until a list of them is needed: most relationships
     /// are read once and never changed.
     @exclusivity(unchecked) private var shared: MemberBatch.Run?
-    /// The members in the store; nil when unchanged.
-    @exclusivity(unchecked) private(set) var committed: ContiguousArray<ObjectKey>?
     @exclusivity(unchecked) private(set) var isLoaded: Bool
-    @exclusivity(unchecked) private var pending: Pending?
+    /// The changes; nil if there are none, and for a relationship whose members are all new.
+    @exclusivity(unchecked) private var changes: Changes?
+    /// Whether the relationship is changed and the store has no members, so that all members are added: the usual case of
+    /// an inserted object. Then no changes are listed.
+    @exclusivity(unchecked) private(set) var wasEmpty = false
+    /// The members in the store, if their order cannot be told from the current members and the changes.
+    @exclusivity(unchecked) private var stored: ContiguousArray<ObjectKey>?
+    /// Whether members have moved, so that not only the added ones need a position.
+    @exclusivity(unchecked) private(set) var isReordered = false
     /// Positions in an ordered relationship with a join table, parallel to the committed members.
     @exclusivity(unchecked) private(set) var positions: ContiguousArray<Int64>?
     /// The members' new positions, parallel to `members`, assigned by the plan of a save.
     @exclusivity(unchecked) var newPositions: ContiguousArray<Int64>?
+    /// Grows with each change of the current members, so that collections made of them can be reused.
+    @exclusivity(unchecked) private(set) var revision = 0
 
     init(isLoaded: Bool) {
         self.isLoaded = isLoaded
@@ -36,7 +50,7 @@ final class ToManyState {
     init(ofNewObject members: KeyList) {
         isLoaded = true
         own = members
-        committed = []
+        wasEmpty = true
     }
 
     // MARK: - Reading
@@ -44,17 +58,30 @@ final class ToManyState {
     /// The current members, if they are loaded.
     var members: KeyList {
         takeShared()
+        own.closeGaps()
         return own
     }
 
-    /// Members added and removed while they are not loaded.
-    var added: KeyList { pending?.added ?? KeyList() }
-    var removed: KeyList { pending?.removed ?? KeyList() }
+    /// The members in the store, if they are loaded; nil when unchanged. Cost: a step for each member, unless members have
+    /// moved.
+    var committed: ContiguousArray<ObjectKey>? {
+        guard isLoaded, isChanged else { return nil }
+        if wasEmpty { return [] }
+        if let stored { return stored }
+        guard let changes else { return members.keys }
+        return ContiguousArray(members.keys.filter { !changes.added.contains($0) }) + changes.removed.keys
+    }
 
-    var isChanged: Bool { committed != nil || pending?.isEmpty == false }
+    /// Members added and removed while they are not loaded.
+    var added: KeyList { isLoaded ? KeyList() : changes?.added ?? KeyList() }
+    var removed: KeyList { isLoaded ? KeyList() : changes?.removed ?? KeyList() }
+
+    var isChanged: Bool { wasEmpty || stored != nil || changes?.isEmpty == false }
 
     /// The members as part of a batch, until a list of them is needed.
     var run: MemberBatch.Run? { shared }
+
+    var count: Int { shared?.count ?? own.count }
 
     /// Whether the members are loaded and there are none.
     var hasNoMembers: Bool { isLoaded && shared == nil && own.isEmpty }
@@ -64,45 +91,49 @@ final class ToManyState {
         return own.contains(key)
     }
 
+    /// The index of a loaded member in `members`.
+    func index(of key: ObjectKey) -> Int? {
+        takeShared()
+        return own.position(of: key)
+    }
+
     /// The new position of a member, if assigned by the plan of a save.
     func newPosition(of key: ObjectKey) -> Int64? {
-        takeShared()
-        guard let newPositions, let index = own.position(of: key), index < newPositions.count else { return nil }
+        guard let newPositions, let index = index(of: key), index < newPositions.count else { return nil }
         return newPositions[index]
     }
 
-    /// The unsaved additions and removals.
+    /// The unsaved additions and removals. Cost: a step for each of them.
     func differences() -> (added: ContiguousArray<ObjectKey>, removed: ContiguousArray<ObjectKey>) {
-        guard isLoaded else { return (added.keys, removed.keys) }
-        guard let committed else { return ([], []) }
-        if committed.isEmpty { return (own.keys, []) }
-        var before = KeyList(committed)
-        return (
-            ContiguousArray(own.keys.filter { !before.contains($0) }),
-            ContiguousArray(committed.filter { !own.contains($0) })
-        )
+        if wasEmpty, isLoaded { return (members.keys, []) }
+        return (changes?.added.keys ?? [], changes?.removed.keys ?? [])
     }
+
+    /// Whether a member is an unsaved addition, and whether a former member is an unsaved removal.
+    func isAdded(_ key: ObjectKey) -> Bool { wasEmpty ? contains(key) : changes?.added.contains(key) == true }
+    func isRemoved(_ key: ObjectKey) -> Bool { changes?.removed.contains(key) == true }
 
     // MARK: - Loading
 
     /// Sets the members that a batch has loaded.
     func load(_ run: MemberBatch.Run) {
-        guard pending?.isEmpty != false else { return load(run.keys, positions: run.positions) }
+        guard changes?.isEmpty != false else { return load(run.keys, positions: run.positions) }
         shared = run
         positions = run.positions
         isLoaded = true
+        revision += 1
     }
 
-    /// Sets the members in the store, and applies pending changes.
+    /// Sets the members in the store, and applies the changes made before.
     func load(_ stored: ContiguousArray<ObjectKey>, positions: ContiguousArray<Int64>? = nil) {
         self.positions = positions
         own = KeyList(stored)
         isLoaded = true
-        guard let pending, !pending.isEmpty else { return }
-        committed = stored
-        for key in pending.removed.keys { own.remove(key, keepsOrder: true) }
-        for key in pending.added.keys where !own.contains(key) { own.append(key) }
-        self.pending = nil
+        revision += 1
+        guard let before = changes, !before.isEmpty else { return }
+        changes = nil
+        for key in before.removed.keys { remove(key, keepsOrder: true) }
+        for key in before.added.keys { add(key) }
     }
 
     /// Copies the members from the batch into a list.
@@ -118,33 +149,58 @@ final class ToManyState {
     /// Adds a member at a position, or at the end. Returns whether it was added.
     @discardableResult
     func add(_ key: ObjectKey, at position: Int? = nil) -> Bool {
+        takeShared()
         guard isLoaded else {
-            let pending = pendingChanges()
-            if pending.removed.remove(key, keepsOrder: true) { return true }
-            guard !pending.added.contains(key) else { return false }
-            pending.added.append(key)
+            let changes = listedChanges()
+            if changes.removed.remove(key, keepsOrder: true) { return true }
+            guard !changes.added.contains(key) else { return false }
+            changes.added.append(key)
             return true
         }
-        takeShared()
         guard !own.contains(key) else { return false }
-        keepCommitted()
-        if let position { own.insert(key, at: position) } else { own.append(key) }
+        revision += 1
+        if own.isEmpty, !isChanged { wasEmpty = true }
+        if !wasEmpty {
+            let changes = listedChanges()
+            let isBack = changes.removed.contains(key)
+            if isBack {
+                // A member that returns may have another place than before.
+                keepStored()
+                isReordered = true
+                changes.removed.remove(key, keepsOrder: true)
+            } else {
+                changes.added.append(key)
+            }
+        }
+        if let position, position < own.count {
+            own.insert(key, at: position)
+        } else {
+            own.append(key)
+        }
         return true
     }
 
     /// Removes a member. Returns whether it may have been one.
     @discardableResult
     func remove(_ key: ObjectKey, keepsOrder: Bool) -> Bool {
+        takeShared()
         guard isLoaded else {
-            let pending = pendingChanges()
-            if pending.added.remove(key, keepsOrder: true) { return true }
-            guard !pending.removed.contains(key) else { return false }
-            pending.removed.append(key)
+            let changes = listedChanges()
+            if changes.added.remove(key, keepsOrder: true) { return true }
+            guard !changes.removed.contains(key) else { return false }
+            changes.removed.append(key)
             return true
         }
-        takeShared()
         guard own.contains(key) else { return false }
-        keepCommitted()
+        revision += 1
+        if !wasEmpty {
+            let changes = listedChanges()
+            if !changes.added.remove(key, keepsOrder: true) {
+                // The place of a member that is removed cannot be told afterwards.
+                if keepsOrder { keepStored() }
+                changes.removed.append(key)
+            }
+        }
         return own.remove(key, keepsOrder: keepsOrder)
     }
 
@@ -152,7 +208,7 @@ final class ToManyState {
     func takeOrder(_ order: ContiguousArray<ObjectKey>) -> Bool {
         takeShared()
         var ordered = KeyList(order.filter { own.contains($0) })
-        for key in own.keys where !ordered.contains(key) { ordered.append(key) }
+        for key in members.keys where !ordered.contains(key) { ordered.append(key) }
         guard ordered.keys != own.keys else { return false }
         replaceMembers(ordered)
         return true
@@ -165,79 +221,100 @@ final class ToManyState {
         isLoaded = false
         own = KeyList()
         shared = nil
-        committed = nil
-        let pending = pendingChanges()
-        pending.added = KeyList(added)
-        pending.removed = KeyList(removed)
+        stored = nil
+        (wasEmpty, isReordered) = (false, false)
+        changes = Changes(added: KeyList(added), removed: KeyList(removed))
+        revision += 1
     }
 
     /// Replaces the loaded members by others, or changes their order.
     func replaceMembers(_ members: KeyList) {
         takeShared()
-        keepCommitted()
+        revision += 1
+        if own.isEmpty, !isChanged { wasEmpty = true }
+        if wasEmpty {
+            own = members
+            return
+        }
+        keepStored()
+        var (before, now) = (KeyList(stored ?? []), members)
+        changes = Changes(
+            added: KeyList(ContiguousArray(members.keys.filter { !before.contains($0) })),
+            removed: KeyList(ContiguousArray(before.keys.filter { !now.contains($0) })))
+        isReordered = true
         own = members
     }
 
-    /// Removes a deleted member from all lists.
-    func removeFromAll(_ key: ObjectKey) {
+    /// Removes deleted members from all lists. Cost: a step for each of them, and one for each member if an order changes.
+    func removeFromAll(_ keys: Set<ObjectKey>) {
         takeShared()
-        if isLoaded { own.remove(key, keepsOrder: true) }
-        committed?.removeAll { $0 == key }
-        pending?.added.remove(key, keepsOrder: true)
-        pending?.removed.remove(key, keepsOrder: true)
+        revision += 1
+        for key in keys {
+            if isLoaded { own.remove(key, keepsOrder: true) }
+            changes?.added.remove(key, keepsOrder: true)
+            changes?.removed.remove(key, keepsOrder: true)
+        }
+        stored?.removeAll(where: keys.contains)
     }
 
     /// Drops the changes when the members are equal to those in the store again.
     func removeEmptyChanges(isOrdered: Bool) {
-        guard isLoaded, let before = committed else { return }
-        let now = members.keys
-        if isOrdered ? before == now : before.count == now.count && Set(before) == Set(now) { committed = nil }
+        guard isLoaded, isChanged else { return }
+        guard wasEmpty ? own.isEmpty : changes?.isEmpty != false else { return }
+        if isOrdered, let stored, stored != members.keys { return }
+        forgetChanges()
     }
 
-    /// Replaces temporary keys by permanent ones.
+    /// Replaces temporary keys by permanent ones. Cost: a step for each changed member.
     func resolve(by keys: PermanentKeys) {
-        // Members of a batch come from a store, so they are permanent.
-        if own.hasTemporaryKeys { own.replace(keys.permanent) }
-        if let pending {
-            if pending.added.hasTemporaryKeys { pending.added.replace(keys.permanent) }
-            if pending.removed.hasTemporaryKeys { pending.removed.replace(keys.permanent) }
+        // Members in the store have permanent keys.
+        if wasEmpty {
+            if own.hasTemporaryKeys { own.replace(keys.permanent) }
+        } else if let changes {
+            for key in changes.added.keys where key.isTemporary {
+                let permanent = keys.permanent(key)
+                own.replace(key, by: permanent)
+                changes.added.replace(key, by: permanent)
+            }
+            if changes.removed.hasTemporaryKeys { changes.removed.replace(keys.permanent) }
         }
-        if let committed, committed.contains(where: \.isTemporary) {
-            self.committed = ContiguousArray(committed.map(keys.permanent))
-        }
+        revision += 1
     }
 
     /// Marks the current members as those in the store.
     func commit() {
-        committed = nil
+        forgetChanges()
         if let assigned = newPositions { positions = assigned }
         newPositions = nil
-        if !isLoaded { pending = nil }
+    }
+
+    private func forgetChanges() {
+        changes = nil
+        stored = nil
+        (wasEmpty, isReordered) = (false, false)
     }
 
     func copy() -> ToManyState {
         let copy = ToManyState(isLoaded: isLoaded)
         copy.own = own
         copy.shared = shared
-        copy.committed = committed
-        if let pending {
-            let changes = copy.pendingChanges()
-            changes.added = pending.added
-            changes.removed = pending.removed
-        }
+        copy.stored = stored
+        copy.changes = changes.map { Changes(added: $0.added, removed: $0.removed) }
+        (copy.wasEmpty, copy.isReordered) = (wasEmpty, isReordered)
         copy.positions = positions
         return copy
     }
 
-    private func keepCommitted() {
-        if committed == nil { committed = own.keys }
+    /// Copies the members in the store, before their order is lost.
+    private func keepStored() {
+        if stored == nil { stored = committed ?? members.keys }
     }
 
-    private func pendingChanges() -> Pending {
-        if let pending { return pending }
-        let made = Pending()
-        pending = made
-        return made
+    private func listedChanges() -> Changes {
+        if let changes { return changes }
+        let changes = Changes()
+        self.changes = changes
+        return changes
     }
 }
 

@@ -12,8 +12,6 @@ struct SavePlanBuilder {
     /// The index of each relationship's group, and the group used last: most pairs follow others of their relationship.
     private var pairGroups: [ObjectIdentifier: Int] = [:]
     private var lastPairGroup: (relationship: ObjectIdentifier, index: Int)?
-    /// The added and removed members of states, for those that were queried.
-    private var differences: [ObjectIdentifier: Set<ObjectKey>] = [:]
     /// The changed slots of the last updated object.
     private var lastSlots: [Int] = []
     /// Objects whose rows the plan updates.
@@ -98,35 +96,64 @@ struct SavePlanBuilder {
             let field = object.layout.toMany[index]
             guard field.isOrdered, field.isPersistent else { continue }
             switch object.layout.storage[index] {
-            case .memberSlot(_, let slot?): numberBySlot(slot, members: state.members.keys, in: context)
+            case .memberSlot(_, let slot?): numberBySlot(slot, state: state, in: context)
             case .pairs: numberPairs(of: state)
             default: continue
             }
         }
     }
 
-    private static func numberBySlot(
-        _ slot: Int, members: ContiguousArray<ObjectKey>, in context: NSManagedObjectContext
-    ) {
-        var objects: ContiguousArray<NSManagedObject> = []
-        var existing: ContiguousArray<Int64?> = []
-        objects.reserveCapacity(members.count)
-        existing.reserveCapacity(members.count)
-        for key in members {
-            let object = context.object(for: key)
-            objects.append(object)
-            if case .integer(let position) = object.slotValue(slot), position > 0 {
-                existing.append(position)
-            } else {
-                existing.append(nil)
-            }
+    /// Numbers the members of a relationship in a slot of theirs: only the added ones if there is room for them.
+    private static func numberBySlot(_ slot: Int, state: ToManyState, in context: NSManagedObjectContext) {
+        let members = state.members.keys
+        if !state.wasEmpty, !state.isReordered {
+            let indexes = state.differences().added.compactMap(state.index).sorted()
+            if number(runs: indexes, of: members, in: slot, context: context) { return }
         }
+        number(members[...], in: slot, context: context) { _ in true }
+    }
+
+    /// Numbers runs of added members between the members around them, which keep their numbers.
+    ///
+    /// - Returns: False if the members around a run have no numbers, or none between them is free.
+    private static func number(
+        runs indexes: [Int], of members: ContiguousArray<ObjectKey>, in slot: Int, context: NSManagedObjectContext
+    ) -> Bool {
+        var position = 0
+        while position < indexes.count {
+            var end = position + 1
+            while end < indexes.count, indexes[end] == indexes[end - 1] + 1 { end += 1 }
+            let run = indexes[position]...indexes[end - 1]
+            let window = max(0, run.lowerBound - 1)..<min(members.count, run.upperBound + 2)
+            guard number(members[window], in: slot, context: context, mayNumber: run.contains) else { return false }
+            position = end
+        }
+        return true
+    }
+
+    /// Numbers members in order. Changes nothing if a member would get another number that may not.
+    ///
+    /// - Parameter mayNumber: Whether the member at an index may get another number.
+    @discardableResult
+    private static func number(
+        _ members: ContiguousArray<ObjectKey>.SubSequence, in slot: Int, context: NSManagedObjectContext,
+        mayNumber: (Int) -> Bool
+    ) -> Bool {
+        let objects = ContiguousArray(members.map { context.object(for: $0) })
+        let existing = ContiguousArray(
+            objects.map { object -> Int64? in
+                guard case .integer(let position) = object.slotValue(slot), position > 0 else { return nil }
+                return position
+            })
         let assigned = OrderedPositions.assign(existing)
-        for index in objects.indices where existing[index] != assigned[index] {
+        let changed = objects.indices.filter { existing[$0] != assigned[$0] }
+        guard changed.allSatisfy({ mayNumber(members.startIndex + $0) }) else { return false }
+        for index in changed {
             // A new object is written anyway.
             if !objects[index].state.contains(.inserted) { context.recordChange(of: objects[index]) }
             objects[index].setPrimitiveSlot(slot, to: .integer(assigned[index]))
         }
+        return true
     }
 
     private static func numberPairs(of state: ToManyState) {
@@ -174,18 +201,11 @@ struct SavePlanBuilder {
     }
 
     /// Whether the other end of a relationship writes a pair too.
-    private mutating func writes(_ key: ObjectKey, of member: ObjectKey, by end: RelationshipLinks.End) -> Bool {
+    private func writes(_ key: ObjectKey, of member: ObjectKey, by end: RelationshipLinks.End) -> Bool {
         guard case .toMany(let index) = end, let object = context.registeredObject(for: key),
             let state = object.toManyState(at: index)
         else { return false }
-        // A new object writes every member.
-        if state.committed?.isEmpty == true { return state.contains(member) }
-        let id = ObjectIdentifier(state)
-        if differences[id] == nil {
-            let (added, removed) = state.differences()
-            differences[id] = Set(added).union(removed)
-        }
-        return differences[id]?.contains(member) == true
+        return state.isAdded(member) || state.isRemoved(member)
     }
 
     private func isChanged(_ key: ObjectKey, _ relationship: NSRelationshipDescription) -> Bool {

@@ -154,13 +154,9 @@ extension NSManagedObjectContext {
         for change in changes {
             for members in change.members { undoMembers(members, of: change.object) }
         }
-        for change in changes where !change.wasThere {
-            if change.object.state.contains(.inserted) {
-                removeUnsaved(change.object)
-            } else {
-                deleteAgain(change.object)
-            }
-        }
+        let inserted = changes.filter { !$0.wasThere }.map(\.object)
+        removeUnsaved(inserted.filter { $0.state.contains(.inserted) })
+        for object in inserted where !object.state.contains(.gone) { deleteAgain(object) }
         changed.removeAll { !$0.state.contains(.listed) }
         for change in changes {
             dropIneffectiveChanges(of: change.object)
@@ -191,14 +187,16 @@ extension NSManagedObjectContext {
         changed.append(object)
     }
 
-    /// Removes an object whose insertion was not saved, and the references to it.
-    private func removeUnsaved(_ object: NSManagedObject) {
-        beginChange(of: object)
-        removeReferences(to: [object.key])
-        registry.remove(object.key)
-        insertedCount -= 1
-        object.state = [.gone, .changedInEvent]
-        object.context = nil
+    /// Removes objects whose insertion was not saved, and the references to them.
+    private func removeUnsaved(_ objects: [NSManagedObject]) {
+        for object in objects { beginChange(of: object) }
+        removeReferences(to: Set(objects.map(\.key)))
+        for object in objects {
+            registry.remove(object.key)
+            insertedCount -= 1
+            object.state = [.gone, .changedInEvent]
+            object.context = nil
+        }
     }
 
     /// Deletes an object whose insertion was saved, applying the delete rules to objects that were related to it since.

@@ -1,0 +1,202 @@
+import Foundation
+import Testing
+
+@testable import ManagedObjects
+
+@Suite("The members of a relationship")
+struct MemberListTests {
+    private static func key(_ number: Int) -> ObjectKey { ObjectKey(store: 1, entity: 0, number: Int64(number)) }
+
+    @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
+    func `a list has the same keys as an array after random changes`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var list = KeyList()
+        var array: [ObjectKey] = []
+        for step in 0..<4000 {
+            let key = Self.key(Int.random(in: 1...120, using: &random))
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0..<4:
+                if !array.contains(key) {
+                    list.append(key)
+                    array.append(key)
+                }
+            case 4:
+                let position = Int.random(in: 0...array.count, using: &random)
+                if !array.contains(key) {
+                    list.insert(key, at: position)
+                    array.insert(key, at: position)
+                }
+            case 5..<8:
+                let wasMember = array.contains(key)
+                array.removeAll { $0 == key }
+                #expect(list.remove(key, keepsOrder: true) == wasMember)
+            case 8:
+                let other = Self.key(1000 + step)
+                list.replace(key, by: other)
+                array = array.map { $0 == key ? other : $0 }
+            default:
+                #expect(list.contains(key) == array.contains(key))
+                #expect(list.position(of: key) == array.firstIndex(of: key))
+            }
+            #expect(list.count == array.count)
+            #expect(list.last == array.last)
+        }
+        #expect(Array(list.keys) == array)
+    }
+
+    @Test(arguments: [1, 2, 3, 4] as [UInt64])
+    func `a state lists the differences between the members and those in the store`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let stored = ContiguousArray((1...40).map(Self.key))
+        let state = ToManyState(isLoaded: false)
+        var members = Array(stored)
+        for step in 0..<300 {
+            let number = Int.random(in: 1...60, using: &random)
+            let key = Self.key(number)
+            if step == 20 { state.load(stored) }
+            // While the members are not loaded, members are removed and other objects added.
+            if step < 20 ? number > 40 : Bool.random(using: &random) {
+                let position = Int.random(in: 0...members.count, using: &random)
+                if !members.contains(key) { members.insert(key, at: step < 20 ? members.count : position) }
+                state.add(key, at: step < 20 ? nil : position)
+            } else {
+                members.removeAll { $0 == key }
+                state.remove(key, keepsOrder: true)
+            }
+            guard step >= 20 else { continue }
+            #expect(Set(state.members.keys) == Set(members))
+            if step > 20, state.isChanged { #expect(state.committed == stored) }
+            let (added, removed) = state.differences()
+            #expect(Set(added) == Set(members).subtracting(stored))
+            #expect(Set(removed) == Set(stored).subtracting(members))
+            #expect(added.allSatisfy(state.isAdded) && removed.allSatisfy(state.isRemoved))
+        }
+    }
+
+    /// A folder with ordered items in a note, saved, in a context that has read nothing.
+    private func note(items count: Int) throws -> (NSManagedObject, NSManagedObjectContext, StoreFolder) {
+        let folder = try StoreFolder()
+        let stack = try TestStack(url: folder.url)
+        let context = stack.context()
+        let note = context.insert("Note", ["title": "Many"])
+        let items = (0..<count).map { context.insert("Item", ["index": $0]) }
+        note.setValue(NSOrderedSet(array: items), forKey: "items")
+        try context.save()
+        context.reset()
+        return (try #require(try context.all("Note").first), context, folder)
+    }
+
+    @Test func `appending to an ordered relationship and saving reads no other member than the last`() throws {
+        let (note, context, folder) = try note(items: 500)
+        let index = try #require(note.layout.toMany.firstIndex { $0.name == "items" })
+        let before = context.registeredObjects.count
+        note.addMember(context.insert("Item", ["index": 500]), at: index)
+        try context.save()
+        // The new member and the last one before it.
+        #expect(context.registeredObjects.count <= before + 2)
+        context.reset()
+        let indexes = try #require(try context.all("Note").first).mutableOrderedSetValue(forKey: "items").map {
+            ($0 as? NSManagedObject)?.value(forKey: "index") as? Int
+        }
+        #expect(indexes == Array(0...500))
+        _ = folder
+    }
+
+    @Test func `members inserted anywhere are in their places after a save`() throws {
+        var random = SeededGenerator(seed: 7)
+        let (first, context, folder) = try note(items: 40)
+        var note = first
+        var expected = Array(0..<40)
+        for round in 0..<30 {
+            let items = note.mutableOrderedSetValue(forKey: "items")
+            for change in 0..<Int.random(in: 1...4, using: &random) {
+                let position = Int.random(in: 0...expected.count, using: &random)
+                if Int.random(in: 0..<3, using: &random) == 0, position < expected.count {
+                    items.removeObject(at: position)
+                    expected.remove(at: position)
+                } else {
+                    let index = 1000 + round * 10 + change
+                    items.insert(context.insert("Item", ["index": index]), at: position)
+                    expected.insert(index, at: position)
+                }
+            }
+            try context.save()
+            context.reset()
+            note = try #require(try context.all("Note").first)
+            let indexes = note.mutableOrderedSetValue(forKey: "items").compactMap {
+                ($0 as? NSManagedObject)?.value(forKey: "index") as? Int
+            }
+            #expect(indexes == expected, "round \(round)")
+        }
+        _ = folder
+    }
+
+    @Test func `the same collection is returned while a large relationship is unchanged`() throws {
+        let (note, context, folder) = try note(items: 100)
+        let first = try #require(note.value(forKey: "items") as? NSOrderedSet)
+        #expect(note.value(forKey: "items") as? NSOrderedSet === first)
+        let mutable = note.mutableOrderedSetValue(forKey: "items")
+        _ = note.mutableOrderedSetValue(forKey: "items")
+        for index in 100..<120 {
+            note.mutableOrderedSetValue(forKey: "items").add(context.insert("Item", ["index": index]))
+        }
+        let kept = note.mutableOrderedSetValue(forKey: "items")
+        #expect(kept === note.mutableOrderedSetValue(forKey: "items"))
+        #expect(kept.count == 120 && mutable.count >= 100)
+        #expect((note.value(forKey: "items") as? NSOrderedSet)?.count == 120)
+        #expect(first.count == 100)
+        // A change by another way is seen by the next access.
+        let removed = try #require(kept.object(at: 3) as? NSManagedObject)
+        removed.setValue(nil, forKey: "note")
+        #expect(note.mutableOrderedSetValue(forKey: "items").count == 119)
+        #expect(!note.mutableOrderedSetValue(forKey: "items").contains(removed))
+        _ = folder
+    }
+
+    @Test func `kept collections do not keep objects from being released`() throws {
+        let (note, context, folder) = try note(items: 100)
+        weak var member: NSManagedObject?
+        member = (note.value(forKey: "items") as? NSOrderedSet)?.firstObject as? NSManagedObject
+        #expect(member != nil)
+        context.sweep()
+        #expect(member == nil)
+        _ = folder
+    }
+
+    @Test func `a member that is added although it is one, and then removed, is removed from the store`() throws {
+        let folder = try StoreFolder()
+        let stack = try TestStack(url: folder.url)
+        let context = stack.context()
+        let item = context.insert("Item", ["name": "a"])
+        item.setValue(NSSet(object: context.insert("Tag", ["name": "t"])), forKey: "tags")
+        try context.save()
+        for (owner, member, key) in [("Item", "Tag", "tags"), ("Tag", "Item", "items")] {
+            let other = stack.context()
+            let object = try #require(try other.all(owner).first)
+            let tag = try #require(try other.all(member).first)
+            object.mutableSetValue(forKey: key).add(tag)
+            object.mutableSetValue(forKey: key).remove(tag)
+            #expect((object.value(forKey: key) as? NSSet)?.count == 0)
+            try other.save()
+            other.reset()
+            #expect((try #require(try other.all(owner).first).value(forKey: key) as? NSSet)?.count == 0)
+            try #require(try other.all(owner).first).setValue(NSSet(array: try other.all(member)), forKey: key)
+            try other.save()
+        }
+    }
+
+    @Test func `undoing many insertions removes all of them and their references`() throws {
+        let context = try TestStack(type: NSInMemoryStoreType).context()
+        context.undoManager = UndoManager()
+        let note = context.insert("Note")
+        try context.save()
+        let items = (0..<200).map { context.insert("Item", ["index": $0, "note": note]) }
+        context.processPendingChanges()
+        #expect((note.value(forKey: "items") as? NSOrderedSet)?.count == 200)
+        context.undo()
+        #expect((note.value(forKey: "items") as? NSOrderedSet)?.count == 0)
+        #expect(context.insertedObjects.isEmpty && items.allSatisfy { $0.managedObjectContext == nil })
+        context.redo()
+        #expect((note.value(forKey: "items") as? NSOrderedSet)?.count == 200)
+    }
+}
