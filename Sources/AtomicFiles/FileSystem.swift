@@ -39,7 +39,8 @@ package enum FileSystem {
     package static func renameWithoutReplacing(_ old: String, to new: String) throws {
         // A hard link is created atomically, and fails if the name exists.
         if link(old, new) == 0 {
-            guard unlink(old) == 0 else { throw FileError.system(path: old) }
+            // The file has its new name. The old one is in a folder that is removed later.
+            unlink(old)
             return
         }
         if errno == EEXIST { throw FileError(.exists, path: new) }

@@ -25,7 +25,7 @@ extension ModelError.Code {
     public static let malformedFile = Self(rawValue: "malformedFile")
     /// A value in the file is not valid for its field.
     public static let invalidValue = Self(rawValue: "invalidValue")
-    /// A predicate or expression cannot be parsed.
+    /// A predicate or expression cannot be parsed or compiled.
     public static let invalidPredicate = Self(rawValue: "invalidPredicate")
     /// A name is missing or is not valid.
     public static let invalidName = Self(rawValue: "invalidName")

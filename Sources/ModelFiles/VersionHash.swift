@@ -8,15 +8,19 @@ public struct VersionHash: Sendable {
     private let inheritance: ModelInheritance
     private let entityNames: [String]
     private var hashes: [String: [UInt8]] = [:]
+    /// The hashes of the properties of each entity, with inherited ones, by name in the order of the names.
+    private var properties: [String: [(name: String, hash: [UInt8])]] = [:]
 
     /// The version of the hash algorithm, which is part of a store's metadata.
     public static let version = 3
 
-    /// Computes the hashes of all entities. Cost: one hash for each property; inherited properties are hashed for each entity.
+    /// Computes the hashes of all entities. Cost: one hash for each entity and each property; that of an entity covers the hashes of
+    /// its inherited properties too.
     public init(_ model: Model) {
         inheritance = ModelInheritance(model)
         entityNames = Set(model.entities.map(\.name)).sorted(by: Self.isOrdered)
-        for name in entityNames { _ = hash(name) }
+        for name in entityNames { hash(name) }
+        properties = [:]
     }
 
     /// The hash of each entity, by name: `NSStoreModelVersionHashes`.
@@ -48,31 +52,52 @@ public struct VersionHash: Sendable {
 // MARK: - Entities
 
 extension VersionHash {
-    /// The hash of an entity. It includes its parent's hash, so the hashes of the ancestors are computed first.
-    private mutating func hash(_ name: String) -> [UInt8]? {
-        let lineage = inheritance.lineage(of: name)
-        for (depth, entity) in lineage.enumerated() where hashes[entity.name] == nil {
-            hashes[entity.name] = Self.hash(entity, lineage: lineage[...depth], hashes: hashes)
+    /// Computes the hash of an entity. It includes its parent's hash, so those of the ancestors are computed first.
+    private mutating func hash(_ name: String) {
+        guard hashes[name] == nil else { return }
+        for entity in inheritance.lineage(of: name) where hashes[entity.name] == nil {
+            // The topmost entity of a cycle, or of a part of the hierarchy, has no parent here.
+            let parent = entity.parentName.flatMap { hashes[$0] == nil ? nil : $0 }
+            let all = Self.merged(parent.flatMap { properties[$0] } ?? [], Self.hashes(ofPropertiesOf: entity))
+            properties[entity.name] = all
+            hashes[entity.name] = Self.hash(entity, parent: parent.flatMap { hashes[$0] } ?? [], all)
         }
-        return hashes[name]
+    }
+
+    private static func hashes(ofPropertiesOf entity: ModelEntity) -> [(name: String, hash: [UInt8])] {
+        var own: [String: [UInt8]] = [:]
+        for attribute in entity.attributes where !attribute.isTransient { own[attribute.name] = hash(attribute) }
+        for relationship in entity.relationships where !relationship.isTransient {
+            own[relationship.name] = hash(relationship, owner: entity)
+        }
+        return own.map { (name: $0.key, hash: $0.value) }.sorted { isOrdered($0.name, $1.name) }
+    }
+
+    /// Both lists in the order of the names; of two properties with one name that of the second list.
+    private static func merged(
+        _ inherited: [(name: String, hash: [UInt8])], _ own: [(name: String, hash: [UInt8])]
+    ) -> [(name: String, hash: [UInt8])] {
+        guard !own.isEmpty, !inherited.isEmpty else { return own.isEmpty ? inherited : own }
+        var merged: [(name: String, hash: [UInt8])] = []
+        merged.reserveCapacity(inherited.count + own.count)
+        var rest = inherited[...]
+        for property in own {
+            let end = rest.firstIndex { !isOrdered($0.name, property.name) } ?? rest.endIndex
+            merged += rest[..<end]
+            rest = rest[end...]
+            if rest.first?.name == property.name { rest = rest.dropFirst() }
+            merged.append(property)
+        }
+        return merged + rest
     }
 
     private static func hash(
-        _ entity: ModelEntity, lineage: ArraySlice<ModelEntity>, hashes: [String: [UInt8]]
+        _ entity: ModelEntity, parent: [UInt8], _ properties: [(name: String, hash: [UInt8])]
     ) -> [UInt8] {
         var bytes = Array(entity.name.utf8)
         bytes.append(entity.isAbstract ? 1 : 0)
-        if lineage.count > 1, let parent = entity.parentName { bytes += hashes[parent] ?? [] }
-        var properties: [String: [UInt8]] = [:]
-        for owner in lineage {
-            for attribute in owner.attributes where !attribute.isTransient {
-                properties[attribute.name] = hash(attribute)
-            }
-            for relationship in owner.relationships where !relationship.isTransient {
-                properties[relationship.name] = hash(relationship, owner: owner)
-            }
-        }
-        for name in properties.keys.sorted(by: isOrdered) { bytes += properties[name] ?? [] }
+        bytes += parent
+        for property in properties { bytes += property.hash }
         bytes += (entity.versionHashModifier ?? "").utf8
         if !entity.uniquenessConstraints.isEmpty {
             let constraints = entity.uniquenessConstraints.map { $0.count == 1 ? $0[0] : $0.joined(separator: ".") }

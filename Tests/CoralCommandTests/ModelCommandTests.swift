@@ -45,6 +45,38 @@ import Testing
         #expect(try CommandRun("model", "check", path, "--json").output.contains(#""code" : "unknownEntity""#))
     }
 
+    @Test func `expressions that cannot be compiled are errors, and end no command`() throws {
+        let path = try write(
+            model(
+                """
+                <entity name="Note">
+                    <attribute name="title" optional="YES" attributeType="String" regularExpressionString="((("/>
+                    <fetchedProperty name="alike"><fetchRequest entity="Note" predicateString="title MATCHES 'a)'"/>
+                    </fetchedProperty>
+                    <fetchIndex name="byTitle" partialIndexPredicate="title MATCHES '['">
+                        <fetchIndexElement property="title" type="Binary" order="ascending"/>
+                    </fetchIndex>
+                </entity>
+                <fetchRequest name="all" entity="Note" predicateString="title MATCHES '*'"/>
+                """), to: "Rules.xcdatamodel")
+        let run = try CommandRun("model", "check", path)
+        #expect(run.status == 2)
+        for (line, place) in [(4, "Note.title"), (5, "Note.alike"), (7, "Note"), (11, nil)] {
+            let lines = run.output.split(separator: "\n").filter {
+                $0.contains("contents:\(line): error: The expression")
+            }
+            #expect(lines.count == 1, "\(line): \(run.output)")
+            #expect(place.map { lines.first?.hasSuffix("(\($0))") == true } ?? true, "\(run.output)")
+        }
+        #expect(run.output.hasSuffix("1 entity: 4 errors, 0 warnings\n"))
+        #expect(try CommandRun("model", "schema", path, "--sample").status == 0)
+        try Data(#"{"Note":[{"title":"a"}]}"#.utf8).write(to: URL(fileURLWithPath: store.file("one.json")))
+        let imported = try CommandRun(
+            "import", store.file("one.json"), "--into", store.file("New.sqlite"), "--model", path)
+        #expect(imported.status == 1)
+        #expect(imported.errors.contains("is not a valid regular expression"), "\(imported.errors)")
+    }
+
     @Test func `diff lists additions and removals, and whether a store must be migrated`() throws {
         let old = try write(
             model(#"<entity name="Note"><attribute name="title" optional="YES" attributeType="String"/></entity>"#),

@@ -50,18 +50,20 @@ struct ModelDescription: Encodable {
     init(_ model: NSManagedObjectModel) {
         versionIdentifiers = model.versionIdentifiers.map { "\($0)" }.filter { !$0.isEmpty }.sorted()
         configurations = model.configurations.sorted()
-        entities = model.entities.map(Entity.init).sorted { $0.name < $1.name }
+        // Once for all: the hash of an entity depends on its ancestors.
+        let hashes = model.entityVersionHashesByName
+        entities = model.entities.map { Entity($0, hash: hashes[$0.name ?? ""] ?? Data()) }.sorted { $0.name < $1.name }
     }
 }
 
 extension ModelDescription.Entity {
-    init(_ entity: NSEntityDescription) {
+    init(_ entity: NSEntityDescription, hash: Data) {
         name = entity.name ?? ""
         parent = entity.superentity?.name
         isAbstract = entity.isAbstract
         let managed = entity.managedObjectClassName ?? ""
         className = managed.isEmpty || managed == "NSManagedObject" ? nil : managed
-        versionHash = entity.versionHash.base64EncodedString()
+        versionHash = hash.base64EncodedString()
         renamingIdentifier = entity.renamingIdentifier.flatMap { $0 == entity.name ? nil : $0 }
         uniquenessConstraints = entity.uniquenessConstraints.map { $0.map { "\($0)" } }
         indexes = entity.indexes.map(\.name).sorted()

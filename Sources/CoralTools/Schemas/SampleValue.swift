@@ -1,5 +1,6 @@
 import Coral
 import GraphDocuments
+import PredicateLanguage
 
 /// Values of attributes for a sample document.
 struct SampleValue {
@@ -15,9 +16,11 @@ struct SampleValue {
         guard !rules.isEmpty else { return plain }
         let constants = rules.compactMap { ($0 as? NSComparisonPredicate)?.rightExpression }
             .filter { $0.expressionType == .constantValue }.compactMap { $0.constantValue }
+        // Foundation's evaluation ends the program if a model contains an invalid pattern.
+        let tests = rules.map { try? PredicateEvaluator(PredicateParser.parse($0.predicateFormat)) }
         let candidates = [plain] + Self.candidates(for: plain, constants, number: number)
         let valid = candidates.first { candidate in
-            candidate.scalarObject.map { object in rules.allSatisfy { $0.evaluate(with: object) } } ?? false
+            candidate.scalarObject.map { object in tests.allSatisfy { (try? $0?.evaluate(object)) == true } } ?? false
         }
         return valid ?? (attribute.isOptional ? .null : plain)
     }

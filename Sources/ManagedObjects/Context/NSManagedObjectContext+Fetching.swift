@@ -173,7 +173,7 @@ extension NSManagedObjectContext {
             materialize(result, specification: specification, into: &found)
         }
         if fetchesObjects, let predicate = specification.predicate {
-            found.removeAll { !predicate.evaluate(with: $0) }
+            found = try found.filter { try predicate.evaluation(with: $0) }
         }
         if seesChanges { try applyPendingChanges(to: &found, specification: specification, entity: entity) }
         if finishesHere {

@@ -12,16 +12,17 @@ extension NSManagedObjectContext {
         to found: inout [NSManagedObject], specification: FetchSpecification, entity: NSEntityDescription
     ) throws {
         let predicate = specification.predicate
-        func belongs(_ object: NSManagedObject) -> Bool {
+        func belongs(_ object: NSManagedObject) throws -> Bool {
             let isOfEntity =
                 specification.includesSubentities
                 ? object.entity.isKindOf(entity: entity) : object.entity === entity
-            return isOfEntity && !object.state.contains(.deleted) && predicate?.evaluate(with: object) != false
+            guard isOfEntity, !object.state.contains(.deleted) else { return false }
+            return try predicate?.evaluation(with: object) != false
         }
         // A predicate may depend on related objects that have changed, so every object found is evaluated again.
-        found.removeAll { $0.state.contains(.deleted) || (predicate != nil && !belongs($0)) }
+        found = try found.filter { try !$0.state.contains(.deleted) && (predicate == nil || belongs($0)) }
         var present = Set(found.map(ObjectIdentifier.init))
-        for object in changed where object.hasChanges && belongs(object) {
+        for object in changed where try object.hasChanges && belongs(object) {
             if present.insert(ObjectIdentifier(object)).inserted { found.append(object) }
         }
     }

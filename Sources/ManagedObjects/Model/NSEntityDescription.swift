@@ -103,8 +103,14 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
     /// The entity and its ancestors, the root first.
     internal final var lineage: [NSEntityDescription] {
         var lineage = [self]
-        while let superentity = lineage[lineage.count - 1].superentity, !lineage.contains(where: { $0 === superentity })
-        {
+        // Ends at a cycle. A set is worth its memory in long chains only.
+        var met: Set<ObjectIdentifier> = []
+        while let superentity = lineage[lineage.count - 1].superentity {
+            if lineage.count == 16 { met = Set(lineage.map { ObjectIdentifier($0) }) }
+            let isNew =
+                lineage.count < 16
+                ? !lineage.contains { $0 === superentity } : met.insert(ObjectIdentifier(superentity)).inserted
+            guard isNew else { break }
             lineage.append(superentity)
         }
         return lineage.reversed()

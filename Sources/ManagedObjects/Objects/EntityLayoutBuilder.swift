@@ -21,7 +21,8 @@ struct EntityLayoutBuilder {
     }
 
     private mutating func addLevel(_ entity: NSEntityDescription) {
-        let properties = Self.ownProperties(of: entity)
+        // Those of the levels above are in `fields`; a property that an entity declares again is theirs.
+        let properties = entity.sortedOwnProperties.filter { fields[$0.name] == nil }
         for property in properties {
             switch property {
             case let composite as NSCompositeAttributeDescription:
@@ -82,13 +83,6 @@ struct EntityLayoutBuilder {
     }
 
     // MARK: - Parts
-
-    /// The properties that the entity itself declares, sorted by name.
-    private static func ownProperties(of entity: NSEntityDescription) -> [NSPropertyDescription] {
-        let inherited = entity.superentity?.propertiesByName ?? [:]
-        return entity.properties.filter { inherited[$0.name] == nil }
-            .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-    }
 
     private static func slot(for attribute: NSAttributeDescription, name: String) -> EntityLayout.Slot {
         let kind = EntityLayout.Slot.Kind(attribute.attributeType)

@@ -138,18 +138,20 @@ open class NSPredicate: Foundation.NSPredicate, NSSecureCoding, SelfReplacing {
     /// Whether the predicate holds for the object, with values of variables.
     open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
         do {
-            return try evaluation(with: object, substitutionVariables: bindings)
+            return try evaluation.evaluator().evaluate(object, variables: bindings ?? [:])
         } catch {
             preconditionFailure("The predicate “\(predicateFormat)” cannot be evaluated: \(error)")
         }
     }
 
-    /// Whether the predicate holds for the object: an addition to Core Data's API, for predicates from user input.
+    /// Whether the predicate holds for the object: an addition to Core Data's API, for predicates from user input, from
+    /// models and from stores. A predicate of a program's own class is evaluated by that class's method.
     ///
     /// - Throws: An error that explains why the predicate cannot be evaluated for the object.
     public final func evaluation(with object: Any?, substitutionVariables bindings: [String: Any]? = nil) throws -> Bool
     {
-        try evaluation.evaluator().evaluate(object, variables: bindings ?? [:])
+        guard isOfFramework else { return evaluate(with: object, substitutionVariables: bindings) }
+        return try evaluation.evaluator().evaluate(object, variables: bindings ?? [:])
     }
 
     /// Does nothing: the evaluation of decoded predicates is always allowed, because archives contain only a format,

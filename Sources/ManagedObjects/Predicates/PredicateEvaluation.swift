@@ -59,7 +59,11 @@ internal struct PredicateObject: OpaquePredicate, @unchecked Sendable {  // beca
 extension NSPredicate {
     /// The node of the predicate in a larger one, or in a fetch.
     internal final var embeddedNode: PredicateNode {
-        let isOwn = type(of: self) == NSPredicate.self || self is NSComparisonPredicate || self is NSCompoundPredicate
-        return isOwn ? node : .opaque(PredicateObject(predicate: self))
+        isOfFramework ? node : .opaque(PredicateObject(predicate: self))
+    }
+
+    /// Whether the class is one of this module's. A program's own class may override the evaluation.
+    internal final var isOfFramework: Bool {
+        type(of: self) == NSPredicate.self || self is NSComparisonPredicate || self is NSCompoundPredicate
     }
 }

@@ -28,6 +28,7 @@ extension SQLiteStore {
     func watchOthers(_ didWrite: @escaping @Sendable () -> Void) -> StoreWatcher? {
         guard let url, !SQLiteFile.isMemory(url), let content = try? content() else { return nil }
         let queue = DispatchQueue(label: "NSManagedObjectContext.following")
-        return StoreWatcher(url: url, connection: content.connection, queue: queue, post: didWrite)
+        let dataVersion = { @Sendable [connection = content.connection] in try? connection.dataVersion() }
+        return StoreWatcher(url: url, queue: queue, dataVersion: dataVersion, post: didWrite)
     }
 }

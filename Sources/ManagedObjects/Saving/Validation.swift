@@ -96,7 +96,15 @@ struct Validation {
         let predicates = slot.property.validationPredicates
         guard !predicates.isEmpty, let subject = value.object(kind: slot.kind) else { return }
         let warnings = slot.property.validationWarnings
-        for (index, predicate) in predicates.enumerated() where !predicate.evaluate(with: subject) {
+        for (index, predicate) in predicates.enumerated() {
+            do {
+                if try predicate.evaluation(with: subject) { continue }
+            } catch {
+                let sentence = "cannot be validated by the rule \(predicate.predicateFormat): \(error)"
+                let code = NSManagedObjectValidationError
+                add(code, object, name, sentence, value: value, slot: slot, predicate: predicate)
+                continue
+            }
             let warning = index < warnings.count ? warnings[index] : nil
             let code = (warning as? NSNumber)?.intValue ?? NSManagedObjectValidationError
             let sentence = warning as? String ?? "does not satisfy \(predicate.predicateFormat)"

@@ -55,3 +55,11 @@ extension ValidationRules.SlotRule {
         }
     }
 }
+
+extension NSPropertyDescription {
+    /// Whether a value satisfies the validation predicates. One that cannot be evaluated is not satisfied; the errors of
+    /// ``Validation`` state the reason.
+    final func isSatisfied(by value: Any) -> Bool {
+        validationPredicates.allSatisfy { (try? $0.evaluation(with: value)) == true }
+    }
+}

@@ -37,13 +37,20 @@ final class CommitObservers<Source: AnyObject & Sendable>: Sendable {
     ///
     /// - Throws: The error of the source if it cannot be created.
     func observe(_ body: @escaping @Sendable () -> Void) throws -> Observation {
-        let number = try state.withLock { state in
-            if state.source == nil { state.source = try makeSource(queue) { [weak self] in self?.notify() } }
+        let (number, hasSource) = state.withLock { state in
             state.lastNumber += 1
             state.observers[state.lastNumber] = body
-            return state.lastNumber
+            return (state.lastNumber, state.source != nil)
         }
-        return Observation(self, number: number)
+        let observation = Observation(self, number: number)
+        if hasSource { return observation }
+        // Not under the lock: a source reads the store, and may wait for a write, whose end takes the lock. Of two that are
+        // created at the same time, one is released.
+        let source = try makeSource(queue) { [weak self] in self?.notify() }
+        state.withLock { state in
+            if state.source == nil { state.source = source }
+        }
+        return observation
     }
 
     private func end(_ number: Int) {

@@ -55,11 +55,15 @@ private struct ModelComparison {
     typealias Change = ModelDifference.Change
     let old: Model
     let new: Model
+    private let oldInheritance: ModelInheritance
+    private let newInheritance: ModelInheritance
     var changes: [Change] = []
 
     init(_ old: Model, _ new: Model) {
         self.old = old
         self.new = new
+        oldInheritance = ModelInheritance(old)
+        newInheritance = ModelInheritance(new)
     }
 
     mutating func compare() {
@@ -72,7 +76,8 @@ private struct ModelComparison {
         for pair in ModelMatch(from: old, to: new).entities.sorted(by: {
             ($0.new ?? $0.old ?? "") < ($1.new ?? $1.old ?? "")
         }) {
-            switch (pair.old.flatMap(old.entity(named:)), pair.new.flatMap(new.entity(named:))) {
+            switch (pair.old.flatMap { oldInheritance.entities[$0] }, pair.new.flatMap { newInheritance.entities[$0] })
+            {
             case (let before?, let after?): compare(before, after)
             case (nil, let after?): changes.append(Self.entity(.added, after))
             case (let before?, nil): changes.append(Self.entity(.removed, before))
@@ -113,18 +118,20 @@ private struct ModelComparison {
         for (aspect, old, new) in ModelAspects.differences(ModelAspects(before), ModelAspects(after)) {
             changes.append(Change(kind: .changed(aspect: aspect, old: old, new: new), entity: name, summary: ""))
         }
-        let ordered = ModelMatch.pairs(before.properties, after.properties).sorted {
+        let (oldProperties, newProperties) = (before.properties, after.properties)
+        let (oldByName, newByName) = (Self.byName(oldProperties), Self.byName(newProperties))
+        let ordered = ModelMatch.pairs(oldProperties, newProperties).sorted {
             ($0.new ?? $0.old ?? "") < ($1.new ?? $1.old ?? "")
         }
         for pair in ordered {
             // A property that moves up or down the hierarchy is the same property.
             let inherited = (
-                old: pair.old == nil ? Self.inherited(pair.new, by: before, in: old) : nil,
-                new: pair.new == nil ? Self.inherited(pair.old, by: after, in: new) : nil
+                old: pair.old == nil ? Self.inherited(pair.new, by: before, in: oldInheritance) : nil,
+                new: pair.new == nil ? Self.inherited(pair.old, by: after, in: newInheritance) : nil
             )
             compare(
-                inherited.old?.property ?? before.properties.first { $0.name == pair.old },
-                inherited.new?.property ?? after.properties.first { $0.name == pair.new }, of: after)
+                inherited.old?.property ?? pair.old.flatMap { oldByName[$0] },
+                inherited.new?.property ?? pair.new.flatMap { newByName[$0] }, of: after)
             if let owner = inherited.old?.owner ?? inherited.new?.owner {
                 let (from, to) = inherited.old == nil ? (name, owner) : (owner, name)
                 changes.append(
@@ -135,11 +142,15 @@ private struct ModelComparison {
         }
     }
 
+    private static func byName(_ properties: [any ModelProperty]) -> [String: any ModelProperty] {
+        Dictionary(properties.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
     /// The property that an entity inherits from an ancestor.
     private static func inherited(
-        _ name: String?, by entity: ModelEntity, in model: Model
+        _ name: String?, by entity: ModelEntity, in inheritance: ModelInheritance
     ) -> (property: any ModelProperty, owner: String)? {
-        for ancestor in model.ancestors(of: entity) {
+        for ancestor in inheritance.ancestors(of: entity.name) {
             if let property = ancestor.properties.first(where: { $0.name == name }) { return (property, ancestor.name) }
         }
         return nil

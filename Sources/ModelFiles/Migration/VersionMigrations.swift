@@ -39,7 +39,8 @@ public struct VersionMigrations: Sendable {
     /// The names of the versions before the current one from which it cannot be reached.
     public var unreachable: [String] { entries.filter { $0.path == nil }.map(\.name) }
 
-    /// Examines the versions of a file. Cost: the version hashes of all versions, and an inference for each step.
+    /// Examines the versions of a file. Cost: the version hashes of all versions, and an inference for each step; one for each pair
+    /// of versions if a step is impossible.
     ///
     /// - Parameters:
     ///   - file: The versions.
@@ -49,18 +50,34 @@ public struct VersionMigrations: Sendable {
     public init(of file: ModelFile, order: [String]? = nil, mappings: [Mapping] = []) throws {
         let versions = try order.map { try Self.ordered(file.versions, by: $0) } ?? file.versions
         let hashes = versions.map { VersionHash($0.model) }
+        let entityHashes = hashes.map(\.entityHashes)
+        // Each version's path asks for the same steps again.
+        var knownMappings: [Int: String?] = [:]
+        var knownKinds: [Int: Kind] = [:]
         current = file.current.name
         let end = versions.firstIndex { $0.name == file.current.name } ?? versions.count - 1
         func mapping(_ from: Int, _ to: Int) -> String? {
-            mappings.first { mapping in
-                MappingArchive.fits(mapping.entities, from: hashes[from].entityHashes, to: hashes[to].entityHashes)
+            if mappings.isEmpty { return nil }
+            let pair = from * versions.count + to
+            if let known = knownMappings[pair] { return known }
+            let name = mappings.first { mapping in
+                MappingArchive.fits(mapping.entities, from: entityHashes[from], to: entityHashes[to])
             }?.name
+            knownMappings[pair] = .some(name)
+            return name
         }
-        func kind(_ from: Int, _ to: Int) -> Kind {
-            if hashes[from].entityHashes == hashes[to].entityHashes { return .none }
+        func findKind(_ from: Int, _ to: Int) -> Kind {
+            if entityHashes[from] == entityHashes[to] { return .none }
             if let name = mapping(from, to) { return .mapping(name) }
             let obstacles = InferredMapping(from: versions[from].model, to: versions[to].model).obstacles
             return obstacles.isEmpty ? .inferred : .impossible(obstacles)
+        }
+        func kind(_ from: Int, _ to: Int) -> Kind {
+            let pair = from * versions.count + to
+            if let known = knownKinds[pair] { return known }
+            let kind = findKind(from, to)
+            knownKinds[pair] = kind
+            return kind
         }
         entries = versions.indices.map { index in
             let path =

@@ -1,3 +1,5 @@
+import PredicateLanguage
+
 extension Model {
     /// The errors in the model, in its order, with file and line if it was read from a source. Empty when a store
     /// can be created from it.
@@ -58,6 +60,7 @@ private struct ModelValidator {
                     .unknownEntity, "The fetch request '\(template.name)' is for an unknown entity.",
                     at: template.position)
             }
+            check(template.fetchRequest, in: "the fetch request '\(template.name)'", at: template.position)
         }
     }
 
@@ -89,11 +92,17 @@ private struct ModelValidator {
             } else if inherited.contains(property.name) {
                 report(.duplicateName, "The property '\(property.name)' is already inherited.", entity, property)
             }
+            for validation in property.validations {
+                check(validation.predicate, in: "the validation", entity, property)
+            }
         }
         for attribute in entity.attributes { check(attribute, of: entity) }
         for relationship in entity.relationships { check(relationship, of: entity) }
-        for property in entity.fetchedProperties where !isEntity(property.fetchRequest.entityName) {
-            report(.unknownEntity, "The fetched property fetches an unknown entity.", entity, property)
+        for property in entity.fetchedProperties {
+            if !isEntity(property.fetchRequest.entityName) {
+                report(.unknownEntity, "The fetched property fetches an unknown entity.", entity, property)
+            }
+            check(property.fetchRequest, in: "the fetch request", entity, property)
         }
         checkLists(of: entity, known: names.union(inherited))
     }
@@ -123,6 +132,10 @@ private struct ModelValidator {
             if let known = indexes.updateValue(index, forKey: index.name), known != index {
                 report(.duplicateName, "There are two indexes '\(index.name)'.", entity, at: index.position)
             }
+            check(index.partialIndexPredicate, in: "the index '\(index.name)'", entity, at: index.position)
+            for case .expression(let expression, _, _) in index.elements.map(\.target) {
+                check(expression, in: "the index '\(index.name)'", entity, at: index.position)
+            }
             for case .property(let name) in index.elements.map(\.target) where !isIndexable(name, known) {
                 report(
                     .unknownProperty, "The index '\(index.name)' contains the unknown property '\(name)'.", entity,
@@ -142,10 +155,53 @@ private struct ModelValidator {
     }
 }
 
+// MARK: - Predicates and expressions
+
+extension ModelValidator {
+    private mutating func check(
+        _ request: ModelFetchRequest, in part: String, _ entity: ModelEntity? = nil,
+        _ property: (any ModelProperty)? = nil, at position: ModelPosition? = nil
+    ) {
+        check(request.predicate, in: part, entity, property, at: position)
+        check(request.havingPredicate, in: part, entity, property, at: position)
+    }
+
+    private mutating func check(
+        _ predicate: PredicateNode?, in part: String, _ entity: ModelEntity?, _ property: (any ModelProperty)? = nil,
+        at position: ModelPosition? = nil
+    ) {
+        guard let predicate else { return }
+        compile(part, entity, property, at: position) { _ = try PredicateEvaluator(predicate) }
+    }
+
+    private mutating func check(
+        _ expression: ExpressionNode, in part: String, _ entity: ModelEntity?,
+        _ property: (any ModelProperty)? = nil, at position: ModelPosition? = nil
+    ) {
+        compile(part, entity, property, at: position) { _ = try ExpressionEvaluator(expression) }
+    }
+
+    private mutating func compile(
+        _ part: String, _ entity: ModelEntity?, _ property: (any ModelProperty)?, at position: ModelPosition?,
+        _ body: () throws -> Void
+    ) {
+        do {
+            try body()
+        } catch {
+            report(
+                .invalidPredicate, "The expression of \(part) is not valid. \(error)", entity, property, at: position)
+        }
+    }
+}
+
 // MARK: - Properties
 
 extension ModelValidator {
     private mutating func check(_ attribute: ModelAttribute, of entity: ModelEntity) {
+        if let derivation = attribute.derivation {
+            check(derivation.expression, in: "the derivation", entity, attribute)
+            check(derivation.filteringPredicate, in: "the derivation", entity, attribute)
+        }
         if attribute.type == .undefined, !attribute.isTransient {
             report(.missingType, "The attribute has no type.", entity, attribute)
         }

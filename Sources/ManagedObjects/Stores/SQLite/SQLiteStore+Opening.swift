@@ -52,8 +52,8 @@ extension SQLiteStore {
         }
         if fits, !SQLiteFile.isMemory(url) { refuseOtherVersions(connection, model, since: version) }
         let commits = CommitObservers<StoreWatcher> { queue, notify in
-            SQLiteFile.isMemory(url)
-                ? nil : StoreWatcher(url: url, connection: connection, queue: queue, post: notify)
+            if SQLiteFile.isMemory(url) { return nil }
+            return StoreWatcher(url: url, queue: queue, dataVersion: { try? connection.dataVersion() }, post: notify)
         }
         let content = Content(
             connection: connection, schema: schema,

@@ -85,11 +85,16 @@ package struct RowCheck {
                     }
                 }
             }
+            // An earlier commit may be the one after which no row refers to these files.
+            let unused = problems.flatMap(\.unusedFiles)
+            if !unused.isEmpty {
+                try connection.synchronize()
+                ExternalData(directory: SQLiteFile(url).externalDataDirectory).remove(unused)
+            }
             try connection.close()
         } catch {
             throw SQLiteError.translated(error, .saving, url: url)
         }
-        ExternalData(directory: SQLiteFile(url).externalDataDirectory).remove(problems.flatMap(\.unusedFiles))
     }
 
     private static func damages(_ reader: StoreReader) throws -> [RowProblem] {

@@ -1,3 +1,4 @@
+import AtomicFiles
 import Foundation
 import SQLStores
 
@@ -64,13 +65,34 @@ struct ExternalData: Sendable {
         return column
     }
 
-    /// Writes data to a new file and returns its name.
+    /// Writes data to a new file and returns its name. The content is on disk then; the name after ``synchronize()``.
     func write(_ data: Data) throws -> String {
         let name = UUID().uuidString
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        try makeDirectory()
         try data.write(to: url(of: name), options: .atomic)
         return name
     }
+
+    /// Copies a file, and returns the name of the copy. The content is on disk then; the name after ``synchronize()``.
+    func copy(_ name: String) throws -> String {
+        let copy = UUID().uuidString
+        try FileManager.default.copyItem(at: url(of: name), to: url(of: copy))
+        try FileSystem.synchronize(url(of: copy).path)
+        return copy
+    }
+
+    /// Creates the folder, and waits until it is on disk.
+    private func makeDirectory() throws {
+        if FileStatus(directory.path) != nil { return }
+        let support = directory.deletingLastPathComponent()
+        for folder in [support, directory] where FileStatus(folder.path) == nil {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try FileSystem.synchronize(folder.deletingLastPathComponent().path)
+        }
+    }
+
+    /// Waits until the names of new files are on disk.
+    func synchronize() throws { try FileSystem.synchronize(directory.path) }
 
     /// Removes files; a missing file is not an error.
     func remove(_ names: [String]) {

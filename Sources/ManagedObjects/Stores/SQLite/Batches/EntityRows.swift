@@ -147,7 +147,7 @@ public final class EntityRows {
             if rule.admits(value) { continue }
             if value.isNull { return .invalid(name(ofSlot: rule.slot)) }
             guard rule.hasPredicates, let subject = value.object(kind: rule.kind),
-                description.property.validationPredicates.allSatisfy({ $0.evaluate(with: subject) })
+                description.property.isSatisfied(by: subject)
             else { return .invalid(name(ofSlot: rule.slot)) }
         }
         return .valid

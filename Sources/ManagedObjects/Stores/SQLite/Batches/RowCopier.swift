@@ -193,8 +193,7 @@ struct RowCopier {
             guard let name = data.withUnsafeBytes({ ExternalData.name(in: $0) }),
                 externalData.hasFile(named: name)
             else { continue }
-            let copy = UUID().uuidString
-            try FileManager.default.copyItem(at: externalData.url(of: name), to: externalData.url(of: copy))
+            let copy = try externalData.copy(name)
             batch.take(files: [copy])
             try batch.run(
                 SQLQuery(

@@ -64,22 +64,19 @@ extension SQLiteStore: SQLBatchStore {
         guard !isReadOnly else {
             throw CocoaError(.persistentStoreSave, "The store is opened for reading only.", url: url)
         }
-        var made: [String] = []
         do {
-            let (result, replaced) = try content.connection.write { database in
+            let result = try content.write { database, files in
                 let batch = BatchTransaction(
                     content: content, database: database, store: number, author: context.transactionAuthor,
                     contextName: context.name)
-                defer { made = batch.filesMade }
+                defer { files = TransactionFiles(made: batch.filesMade, replaced: batch.filesReplaced) }
                 let result = try body(batch)
                 try batch.finish()
-                return (result, batch.filesReplaced)
+                return result
             }
-            content.externalData?.remove(replaced)
             content.commits.didWrite()
             return result
         } catch {
-            content.externalData?.remove(made)
             throw SQLiteError.translated(error, .saving, url: url)
         }
     }

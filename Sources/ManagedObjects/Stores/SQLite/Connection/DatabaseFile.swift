@@ -8,14 +8,28 @@ struct DatabaseFile {
     private let methods: sqlite3_io_methods
 
     init(_ connection: OpaquePointer?) throws {
-        var file: UnsafeMutablePointer<sqlite3_file>?
-        let code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file)
-        guard code == SQLITE_OK, let file, let methods = file.pointee.pMethods?.pointee else {
+        guard let file = Self(connection, SQLITE_FCNTL_FILE_POINTER) else {
             throw DatabaseError(resultCode: .SQLITE_CANTOPEN)
         }
+        self = file
+    }
+
+    private init?(_ connection: OpaquePointer?, _ operation: Int32) {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        guard sqlite3_file_control(connection, "main", operation, &file) == SQLITE_OK, let file,
+            let methods = file.pointee.pMethods?.pointee
+        else { return nil }
         self.file = file
         self.methods = methods
     }
+
+    /// The write-ahead log or the rollback journal of a connection; nil if it has none open.
+    static func journal(of connection: OpaquePointer?) -> DatabaseFile? {
+        Self(connection, SQLITE_FCNTL_JOURNAL_POINTER)
+    }
+
+    /// Waits until the content is on disk.
+    func synchronize() throws { try check(methods.xSync(file, SQLITE_SYNC_NORMAL)) }
 
     /// Calls a closure with the file at a path. SQLite opens the file without reading it.
     ///

@@ -99,7 +99,9 @@ struct LogBlockFile {
     private func writeNow(_ bytes: UnsafeRawPointer, _ count: Int32, _ offset: Int64) -> Int32 {
         guard let methods = head.methods else { return SQLITE_MISUSE }
         let code = methods.xWrite(head.base, bytes, count, offset)
-        if code != SQLITE_OK {
+        // Without the lock, as with `locking_mode = EXCLUSIVE`, no frames wait: SQLite notices the error of each call, and
+        // nothing would tell when the transaction has ended.
+        if code != SQLITE_OK, state.pointee.database.head.state.pointee.isWriting {
             state.pointee.failure = code
             state.pointee.missing = offset
         }

@@ -1,3 +1,4 @@
+import AtomicFiles
 import Foundation
 import GRDB
 import GRDBSQLite
@@ -218,7 +219,7 @@ final class SQLiteConnection: Sendable {
 
     private func withWriter<Result>(_ body: (Database) throws -> Result) throws -> Result {
         if let readers { return try readers.write(body) }
-        return try writer().writeWithoutTransaction(body)
+        return try writer().unsafeReentrantWrite(body)
     }
 
     /// Runs a write transaction; rolls it back on an error.
@@ -253,7 +254,21 @@ final class SQLiteConnection: Sendable {
             case .writable(let writer): writer
             case .readOnly(let database): try database.current()
             }
-        return try connection.writeWithoutTransaction { try Int64.fetchOne($0, sql: "PRAGMA data_version") }
+        // May be called within a write of the same connection.
+        return try connection.unsafeReentrantWrite { try Int64.fetchOne($0, sql: "PRAGMA data_version") }
+    }
+
+    /// Waits until the committed transactions are on disk, where a loss of power cannot revert them.
+    ///
+    /// With a write-ahead log SQLite itself does so before a checkpoint only, and with a rollback journal it does not wait
+    /// for the folder's entries: a journal that appears again would be rolled back.
+    func synchronize() throws {
+        try withWriter { database in
+            try DatabaseFile.journal(of: database.sqliteConnection)?.synchronize()
+            guard mode != .pool else { return }
+            try DatabaseFile(database.sqliteConnection).synchronize()
+            try FileSystem.synchronize(file.url.deletingLastPathComponent().path)
+        }
     }
 
     /// Runs statements that SQLite does not allow in a transaction.

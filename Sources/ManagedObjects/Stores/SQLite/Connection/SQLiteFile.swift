@@ -79,12 +79,13 @@ struct SQLiteFile: Sendable {
     /// Rejects locations that cannot be a store before SQLite opens them.
     ///
     /// - Throws: Code 260 if the file does not exist, 257 if it is not readable, 513 if it is not writable, 256
-    ///   otherwise.
+    ///   otherwise, also for pipes and other special files beside the store.
     func requireUsable(isReadOnly: Bool) throws {
         if Self.isMemory(url) { return }
         guard url.isFileURL else {
             throw CocoaError(.fileReadUnsupportedScheme, "A store's URL must be that of a file.", url: url)
         }
+        if FileStatus(url.path)?.isFolder != true { try StoreFiles(url: url).requireRegularFiles() }
         let manager = FileManager.default
         var isDirectory: ObjCBool = false
         guard manager.fileExists(atPath: url.path, isDirectory: &isDirectory) else {

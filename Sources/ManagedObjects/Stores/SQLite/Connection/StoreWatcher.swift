@@ -15,7 +15,7 @@ import Foundation
 final class StoreWatcher: @unchecked Sendable {  // because its state is used only on its queue
     private let queue: DispatchQueue
     private let names: Set<String>
-    private let connection: SQLiteConnection
+    private let dataVersion: @Sendable () -> Int64?
     private let post: @Sendable () -> Void
     private var source: (any DispatchSourceProtocol)?
     private var version: Int64?
@@ -24,15 +24,22 @@ final class StoreWatcher: @unchecked Sendable {  // because its state is used on
     /// The delay between a report of the kernel and the query: one transaction writes many pages.
     private static let delay = DispatchTimeInterval.milliseconds(20)
 
-    /// - Parameter queue: The queue on which the closure is called.
-    init(url: URL, connection: SQLiteConnection, queue: DispatchQueue, post: @escaping @Sendable () -> Void) {
+    /// - Parameters:
+    ///   - dataVersion: Returns a number that changes with each commit of another connection.
+    ///   - queue: The queue on which the closure is called.
+    init(
+        url: URL, queue: DispatchQueue, dataVersion: @escaping @Sendable () -> Int64?,
+        post: @escaping @Sendable () -> Void
+    ) {
         let url = url.withoutLinks
         self.queue = queue
         names = [url.lastPathComponent, url.lastPathComponent + "-wal"]
-        self.connection = connection
+        self.dataVersion = dataVersion
         self.post = post
-        version = try? connection.dataVersion()
+        version = dataVersion()
         if !watch(url.deletingLastPathComponent()) { poll() }
+        // The kernel does not report a commit before the watch begins.
+        queue.async { [weak self] in self?.look() }
     }
 
     deinit { source?.cancel() }
@@ -96,7 +103,7 @@ final class StoreWatcher: @unchecked Sendable {  // because its state is used on
     /// Queries SQLite for commits of others.
     private func look() {
         isLooking = false
-        guard let now = try? connection.dataVersion(), now != version else { return }
+        guard let now = dataVersion(), now != version else { return }
         version = now
         post()
     }

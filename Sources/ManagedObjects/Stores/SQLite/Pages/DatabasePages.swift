@@ -26,6 +26,7 @@ struct DatabasePages {
     ///
     /// - Throws: `CocoaError` if a file cannot be read or is shorter than a page.
     init(url: URL) throws {
+        try StoreFiles(url: url).requireRegularFiles()
         file = try Data(contentsOf: url, options: .alwaysMapped)
         let hasHeader = file.starts(with: Array("SQLite format 3\0".utf8)) && file.count >= 100
         let declared = hasHeader ? Int(file[16]) << 8 | Int(file[17]) : 0
@@ -41,7 +42,7 @@ struct DatabasePages {
         let logPath = url.path + "-wal"
         // A log that exists and cannot be read is an error: without it the file may be an old state. An empty file cannot
         // be mapped.
-        let hasLog = FileStatus(logPath).map { $0.isRegular && $0.byteCount > 0 } ?? false
+        let hasLog = FileStatus(logPath).map { $0.byteCount > 0 } ?? false
         let log = try hasLog ? Data(contentsOf: URL(fileURLWithPath: logPath), options: .alwaysMapped) : Data()
         self.log = log
         let size = size

@@ -25,27 +25,23 @@ extension SQLiteStore {
         var plan = plan
         if plan.metadata == nil { plan.metadata = changedMetadata }
         guard !plan.isEmpty else { return SaveOutcome() }
-        var made: [String] = []
         do {
-            let (outcome, replaced) = try content.connection.write { [plan] database in
+            let outcome = try content.write { [plan] database, files in
                 let history = content.history.map {
                     HistoryWriter(
                         $0, bitmaps: content.bitmaps, database: database, author: plan.author,
                         contextName: plan.contextName)
                 }
                 var writer = PlanWriter(store: number, content: content, database: database, history: history)
-                defer { made = writer.values.filesMade }
+                defer { files = TransactionFiles(made: writer.values.filesMade, replaced: writer.filesReplaced) }
                 try writer.write(plan, url: place)
                 try writer.finish()
-                return (writer.outcome, writer.filesReplaced)
+                return writer.outcome
             }
-            // Removed only now, because the rows would still refer to these files if the transaction had failed.
-            content.externalData?.remove(replaced)
             if plan.metadata != nil { didSaveMetadata() }
             content.commits.didWrite()
             return outcome
         } catch {
-            content.externalData?.remove(made)
             throw SQLiteError.translated(error, .saving, url: place)
         }
     }

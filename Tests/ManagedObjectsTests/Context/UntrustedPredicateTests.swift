@@ -1,0 +1,66 @@
+import Foundation
+import Testing
+
+@testable import ManagedObjects
+
+/// Predicates that a model or a store brings along may be invalid, or may need more steps than are allowed. None ends
+/// the program: each use has an error.
+@Suite struct UntrustedPredicateTests {
+    /// Formats whose evaluation fails for the title below, and a part of the reason.
+    static let formats = [
+        ("SELF MATCHES '((('", "not a valid regular expression"),
+        ("SELF MATCHES '(a+)+$'", "too many steps"),
+        ("SELF.bogus.name == 1", "bogus"),
+        ("$NOPE == SELF", "NOPE"),
+        ("FUNCTION(SELF, 'terminate') == 1", "terminate"),
+        ("bitwiseAnd:with:(SELF, 3) == 1", "Expected a number"),
+    ]
+    static let title = String(repeating: "a", count: 40) + "b"
+
+    private func stack(_ format: String, type: String) throws -> TestStack {
+        let model = NotesModel.make()
+        let title = try #require(model.entitiesByName["Note"]?.attributesByName["title"])
+        title.setValidationPredicates([try NSPredicate(parsing: format)], withValidationWarnings: ["is wrong"])
+        return try TestStack(model: model, type: type)
+    }
+
+    @Test(arguments: formats, [NSSQLiteStoreType, NSInMemoryStoreType])
+    func `a rule that cannot be evaluated is an error of the save`(rule: (String, String), type: String) throws {
+        let stack = try stack(rule.0, type: type)
+        let context = stack.context()
+        let note = context.insert("Note", ["title": Self.title])
+        let error = try #require(throws: NSError.self) { try context.save() }
+        #expect(error.code == NSManagedObjectValidationError)
+        #expect(error.userInfo[NSValidationKeyErrorKey] as? String == "title")
+        #expect(error.localizedDescription.contains(rule.1), "\(error.localizedDescription)")
+        #expect(error.localizedDescription.contains("cannot be validated by the rule"))
+        #expect(throws: NSError.self) {
+            var value: Any? = Self.title
+            try note.validateValue(&value, forKey: "title")
+        }
+        note.setValue(nil, forKey: "title")
+        try context.save()
+    }
+
+    @Test(arguments: formats)
+    func `a fetch that needs unsaved objects throws`(rule: (String, String)) throws {
+        let stack = try TestStack(type: NSInMemoryStoreType)
+        let context = stack.context()
+        _ = context.insert("Note", ["title": Self.title])
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+        request.predicate = try NSPredicate(parsing: rule.0.replacingOccurrences(of: "SELF", with: "title"))
+        #expect(throws: (any Error).self) { try context.fetch(request) }
+        // Saved objects are read back through the same predicate.
+        try context.save()
+        _ = context.insert("Note", ["title": "other"])
+        #expect(throws: (any Error).self) { try context.fetch(request) }
+    }
+
+    @Test func `a predicate of the program's own class is evaluated by that class`() throws {
+        final class Refusal: ManagedObjects.NSPredicate {
+            override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool { false }
+        }
+        #expect(try !Refusal().evaluation(with: "x"))
+        #expect(try NSPredicate(value: true).evaluation(with: "x"))
+    }
+}
