@@ -128,7 +128,10 @@ public class ModelContext: Equatable, CustomDebugStringConvertible {
     /// Discards all unsaved changes: inserted models lose their context, changed ones get their last saved values.
     public func rollback() {
         let inserted = managedContext.insertedObjects.compactMap { ($0 as? ModelObject)?.model?._modelRecord }
-        for record in inserted { record.detach(deleted: false) }
+        for record in inserted {
+            record.keepValues()
+            record.detach(deleted: false)
+        }
         managedContext.rollback()
         managedContext.undoManager?.removeAllActions()
         kept = [:]

@@ -60,10 +60,9 @@ public final class ModelRecord {
         lastValues = modelClass.properties.map { $0.isRelationship ? nil : $0.anyValue(in: object, of: self) }
     }
 
-    /// Makes the values the record's own again: after the deletion was saved, or the insertion was rolled back.
+    /// Makes the values that `keepValues()` has noted the record's own: after the deletion was saved, or the insertion was rolled back.
     func detach(deleted: Bool) {
         guard object != nil else { return }
-        if lastValues == nil { keepValues() }
         if deleted { temporaryIdentifier = identifier }
         values = lastValues ?? []
         lastValues = nil

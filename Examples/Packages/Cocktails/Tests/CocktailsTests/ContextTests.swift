@@ -173,6 +173,37 @@ final class ContextTests: XCTestCase {
         XCTAssertEqual(changes, 1, "Observation sees a change that was merged.")
     }
 
+    func testAModelThatAnotherContextDeletedKeepsItsValues() throws {
+        let (one, other) = (ModelContext(container!), ModelContext(container!))
+        let chain = Chain(number: 7)
+        one.insert(chain)
+        try one.save()
+        let twin = try XCTUnwrap(other.fetch(FetchDescriptor<Chain>()).first)
+        XCTAssertEqual(twin.number, 7)
+        one.delete(chain)
+        try one.save()
+        XCTAssertEqual(try other.fetch(FetchDescriptor<Chain>()).count, 0)
+        XCTAssertTrue(twin.isDeleted)
+        XCTAssertNil(twin.modelContext)
+        XCTAssertEqual(twin.number, 7)
+    }
+
+    func testTheListsOfChangesFollowTheirModels() throws {
+        let context = ModelContext(container)
+        let chain = Chain(number: 1)
+        context.insert(chain)
+        try context.save()
+        XCTAssertFalse(chain.hasChanges)
+        chain.number = 2
+        XCTAssertTrue(chain.hasChanges)
+        XCTAssertEqual(context.changedModelsArray.count, 1)
+        context.delete(chain)
+        XCTAssertEqual(context.deletedModelsArray.count, 1)
+        context.rollback()
+        XCTAssertEqual(chain.number, 1)
+        XCTAssertFalse(chain.isDeleted)
+    }
+
     func testATransactionIsAllOrNothing() throws {
         struct Stop: Error {}
         let context = ModelContext(container)
