@@ -87,11 +87,14 @@ if engineIsBuilt {
             dependencies: [.target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"]))]),
         // Statements as values, and their dialects: no database, no class of Core Data.
         .target(name: "SQLStores", dependencies: ["PredicateLanguage"]),
+        // The rows of a damaged file, read from its pages without SQLite.
+        .target(name: "StoreRescue", dependencies: ["AtomicFiles", "SQLStores"]),
         // Every public NS… type, and the engine.
         .target(
             name: "ManagedObjects",
             dependencies: [
-                "AtomicFiles", "KeyedArchives", "PredicateLanguage", "ModelFiles", "SQLStores", "XMLReading",
+                "AtomicFiles", "KeyedArchives", "PredicateLanguage", "ModelFiles", "SQLStores", "StoreRescue",
+                "XMLReading",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ] + postgreSQL),
         // The module `CoreData` outside Apple's platforms.
@@ -134,7 +137,7 @@ targets += [
     // are case-insensitive.
     .executableTarget(
         name: "CoralCommand",
-        dependencies: engine + [
+        dependencies: engine + (engineIsBuilt ? ["StoreRescue"] : []) + [
             "AtomicFiles", "Coral", "CoralTools", "PredicateLanguage", "ModelFiles", "ModelCodeGeneration",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "GRDB", package: "GRDB.swift"),
@@ -208,7 +211,7 @@ if engineIsBuilt {
         .testTarget(
             name: "ManagedObjectsTests",
             dependencies: [
-                "AtomicFiles", "ManagedObjects", "SQLStores", "ChildProcesses",
+                "AtomicFiles", "ManagedObjects", "SQLStores", "StoreRescue", "ChildProcesses",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]
                 + postgreSQL),

@@ -5,7 +5,7 @@ import CoralTools
 
 #if !canImport(Darwin) && !CORAL_PUBLIC_API
     import struct ManagedObjects.RowSalvage
-    import struct ManagedObjects.SalvageReport
+    import struct StoreRescue.SalvageReport
 #endif
 
 /// `coral salvage`: reads the objects of a damaged store into a new one.

@@ -1,7 +1,7 @@
 import Foundation
 
 // The codes as members of the error itself, as Foundation has its own, for use in `catch CocoaError.sqlite`.
-// The numbers are in CocoaErrorCode.swift.
+// The numbers are in ErrorCodes.swift.
 
 extension CocoaError {
     /// A value is invalid for a reason without a code of its own.

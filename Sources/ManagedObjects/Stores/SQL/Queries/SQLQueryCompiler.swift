@@ -210,3 +210,63 @@ extension SQLArgument {
         }
     }
 }
+
+/// The columns of the rows that a query selects from the table `t0`.
+enum SelectedColumns {
+    /// All that a plan reads: the plan for the entity of the query.
+    case all(RowPlan)
+    /// `Z_PK`.
+    case keys
+    /// `Z_PK` and `Z_ENT`.
+    case keysAndEntities
+
+    /// The list in a statement.
+    var list: String {
+        switch self {
+        case .all(let plan): plan.qualifiedList
+        case .keys: "t0.Z_PK"
+        case .keysAndEntities: "t0.Z_PK, t0.Z_ENT"
+        }
+    }
+
+    /// Distinguishes the statements of equal queries in the compiler's results.
+    var form: Unicode.Scalar {
+        switch self {
+        case .all: "R"
+        case .keys: "P"
+        case .keysAndEntities: "E"
+        }
+    }
+}
+
+/// Identifies the queries that differ only in constants, as a text that is composed of many small parts.
+struct QueryKey {
+    // As bytes, because appending a character to a string costs ten times as much.
+    private var bytes: [UInt8] = []
+
+    init() { bytes.reserveCapacity(128) }
+
+    /// The text, to compare it with others.
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// Appends an ASCII character.
+    static func += (key: inout QueryKey, character: Unicode.Scalar) {
+        key.bytes.append(UInt8(truncatingIfNeeded: character.value))
+    }
+
+    /// Appends a name with its length, because names in a predicate may contain any character.
+    mutating func append(_ name: String) {
+        append(name.utf8.count)
+        self += ":"
+        bytes.append(contentsOf: name.utf8)
+    }
+
+    /// Appends a number, which ends with the next character that is not a digit.
+    mutating func append(_ number: Int) {
+        if (0..<10).contains(number) {
+            bytes.append(UInt8(ascii: "0") + UInt8(number))
+        } else {
+            bytes.append(contentsOf: String(number).utf8)
+        }
+    }
+}

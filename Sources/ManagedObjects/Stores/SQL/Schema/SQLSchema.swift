@@ -124,3 +124,126 @@ final class SQLSchema: @unchecked Sendable {  // because it is immutable, and so
             }
     }
 }
+
+/// The mapping of an entity to the store: a table shared by all entities of the hierarchy, and a column for each slot
+/// of the entity's layout.
+struct SQLEntity {
+    unowned let entity: NSEntityDescription
+    /// The number of the entity in this store: `Z_ENT`.
+    let number: Int64
+    /// The numbers of the entity and its subentities, ascending.
+    let hierarchyNumbers: [Int64]
+    /// The table of the root entity, which contains the objects of every entity of the hierarchy.
+    let table: String
+    /// A column for each slot of the layout; nil for transient slots and for columns that the store lacks.
+    let columns: [SQLColumn?]
+
+    /// True if the table contains other entities' rows too, so that queries for this one must have a condition on
+    /// `Z_ENT`.
+    let sharesTable: Bool
+}
+
+/// A table as it is created, with its columns in order.
+struct SQLTable {
+    unowned let root: NSEntityDescription
+    let name: String
+    /// All columns after `Z_PK`, `Z_ENT` and `Z_OPT`.
+    let columns: [(name: String, declaration: SQLColumn.Declaration)]
+    /// The columns that have an index of their own: to-one relationships, and owners of one-way to-many relationships.
+    let referenceColumns: [String]
+}
+
+extension SQLColumn.Declaration {
+    /// The declaration for a kind of slot; nil if it has no column.
+    init?(_ kind: EntityLayout.Slot.Kind) {
+        switch kind {
+        case .integer16, .integer32, .integer64, .boolean, .toOne, .position: self = .integer
+        case .date: self = .timestamp
+        case .double, .float: self = .float
+        case .decimal: self = .decimal
+        case .string, .uri: self = .varchar
+        case .uuid, .data, .transformable: self = .blob
+        case .undefined: return nil
+        }
+    }
+}
+
+/// The table of the pairs of a many-to-many relationship.
+///
+/// The columns are described from one of the two sides, the owner. Use ``SQLSchema/pairs(of:)`` to read it from either
+/// side.
+struct SQLJoinTable {
+    /// The relationship that the table is named after, if it has a name of Core Data's rules.
+    unowned let owner: NSRelationshipDescription
+    let name: String
+    /// The columns with the primary keys of the owner's objects and of their members.
+    let sourceColumn: String
+    let destinationColumn: String
+    /// The position of the source among the destination's members, if the inverse is ordered.
+    let sourcePositionColumn: String?
+    /// The position of the destination among the source's members, if the owner is ordered.
+    let destinationPositionColumn: String?
+    /// Whether the relationship is its own inverse: pairs are read in both directions.
+    let isReflexive: Bool
+
+    /// The columns in the order in which the table is created.
+    var columns: [String] {
+        [sourceColumn, destinationColumn] + [sourcePositionColumn, destinationPositionColumn].compactMap { $0 }
+    }
+}
+
+// The tables of a store, as the schema defines them.
+
+extension SQLSchema {
+    /// Entity tables, each followed by the join tables that its entities own.
+    var tableDefinitions: [SQLTableDefinition] {
+        tables.flatMap { table in [table.definition] + joinTables(of: table).map(\.definition) }
+    }
+
+    func joinTables(of table: SQLTable) -> [SQLJoinTable] {
+        joinTables.filter { $0.owner.entityIfAny?.rootEntity === table.root }
+    }
+}
+
+extension SQLTable {
+    var definition: SQLTableDefinition {
+        SQLTableDefinition(
+            name: name,
+            columns: SQLEntity.rowColumns.map { ($0, .integer) } + columns.map { ($0.name, $0.declaration) },
+            key: ["Z_PK"], hasChangingRows: true)
+    }
+}
+
+extension SQLJoinTable {
+    var definition: SQLTableDefinition {
+        SQLTableDefinition(name: name, columns: columns.map { ($0, .integer) }, key: [sourceColumn, destinationColumn])
+    }
+}
+
+extension SQLCatalog {
+    /// Rejects a store that has something else in place of a table of the schema: a view, which may never terminate, a
+    /// virtual table, or a table that accepts any value as a primary key, so that several rows could be one object.
+    ///
+    /// - Throws: Code 259.
+    func requireTables(of schema: SQLSchema, url: URL?) throws {
+        let own = [
+            "Z_METADATA", "Z_PRIMARYKEY", "Z_MODELCACHE", "ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING",
+            OldValueStatements.values, OldValueStatements.pairs,
+        ]
+        let entityTables = schema.tables.map(\.name)
+        for name in own + entityTables + schema.joinTables.map(\.name) where derivedTables.contains(name.uppercased()) {
+            throw CocoaError(
+                .fileReadCorruptFile,
+                "The store is damaged: \(name) is a view or a virtual table, and must be a table.",
+                url: url)
+        }
+        guard hasTable("Z_PRIMARYKEY") else {
+            throw CocoaError(.fileReadCorruptFile, "The store is damaged: it lacks the table Z_PRIMARYKEY.", url: url)
+        }
+        for name in entityTables where hasTable(name) && !keyedTables.contains(name) {
+            throw CocoaError(
+                .fileReadCorruptFile, "The store is damaged: Z_PK is not the primary key of the table \(name).",
+                url: url)
+        }
+    }
+}

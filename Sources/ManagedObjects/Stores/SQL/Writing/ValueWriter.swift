@@ -87,3 +87,139 @@ struct ValueWriter {
         }
     }
 }
+
+extension Value {
+    /// The value of a column for a slot of a kind.
+    init(_ value: ColumnValue, kind: EntityLayout.Slot.Kind) {
+        switch (value, kind) {
+        case (.integer(let number), .double), (.integer(let number), .float), (.integer(let number), .date):
+            self = .real(Double(number))
+        case (.integer(let number), .decimal): self = .decimal(Decimal(number))
+        case (.real(let number), .decimal): self = .decimal(Decimal(shortestOf: number))
+        case (.integer(let number), _): self = .integer(number)
+        case (.real(let number), .integer16), (.real(let number), .integer32), (.real(let number), .integer64):
+            self = Int64(exactly: number.rounded(.towardZero)).map(Value.integer) ?? .null
+        case (.real(let number), _): self = .real(number)
+        case (.text(let text), .uri): self = URL(string: text).map { .object(ObjectValue($0)) } ?? .null
+        case (.text(let text), _): self = .string(text)
+        case (.blob(let data), .uuid) where data.count == 16:
+            self = .uuid(UUID(uuid: data.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) }))
+        case (.blob(let data), _): self = .data(data)
+        case (.null, _): self = .null
+        }
+    }
+
+    /// The value whose bytes are in a column for values of all types.
+    init(bytes: Data?, kind: EntityLayout.Slot.Kind) {
+        guard let bytes else {
+            self = .null
+            return
+        }
+        let number =
+            bytes.count == 8 ? bytes.withUnsafeBytes { UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)) } : nil
+        switch kind {
+        case .integer16, .integer32, .integer64, .boolean, .toOne, .position:
+            self = number.map { .integer(Int64(bitPattern: $0)) } ?? .null
+        case .double, .float, .date: self = number.map { .real(Double(bitPattern: $0)) } ?? .null
+        case .decimal: self = number.map { .decimal(Decimal(shortestOf: Double(bitPattern: $0))) } ?? .null
+        case .string: self = .string(String(decoding: bytes, as: UTF8.self))
+        default:
+            self = Value(
+                kind == .uri ? .text(String(decoding: bytes, as: UTF8.self)) : .blob(bytes), kind: kind)
+        }
+    }
+}
+
+/// The derived attributes of an entity that are computed from the object's own values.
+struct OwnDerivations {
+    private struct Rule {
+        let slot: Int
+        let source: Int?
+        let derivation: Derivation
+    }
+
+    private let rules: [Rule]
+    /// The slots of all derived attributes, including those computed by triggers. Values assigned to them are not
+    /// written.
+    let derivedSlots: Set<Int>
+
+    init(_ entity: NSEntityDescription) {
+        var rules: [Rule] = []
+        var derived: Set<Int> = []
+        for (slot, description) in entity.layout.slots.enumerated() {
+            guard let attribute = description.attribute, let derivation = Derivation(attribute) else { continue }
+            derived.insert(slot)
+            guard derivation.isOwn else { continue }
+            let source: Int? =
+                switch derivation {
+                case .copy(let name), .canonical(let name), .uppercase(let name), .lowercase(let name):
+                    entity.layout.slot(named: name)
+                default: nil
+                }
+            rules.append(Rule(slot: slot, source: source, derivation: derivation))
+        }
+        self.rules = rules
+        derivedSlots = derived
+    }
+
+    /// The slots that are computed, ascending.
+    var slots: [Int] { rules.map(\.slot) }
+
+    /// Computes the values, and returns those that differ from the present ones.
+    func apply(to values: inout ContiguousArray<Value>, now: Double) -> [(slot: Int, value: Value)] {
+        var changed: [(slot: Int, value: Value)] = []
+        for rule in rules {
+            let source = rule.source.map { values[$0] } ?? .null
+            let value = Self.value(of: rule.derivation, source: source, now: now)
+            if !value.isSame(as: values[rule.slot]) { changed.append((rule.slot, value)) }
+            values[rule.slot] = value
+        }
+        return changed
+    }
+
+    /// The value of a derivation from a value of the same row.
+    static func value(of derivation: Derivation, source: Value, now: Double) -> Value {
+        switch derivation {
+        case .now: return .real(now)
+        case .copy: return source
+        default: return text(of: derivation, source: source)
+        }
+    }
+
+    /// The text of a derivation from another text, of the same row or of another one.
+    static func text(of derivation: Derivation, source: Value) -> Value {
+        guard case .string(let text) = source else { return .null }
+        switch derivation.textFunction {
+        case .canonical:
+            return .string(text.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil))
+        case .uppercase: return .string(text.uppercased())
+        case .lowercase: return .string(text.lowercased())
+        default: return .null
+        }
+    }
+}
+
+/// The to-many relationships that a save changes by pairs in join tables, as the changes of the history name them.
+struct ChangedRelationships {
+    /// The primary keys of the owners, by relationship.
+    private var owners: [ObjectIdentifier: Set<Int64>] = [:]
+
+    init(_ groups: [SavePlan.PairGroup]) {
+        for group in groups {
+            owners[ObjectIdentifier(group.relationship), default: []].formUnion(group.pairs.map(\.source))
+            guard let inverse = group.relationship.inverseRelationship else { continue }
+            owners[ObjectIdentifier(inverse), default: []].formUnion(group.pairs.map(\.destination))
+        }
+    }
+
+    /// The indexes of an updated object's to-many relationships that the save changes.
+    func indexes(of entity: NSEntityDescription, _ update: SavePlan.Update) -> Set<Int> {
+        guard !owners.isEmpty else { return Set(update.toMany) }
+        let relationships = entity.layout.toMany
+        return relationships.indices.reduce(into: Set(update.toMany)) { changed, index in
+            if owners[ObjectIdentifier(relationships[index].relationship)]?.contains(update.key) == true {
+                changed.insert(index)
+            }
+        }
+    }
+}

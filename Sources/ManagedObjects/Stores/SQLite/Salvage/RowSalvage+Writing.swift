@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import ModelFiles
 import SQLStores
+import StoreRescue
 
 // The rows that were read, written into a new store.
 

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import StoreRescue
 import SQLStores
 
 /// The schema of a damaged store: the tables that can still be read from it, completed by those of the model.
@@ -16,19 +17,13 @@ struct SalvagedSchema {
     /// The last assigned keys, by entity.
     let lastKeys: [String: Int64]
 
-    /// An entry of `sqlite_master` for a table.
-    struct Entry {
-        let name: String
-        let root: Int
-        let statement: String
-    }
-
     /// Executes the statements of the entries in a database in memory, to determine the columns that they create.
     ///
     /// - Parameters:
     ///   - numbers: The rows of `Z_PRIMARYKEY`: the number, the name and the last key of each entity.
     init(
-        _ entries: [Entry], numbers: [(number: Int64, name: String, lastKey: Int64)], model: NSManagedObjectModel
+        _ entries: [StoreRescue.Entry], numbers: [(number: Int64, name: String, lastKey: Int64)],
+        model: NSManagedObjectModel
     ) throws {
         let queue = try DatabaseQueue()
         var roots: [String: Int] = [:]
@@ -67,6 +62,25 @@ struct SalvagedSchema {
         }
         self.roots = roots
         self.hasDamagedEntries = hasDamagedEntries
+    }
+
+    /// The tables of the model, as their rows are recognised.
+    var tables: RescuedTables {
+        RescuedTables(
+            entityTables: schema.tables.map { table in
+                RescuedTables.EntityTable(
+                    name: table.name, columns: columns[table.name] ?? [],
+                    numbers: Set(schema.entities.filter { $0.table == table.name }.map(\.number)),
+                    lastKey: lastKeys[table.root.name ?? ""] ?? 0)
+            },
+            joinTables: schema.joinTables.map { join in
+                func table(_ entity: NSEntityDescription?) -> String { entity.flatMap(schema.entity)?.table ?? "" }
+                return RescuedTables.JoinTable(
+                    name: join.name, columns: columns[join.name] ?? [],
+                    source: (join.sourceColumn, table(join.owner.entityIfAny)),
+                    destination: (join.destinationColumn, table(join.owner.destinationEntity)))
+            },
+            roots: roots, hasDamagedEntries: hasDamagedEntries, lost: lost)
     }
 
     /// Executes the statement of an entry, which in a damaged file may be anything: only if it creates a table, and with a

@@ -2,15 +2,15 @@ import Foundation
 import SQLStores
 
 /// A row that was read from the pages of a table.
-struct SalvagedRow {
-    let key: Int64
+package struct SalvagedRow {
+    package let key: Int64
     /// The values of the columns, in the order of the table. Columns that were added to the table later may be absent.
-    var values: [ColumnValue]
+    package private(set) var values: [ColumnValue]
     /// The positions of columns whose value is lost, with null in its place.
-    var lost: [Int] = []
+    package private(set) var lost: [Int] = []
     /// The positions of columns of which a part is on a page of zeros: either the value contains zeros, or the page is
     /// damaged.
-    var doubtful: [Int] = []
+    package private(set) var doubtful: [Int] = []
 
     /// Reads the record of a cell.
     ///
