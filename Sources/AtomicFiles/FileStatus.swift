@@ -48,4 +48,13 @@ package struct FileStatus {
         else { return false }
         return first.isSame(as: second)
     }
+
+    /// The path of the first file that exists and is not regular, of a file and its companions: nil if there is none.
+    ///
+    /// To open a pipe would wait for ever, and a link beside a file may lead to one that belongs to another owner. The file
+    /// itself may be a link.
+    package static func firstIrregular(_ path: String, companions: [String]) -> String? {
+        if let status = FileStatus(path), !status.isRegular { return path }
+        return companions.first { FileStatus($0, followingLinks: false)?.isRegular == false }
+    }
 }

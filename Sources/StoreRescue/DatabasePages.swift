@@ -26,7 +26,14 @@ struct DatabasePages {
     ///
     /// - Throws: `CocoaError` if a file cannot be read or is shorter than a page.
     init(url: URL) throws {
-        try StoreFiles(url: url).requireRegularFiles()
+        if let path = FileStatus.firstIrregular(url.path, companions: [url.path + "-wal"]) {
+            throw CocoaError(
+                .fileReadUnknown,
+                userInfo: [
+                    NSLocalizedDescriptionKey: "\(path) is not a regular file, and is not opened.", NSURLErrorKey: url,
+                    NSFilePathErrorKey: path,
+                ])
+        }
         file = try Data(contentsOf: url, options: .alwaysMapped)
         let hasHeader = file.starts(with: Array("SQLite format 3\0".utf8)) && file.count >= 100
         let declared = hasHeader ? Int(file[16]) << 8 | Int(file[17]) : 0

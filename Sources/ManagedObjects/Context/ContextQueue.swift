@@ -111,7 +111,7 @@ final class ContextQueue: Sendable {
         // meanwhile.
         let waiting = Self.held + [caller]
         QueueClaim.began(waiting, waitingFor: identity)
-        defer { QueueClaim.ended(waiting) }
+        defer { QueueClaim.ended(waiting, waitingFor: identity) }
         return try withoutActuallyEscaping(work) { work throws(E) in
             queue.sync { Self.holding(waiting) { Result(catching: work) } }
         }.get()

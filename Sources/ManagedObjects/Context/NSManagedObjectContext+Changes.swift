@@ -38,7 +38,7 @@ extension NSManagedObjectContext {
     /// event: Core Data ends it with the turn of the run loop, which executes the blocks of the main queue.
     private func noteInEvent(_ object: NSManagedObject) {
         changedInEvent.append(object)
-        guard changedInEvent.count == 1, queue.type == .mainQueueConcurrencyType, Self.current !== self,
+        guard changedInEvent.count == 1, queue.type == .mainQueueConcurrencyType, blockDepth == 0,
             queue.isCurrent, !queue.hasScheduledEndOfEvent.exchange(true, ordering: .relaxed)
         else { return }
         queue.async { [weak self] in

@@ -78,19 +78,19 @@ extension NSManagedObjectContext {
     }
 
     private func fetchObjects(_ specification: FetchSpecification) throws -> [NSManagedObject] {
-        endEventBeforeFetch()
+        applyPendingDeletions()
         let (specification, entity) = try converted(specification)
         return try objects(specification, entity: entity)
     }
 
     private func fetchObjectIDs(_ specification: FetchSpecification) throws -> [NSManagedObjectID] {
-        endEventBeforeFetch()
+        applyPendingDeletions()
         let (specification, entity) = try converted(specification)
         return try objectIDs(specification, entity: entity)
     }
 
     final func fetchResults(_ specification: FetchSpecification) throws -> [Any] {
-        endEventBeforeFetch()
+        applyPendingDeletions()
         let (specification, entity) = try converted(specification)
         switch specification.resultType {
         case .managedObjectIDResultType:
@@ -106,8 +106,9 @@ extension NSManagedObjectContext {
         }
     }
 
-    private func endEventBeforeFetch() {
-        if !changedInEvent.isEmpty, !isProcessing, !isSaving { endEvent() }
+    /// Applies delete rules, so that results contain no objects that the end of the event would delete. The event continues.
+    private func applyPendingDeletions() {
+        if propagatesDeletesAtEndOfEvent, !isProcessing, !isSaving { propagateDeletions() }
     }
 
     /// The request with its constants converted to the kinds of the properties they are compared with, and its entity.
@@ -222,7 +223,14 @@ extension NSManagedObjectContext {
             let row = Int(position.row)
             let key = page.key(ofRow: row)
             let object: NSManagedObject
-            if let registered = registry.object(for: key) {
+            var known = registry.object(for: key)
+            if !refreshes, known.map({ isOutdated($0, by: page, row: row) }) == true {
+                // Where nothing else refers to the object, the result is a new one with the new row.
+                known = nil
+                releaseUnreferenced([key])
+                known = registry.object(for: key)
+            }
+            if let registered = known {
                 object = registered
                 if object.isFaultInternally {
                     adopt(page, row: row, by: object)
@@ -237,6 +245,11 @@ extension NSManagedObjectContext {
             if realises { realiseAsRead(object) }
             objects.append(object)
         }
+    }
+
+    /// Whether an object has the values of another version of its row.
+    private func isOutdated(_ object: NSManagedObject, by page: RowPage, row: Int) -> Bool {
+        !object.isFaultInternally && object.version != page.version(ofRow: row) && !object.hasChanges
     }
 
     private func objectsOfParent(

@@ -31,14 +31,29 @@ extension NSManagedObjectContext {
     private func findMembers(of object: NSManagedObject, at index: Int, into state: ToManyState) throws {
         if let parentContext {
             let key = object.key
-            return state.load(query(parentContext) { $0.object(for: key).memberKeys(at: index) })
+            return state.load(try query(parentContext) { try $0.readMemberKeys(of: $0.object(for: key), at: index) })
         }
         if let run = try findRun(of: object, at: index) { return state.load(run) }
         guard !object.key.isTemporary, let store = rowStore(number: object.key.store) else {
             return state.load([])
         }
-        let batch = try members(of: object, at: index, rows: 0..<1, owners: [object.key.number], store: store)
+        let batch = try members(of: object.layout, at: index, rows: 0..<1, owners: [object.key.number], store: store)
         if let run = batch.run(row: 0) { state.load(run) }
+    }
+
+    /// The members of a relationship, which are loaded if necessary.
+    final func readMemberKeys(of object: NSManagedObject, at index: Int) throws -> ContiguousArray<ObjectKey> {
+        let state = object.ensureToManyState(at: index)
+        if !state.isLoaded, knownRun(of: object, at: index) == nil {
+            try findMembers(of: object, at: index, into: state)
+        }
+        return object.memberKeys(at: index)
+    }
+
+    /// The present members in the store, whatever is known of them. One statement.
+    final func readMembers(of key: ObjectKey, at index: Int) throws -> MemberBatch.Run? {
+        guard !key.isTemporary, let store = rowStore(number: key.store) else { return nil }
+        return try members(of: layout(of: key), at: index, rows: 0..<1, owners: [key.number], store: store).run(row: 0)
     }
 
     /// Loads the members for an object with a row in a page, and for the rows that follow it.
@@ -52,16 +67,16 @@ extension NSManagedObjectContext {
             store.readsRowsTogether
             ? batches.nextRows(from: row, count: page.count, relationship: index) : row..<(row + 1)
         let owners = rows.map { page.primaryKey(ofRow: $0) }
-        let batch = try members(of: object, at: index, rows: rows, owners: owners, store: store)
+        let batch = try members(of: object.layout, at: index, rows: rows, owners: owners, store: store)
         batches.add(batch, relationship: index)
         return batch.run(row: row)
     }
 
     private func members(
-        of object: NSManagedObject, at index: Int, rows: Range<Int>, owners: [Int64], store: any RowStore
+        of layout: EntityLayout, at index: Int, rows: Range<Int>, owners: [Int64], store: any RowStore
     ) throws -> MemberBatch {
         let result = try store.members(
-            of: object.layout.toMany[index].relationship, owners: owners, ownerEntity: object.entity,
+            of: layout.toMany[index].relationship, owners: owners, ownerEntity: layout.entity,
             includesRows: true, isKnown: isKnown, generation: pinnedGenerations?.generation(of: store))
         let firstPage = rowsAhead.endOfPages
         for page in result.pages {

@@ -60,9 +60,12 @@ extension NSManagedObjectContext {
         case invalidatedObjectIDs = "invalidated_objectIDs"
     }
 
-    /// Posts a notification of the context. A save within a transaction is reported when that is committed.
+    /// Posts a notification of the context, or holds it until a transaction has ended.
     final func post(_ name: Notification.Name, _ userInfo: [AnyHashable: Any]) {
-        if enclosingTransaction != nil { return }
+        if heldNotifications != nil {
+            heldNotifications?.append((name, userInfo))
+            return
+        }
         if isObservable, name == .NSManagedObjectContextObjectsDidChange {
             for object in userInfo[NSRefreshedObjectsKey] as? Set<NSManagedObject> ?? [] { object.noteRefreshing() }
         }

@@ -3,20 +3,13 @@ import Foundation
 extension NSManagedObjectContext {
     /// Runs a block on the context's queue, after all blocks submitted before. Returns immediately.
     final func enqueue(_ block: @escaping () -> Void) {
-        queue.async { [self] in
-            Self.$current.withValue(self) {
-                block()
-                endBlock()
-            }
-        }
+        queue.async { [self] in run(block) }
     }
 
     /// Runs a block on the context's queue and waits for it.
     final func runAndWait(_ block: () -> Void) {
-        queue.sync {
-            Self.$current.withValue(self) { block() }
-            endBlock()
-        }
+        let isNested = isNested
+        queue.sync { run(isNested: isNested, block) }
     }
 
     /// Runs a block on the context's queue, waits for it, and returns its result. Calls ``performAndWait(_:)-(()->Void)`` of a
@@ -28,11 +21,8 @@ extension NSManagedObjectContext {
             guard let result else { preconditionFailure("performAndWait(_:) did not run the block.") }
             return try result.get()
         }
-        return try queue.sync { () throws(E) -> T in
-            let result = try asCurrent(block)
-            endBlock()
-            return result
-        }
+        let isNested = isNested
+        return try queue.sync { () throws(E) -> T in try run(isNested: isNested, block) }
     }
 
     /// Runs a block on the context's queue and returns its result.
@@ -51,12 +41,7 @@ extension NSManagedObjectContext {
         await withCheckedContinuation(isolation: isolation) { (continuation: CheckedContinuation<Void, Never>) in
             nonisolated(unsafe) let block = block
             queue.async { [self] in
-                do throws(E) {
-                    result = .success(try asCurrent(block))
-                    endBlock()
-                } catch {
-                    result = .failure(error)
-                }
+                result = Result { () throws(E) -> T in try run(block) }
                 continuation.resume()
             }
         }
@@ -68,26 +53,28 @@ extension NSManagedObjectContext {
     /// can read from them without a deadlock where an ancestor's queue waits for this one.
     final func performHoldingAncestors(_ block: @escaping () -> Void) {
         let ancestors = sequence(first: self, next: \.parentContext).dropFirst().map(\.queue)
-        queue.async(holding: ancestors) { [self] in
-            Self.$current.withValue(self) {
-                block()
-                endBlock()
+        queue.async(holding: ancestors) { [self] in run(block) }
+    }
+
+    /// The context whose block runs on this thread.
+    static var current: NSManagedObjectContext? { running.value }
+
+    private static let running = ThreadLocal<NSManagedObjectContext>()
+
+    /// Whether the caller is on the queue and has changed objects, so that a block belongs to the caller's event.
+    private var isNested: Bool { queue.isCurrent && !changedInEvent.isEmpty }
+
+    /// Runs a block on the queue. However the outermost block ends, its event ends, and what its saves have written is
+    /// released.
+    private func run<T, E: Error>(isNested: Bool = false, _ block: () throws(E) -> T) throws(E) -> T {
+        blockDepth += 1
+        defer {
+            blockDepth -= 1
+            if blockDepth == 0, !isNested, !isProcessing, !isSaving {
+                endEvent()
+                releaseSaved()
             }
         }
-    }
-
-    /// The context on whose queue the caller runs.
-    @TaskLocal static var current: NSManagedObjectContext?
-
-    private func asCurrent<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
-        // The result is wrapped, because the scope of a task-local value has no typed errors.
-        try Self.$current.withValue(self) { () -> Result<T, E> in Result(catching: block) }.get()
-    }
-
-    /// Called after a block on the queue: ends the event, and releases what the block's saves have written.
-    private func endBlock() {
-        guard !isProcessing, !isSaving else { return }
-        endEvent()
-        releaseSaved()
+        return try Self.running.withValue(self, block)
     }
 }

@@ -13,7 +13,9 @@ extension NSManagedObjectContext {
         object.noticeInPlaceChanges()
         if object.hasChanges {
             // Without merging, all changes are discarded, including those on the other side of relationships.
-            rebase([object], policy: flag ? .mergeByPropertyObjectTrumpMergePolicyType : .rollbackMergePolicyType)
+            let policy: NSMergePolicyType =
+                flag ? .mergeByPropertyObjectTrumpMergePolicyType : .rollbackMergePolicyType
+            guard rebase([object], policy: policy) != nil else { return }
             if !flag, !object.hasChanges { turnIntoFault(object) }
         } else if flag, !object.isFaultInternally {
             turnIntoFault(object)
@@ -46,8 +48,7 @@ extension NSManagedObjectContext {
         removeRowsAhead()
         noticeInPlaceChanges()
         let objects = registry.objects.filter { !$0.state.contains(.inserted) }
-        rebase(objects)
-        guard !objects.isEmpty else { return }
+        guard rebase(objects) != nil, !objects.isEmpty else { return }
         post(.NSManagedObjectContextObjectsDidChange, [NSRefreshedObjectsKey: objects.roomySet])
     }
 

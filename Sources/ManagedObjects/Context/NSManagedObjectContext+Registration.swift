@@ -166,7 +166,7 @@ extension NSManagedObjectContext {
     /// Notes that a save has written objects. Those without other references are released when the block on the context's queue
     /// ends; of a save outside of a block, or of many objects, they are left to the sweeps.
     final func noteSaved(_ objects: ContiguousArray<NSManagedObject>) {
-        guard Self.current === self, savedInBlock.count + objects.count <= Self.savedLimit else { return }
+        guard blockDepth > 0, savedInBlock.count + objects.count <= Self.savedLimit else { return }
         for object in objects { savedInBlock.append(object.key) }
     }
 

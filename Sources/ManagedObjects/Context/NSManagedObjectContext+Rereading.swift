@@ -24,7 +24,7 @@ extension NSManagedObjectContext {
     final func readAgain(_ keys: some Collection<ObjectKey>, isReadAhead: Bool = false) throws -> Set<ObjectKey> {
         if let parentContext {
             let wanted = Array(keys)
-            let there = query(parentContext) { parent in wanted.filter { parent.hasObject($0) } }
+            let there = try query(parentContext) { parent in try wanted.filter { try parent.hasObject($0) } }
             // Translated to permanent keys that the parent may have assigned.
             return Set(there.map { $0.isTemporary ? aliases[$0.number] ?? $0 : $0 })
         }
@@ -48,9 +48,9 @@ extension NSManagedObjectContext {
     }
 
     /// Whether an object with a key exists, saved or unsaved.
-    private func hasObject(_ key: ObjectKey) -> Bool {
+    private func hasObject(_ key: ObjectKey) throws -> Bool {
         let object = object(for: key)
         guard object.state.isDisjoint(with: [.deleted, .inaccessible]) else { return false }
-        return object.state.contains(.inserted) || (try? realise(object)) == true
+        return try object.state.contains(.inserted) || realise(object)
     }
 }

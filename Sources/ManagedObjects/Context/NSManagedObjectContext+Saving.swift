@@ -4,29 +4,12 @@ import Foundation
 
 extension NSManagedObjectContext {
     /// Writes all unsaved changes; see ``save()``.
+    ///
+    /// The sequence: the event ends; `WillSave` is posted; the objects' `willSave` is called, and validation; the changes that
+    /// these make end an event each; everything is written; the objects' `didSave` is called; `DidSave` is posted.
     final func saveChanges() throws {
         checkQueue()
         guard !isSaving else { return }
-        guard hasUnsavedChanges || hasChangedMetadata else {
-            endEvent()
-            isSaving = true
-            defer { isSaving = false }
-            post(.NSManagedObjectContextWillSave, [:])
-            // An observer may have changed objects.
-            guard hasUnsavedChanges else {
-                try saveNothing()
-                mergedDeletions = []
-                postDidSave(ObjectChanges(), sharing: nil)
-                return
-            }
-            isSaving = false
-            return try saveChanges()
-        }
-        guard parentContext != nil || coordinator != nil else {
-            throw CocoaError(
-                .persistentStoreSave,
-                userInfo: [NSLocalizedDescriptionKey: "The context has no persistent store coordinator to save to."])
-        }
         isSaving = true
         defer {
             isSaving = false
@@ -34,11 +17,28 @@ extension NSManagedObjectContext {
             transactionsOfSave = [:]
             postRefreshedBySave()
         }
-        post(.NSManagedObjectContextWillSave, [:])
         endEvent()
+        let needsStore = hasUnsavedChanges || hasChangedMetadata
+        if needsStore { try requireDestination() }
+        post(.NSManagedObjectContextWillSave, [:])
+        // Observers may have changed objects.
+        endEvent()
+        guard hasUnsavedChanges || hasChangedMetadata else {
+            try saveNothing()
+            mergedDeletions = []
+            return postDidSave(ObjectChanges(), sharing: nil)
+        }
+        if !needsStore { try requireDestination() }
         callWillSave()
         if validatesChanges { try validateChanges() }
         if parentContext != nil { try saveToParent() } else { try saveToStores() }
+    }
+
+    private func requireDestination() throws {
+        guard parentContext == nil, coordinator == nil else { return }
+        throw CocoaError(
+            .persistentStoreSave,
+            userInfo: [NSLocalizedDescriptionKey: "The context has no persistent store coordinator to save to."])
     }
 
     /// Calls `willSave` until it changes no further object.
@@ -61,22 +61,28 @@ extension NSManagedObjectContext {
         }
     }
 
+    /// Validates the changes, again as long as validation changes objects.
     private func validateChanges() throws {
-        var validation = Validation()
-        for object in changed where object.hasChanges {
-            do {
-                if object.state.contains(.deleted) {
-                    if !object.state.contains(.inserted) { try object.validateForDelete() }
-                } else if object.state.contains(.inserted) {
-                    try object.validateForInsert()
-                } else {
-                    try object.validateForUpdate()
+        // At most a thousand rounds, as with `willSave`.
+        for _ in 0..<1000 {
+            var validation = Validation()
+            for object in changed where object.hasChanges {
+                do {
+                    if object.state.contains(.deleted) {
+                        if !object.state.contains(.inserted) { try object.validateForDelete() }
+                    } else if object.state.contains(.inserted) {
+                        try object.validateForInsert()
+                    } else {
+                        try object.validateForUpdate()
+                    }
+                } catch {
+                    validation.add(error)
                 }
-            } catch {
-                validation.add(error)
             }
+            try validation.finish()
+            if changedInEvent.isEmpty { return }
+            endEvent()
         }
-        try validation.finish()
     }
 
     /// Whether a store has changed metadata that the next save writes.
@@ -87,41 +93,139 @@ extension NSManagedObjectContext {
     // MARK: - To stores
 
     private func saveToStores() throws {
-        try assignPermanentKeys(
-            to: changed.lazy.filter { $0.state.contains(.inserted) && !$0.state.contains(.deleted) })
-        // One transaction for each store: with several stores, an error in a later one leaves the earlier ones written.
-        for store in rowStores {
-            if let store = store.objectStore { try writeObjects(to: store) } else { try write(to: store) }
+        try requireNoSettling()
+        try assignPermanentKeys(to: unsavedObjects)
+        let stores = rowStores
+        // One transaction for each store: an error in a later one leaves the earlier ones written.
+        for (count, store) in stores.enumerated() {
+            do {
+                if let store = store.objectStore { try writeObjects(to: store) } else { try write(to: store) }
+            } catch {
+                // What is written is saved, and the next save writes the rest.
+                if count > 0 { adoptSaved(in: Set(stores[..<count].map(\.number))) }
+                throw error
+            }
         }
         adoptSaved()
     }
 
+    /// The objects that a save inserts.
+    final var unsavedObjects: some Sequence<NSManagedObject> {
+        changed.lazy.filter { $0.state.contains(.inserted) && !$0.state.contains(.deleted) }
+    }
+
     private func write(to store: any RowStore) throws {
-        // Once for the first try, and once for each time that a merge policy has resolved conflicts.
-        for _ in 0..<16 {
-            SavePlanBuilder.numberMembers(of: changed, in: self, store: store.number)
-            var builder = SavePlanBuilder(context: self, store: store.number)
-            var plan = try builder.plan(for: changed)
-            if enclosingTransaction == nil { plan.metadata = (store as? NSPersistentStore)?.changedMetadata }
-            guard !plan.isEmpty else { return }
+        let enclosing = saveTransaction.flatMap { $0.number == store.number ? $0 : nil }
+        // Without conflicts, which are rare, it need not be checked in advance whether there are any.
+        if enclosing == nil || isRefusingConflicts {
+            let metadata = enclosing == nil ? (store as? NSPersistentStore)?.changedMetadata : nil
+            guard let written = try plan(for: store, metadata: metadata) else { return }
             do {
-                let outcome = try planTarget(of: store).write(plan)
-                for object in builder.updated { object.version += 1 }
-                adopt(outcome.computed, of: store)
-                if let number = outcome.transaction, let identifier = (store as? NSPersistentStore)?.identifier {
-                    transactionsOfSave[identifier] = number
-                }
-                return
+                let target: any PlanTarget = enclosing ?? store
+                return adopt(WrittenSave(updated: written.updated, outcome: try target.write(written.plan)), of: store)
             } catch let conflicts as SaveConflicts {
-                try resolve(conflicts, store: store)
+                if isRefusingConflicts {
+                    try resolve(conflicts, store: store)
+                    throw CocoaError.unresolvedConflicts
+                }
             }
+        }
+        if let enclosing { return adopt(try settle(in: enclosing, of: store), of: store) }
+        adopt(
+            try settling {
+                try store.inSaveTransaction { transaction in
+                    saveTransaction = transaction
+                    defer { saveTransaction = nil }
+                    return try settle(in: transaction, of: store)
+                }
+            }, of: store)
+    }
+
+    /// Whether the policy resolves no conflict.
+    final var isRefusingConflicts: Bool {
+        guard let policy = mergePolicy as? NSMergePolicy else { return true }
+        return type(of: policy) == NSMergePolicy.self && policy.mergeType == .errorMergePolicyType
+    }
+
+    /// Runs work that resolves conflicts. Its reads see the state in which it writes, whatever the context is pinned to, and its
+    /// notifications are posted afterwards, because their observers may wait for others that write.
+    final func settling<Result>(_ work: () throws -> Result) throws -> Result {
+        endEvent()
+        removeRowsAhead()
+        let pinned = pinnedGenerations
+        pinnedGenerations = nil
+        heldNotifications = []
+        defer {
+            pinnedGenerations = pinned
+            advanceGeneration()
+            let held = heldNotifications ?? []
+            heldNotifications = nil
+            for (name, userInfo) in held { post(name, userInfo) }
+        }
+        return try Self.settling.withValue(self, work)
+    }
+
+    /// The context that resolves conflicts on this thread.
+    private static let settling = ThreadLocal<NSManagedObjectContext>()
+
+    /// Refuses a save by a merge policy, which would wait for the transaction in which the policy is called.
+    private func requireNoSettling() throws {
+        guard let context = Self.settling.value, context !== self, context.coordinator === coordinator else { return }
+        throw CocoaError(
+            .persistentStoreSave,
+            userInfo: [
+                NSLocalizedDescriptionKey:
+                    "A merge policy cannot save another context while it resolves the conflicts of a save."
+            ])
+    }
+
+    /// What a save has written to a store.
+    private struct WrittenSave {
+        var updated: ContiguousArray<NSManagedObject> = []
+        var outcome = SaveOutcome()
+    }
+
+    /// Resolves the conflicts of a save, and writes it, in one transaction.
+    private func settle(in transaction: any SaveTransaction, of store: any RowStore) throws -> WrittenSave {
+        // Resolving a conflict may cause others, with rows that the save has not changed before.
+        for _ in 0..<Self.settlingLimit {
+            // A policy may insert objects.
+            try assignPermanentKeys(to: unsavedObjects)
+            guard let written = try plan(for: store, metadata: nil) else { return WrittenSave() }
+            let conflicts = try transaction.conflicts(of: written.plan)
+            if conflicts.isEmpty {
+                return WrittenSave(updated: written.updated, outcome: try transaction.write(written.plan))
+            }
+            try resolve(conflicts, store: store)
         }
         throw CocoaError.unresolvedConflicts
     }
 
-    /// What the changes of a store are written to.
+    /// How often a policy resolves the conflicts of a save.
+    static let settlingLimit = 16
+
+    /// The plan of a save, with the objects whose rows it updates; nil if there is nothing to write.
+    private func plan(
+        for store: any RowStore, metadata: [String: Any]?
+    ) throws -> (plan: SavePlan, updated: ContiguousArray<NSManagedObject>)? {
+        SavePlanBuilder.numberMembers(of: changed, in: self, store: store.number)
+        var builder = SavePlanBuilder(context: self, store: store.number)
+        var plan = try builder.plan(for: changed)
+        plan.metadata = metadata
+        return plan.isEmpty ? nil : (plan, builder.updated)
+    }
+
+    private func adopt(_ save: WrittenSave, of store: any RowStore) {
+        for object in save.updated { object.version += 1 }
+        adopt(save.outcome.computed, of: store)
+        if let number = save.outcome.transaction, let identifier = (store as? NSPersistentStore)?.identifier {
+            transactionsOfSave[identifier] = number
+        }
+    }
+
+    /// What assigns the keys of a store's new objects.
     final func planTarget(of store: any RowStore) -> any PlanTarget {
-        if let enclosingTransaction, enclosingTransaction.number == store.number { return enclosingTransaction }
+        if let saveTransaction, saveTransaction.number == store.number { return saveTransaction }
         return store
     }
 
@@ -143,12 +247,14 @@ extension NSManagedObjectContext {
     }
 
     /// Makes the written values the committed values of the objects.
-    private func adoptSaved() {
+    ///
+    /// - Parameter stores: The numbers of the stores that were written; nil for all of them.
+    private func adoptSaved(in stores: Set<UInt16>? = nil) {
         noticeInPlaceChanges()
         var event = ObjectChanges()
-        let listed = changed
+        let listed = takeSaved(in: stores)
+        guard stores == nil || !listed.isEmpty else { return }
         var unchanged = Set<ObjectIdentifier>()
-        clearChanges()
         // One loop over all objects, because there may be more than fit the processor's cache.
         for object in listed {
             if !object.hasChanges {
@@ -175,6 +281,28 @@ extension NSManagedObjectContext {
             object.didSave()
         }
         postDidSave(event, sharing: eventInSave)
+    }
+
+    /// Clears the lists of changes, or removes the objects of some stores from them.
+    private func takeSaved(in stores: Set<UInt16>?) -> ContiguousArray<NSManagedObject> {
+        let all = changed
+        guard let stores else {
+            clearChanges()
+            return all
+        }
+        let saved = ContiguousArray(all.lazy.filter { stores.contains($0.key.store) })
+        changed.removeAll { stores.contains($0.key.store) }
+        changedInEvent.removeAll { stores.contains($0.key.store) }
+        for object in saved {
+            if object.state.contains(.deleted) {
+                if !object.state.contains(.inserted) { deletedCount -= 1 }
+            } else if object.state.contains(.inserted) {
+                insertedCount -= 1
+            } else if object.state.contains(.updated) {
+                updatedCount -= 1
+            }
+        }
+        return saved
     }
 
     /// Posts the notifications of a save. A pinned context's contain its query generation, which is that of the save. Where the

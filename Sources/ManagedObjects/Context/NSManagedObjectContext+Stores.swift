@@ -46,14 +46,31 @@ extension NSManagedObjectContext {
     }
 
     final func writeObjects(to store: any ObjectStore) throws {
-        for _ in 0..<16 {
-            var changes = StoreChanges(changed, store: store)
-            changes.changesMetadata = metadataStore(of: store)?.changedMetadata != nil
-            guard !changes.isEmpty || store is IncrementalStoreRows else { return }
+        do {
+            try writeOnce(to: store)
+        } catch let conflicts as SaveConflicts {
+            if isRefusingConflicts {
+                try resolve(conflicts, store: store)
+                throw CocoaError.unresolvedConflicts
+            }
+            try settling { try store.excludingWriters { try settle(store) } }
+        }
+    }
+
+    /// Writes the changes; with conflicts nothing.
+    private func writeOnce(to store: any ObjectStore) throws {
+        var changes = StoreChanges(changed, store: store)
+        changes.changesMetadata = metadataStore(of: store)?.changedMetadata != nil
+        guard !changes.isEmpty || store is IncrementalStoreRows else { return }
+        try store.write(changes, in: self)
+        for object in changes.updated { object.version += 1 }
+    }
+
+    private func settle(_ store: any ObjectStore) throws {
+        for _ in 0..<Self.settlingLimit {
+            try assignPermanentKeys(to: unsavedObjects)
             do {
-                try store.write(changes, in: self)
-                for object in changes.updated { object.version += 1 }
-                return
+                return try writeOnce(to: store)
             } catch let conflicts as SaveConflicts {
                 try resolve(conflicts, store: store)
             }

@@ -38,6 +38,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     @exclusivity(unchecked) final var epoch = 0
     /// The class of the object created last, and its entity in this context's model.
     @exclusivity(unchecked) final var lastClass: (name: ObjectIdentifier, entity: NSEntityDescription)?
+    /// The number of blocks on the queue that are running, each within the one before.
+    final var blockDepth = 0
     final var isProcessing = false
     final var isSaving = false
     /// The changes posted last during a save: usually the same as those that the save then posts.
@@ -80,8 +82,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     final let legacyLock = NSRecursiveLock()
     /// Whether a save validates objects. A restore accepts the values of a store unchecked.
     @_spi(Stores) public final var validatesChanges = true
-    /// The transaction of which the current save is a part; nil for a save of its own.
-    final var enclosingTransaction: (any PlanTarget)?
+    /// The transaction in which the current save is written, while it resolves conflicts or is a part of other work.
+    final var saveTransaction: (any SaveTransaction)?
+    /// The notifications to post after a transaction; nil outside of one.
+    final var heldNotifications: [(name: Notification.Name, userInfo: [AnyHashable: Any])]?
 
     // MARK: Public state
 

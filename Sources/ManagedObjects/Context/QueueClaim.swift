@@ -52,11 +52,12 @@ final class QueueClaim: Sendable {
         for claim in open { claim.grantByWaiting() }
     }
 
-    /// Called when the work of queues no longer waits.
-    static func ended(_ queues: [ObjectIdentifier]) {
+    /// Called when the work of queues no longer waits for another queue. A queue's other waits may have begun earlier or later:
+    /// those of its work, and that for a claim.
+    static func ended(_ queues: [ObjectIdentifier], waitingFor target: ObjectIdentifier) {
         lock.withLock {
             for queue in queues {
-                registry.waits[queue]?.removeLast()
+                if let last = registry.waits[queue]?.lastIndex(of: target) { registry.waits[queue]?.remove(at: last) }
                 if registry.waits[queue]?.isEmpty == true { registry.waits[queue] = nil }
             }
         }
@@ -88,7 +89,7 @@ final class QueueClaim: Sendable {
         guard grant(.grantedByQueue) else { return }
         Self.began([owner], waitingFor: claimant)
         released.wait()
-        Self.ended([owner])
+        Self.ended([owner], waitingFor: claimant)
     }
 
     /// Waits until the claim is granted.

@@ -70,15 +70,20 @@ extension NSManagedObjectContext {
     /// Applies unsaved changes of objects to their current rows, and calls `awake(fromSnapshotEvents:)` for those that
     /// have some. Objects without a row are left unchanged.
     ///
-    /// - Returns: Objects without changes that were read again with them.
+    /// - Returns: Objects without changes that were read again with them; nil if the store cannot be read: the error is reported,
+    ///   and everything stays as it was.
     @discardableResult
     final func rebase(
         _ objects: [NSManagedObject], policy: NSMergePolicyType = .mergeByPropertyObjectTrumpMergePolicyType
-    ) -> [NSManagedObject] {
+    ) -> [NSManagedObject]? {
         guard !objects.isEmpty else { return [] }
         var rebasing = Rebasing(self, policy: policy, isSettling: false)
-        // If the store cannot be read, everything stays unchanged; the next read or save reports the error.
-        try? rebasing.run(objects)
+        do {
+            try rebasing.run(objects)
+        } catch {
+            report("could not read \(objects.count) changed objects again, which stay as they are: \(error)")
+            return nil
+        }
         for object in objects where object.context === self && object.hasChanges {
             object.awake(fromSnapshotEvents: .refresh)
         }

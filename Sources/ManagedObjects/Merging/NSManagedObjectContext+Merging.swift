@@ -96,12 +96,19 @@ extension NSManagedObjectContext {
         }
         let known = deleted.compactMap { id in key(for: id).flatMap { registeredObject(for: $0) } }
         // An object whose row a merge policy has inserted again since is not deleted.
-        let there = (try? readAgain(known.map(\.key))) ?? []
+        let there: Set<ObjectKey>
+        do {
+            there = try readAgain(known.map(\.key))
+        } catch {
+            report("could not read the changes of another context, which are not merged: \(error)")
+            return made
+        }
         for object in known where there.contains(object.key) {
             reread.append(object)
             event.refreshed.append(object)
         }
-        event.refreshed += rebase(reread).filter { !updated.contains($0.objectID) }
+        guard let others = rebase(reread) else { return made }
+        event.refreshed += others.filter { !updated.contains($0.objectID) }
         var gone: Set<ObjectKey> = []
         for object in known where !there.contains(object.key) && object.context === self {
             event.deleted.append(object)

@@ -16,6 +16,12 @@ public enum NSMergePolicyType: UInt, @unchecked Sendable {
 
 /// Resolves the conflicts of a save: rows that have changed in the store, and unique values that another object has.
 /// Subclass to resolve conflicts in another way; call super for the remaining ones.
+///
+/// A policy is called in the transaction that then writes the save: nobody else can write the rows concerned until it returns,
+/// so that a resolved save does not conflict again. It reads and changes objects of the saving context. It must not save another
+/// context of the same stores, which throws code 134030, or wait for work that saves one, which would never end. Contexts and
+/// processes that save meanwhile wait for it, at most for the store's timeout. With a server, whose transactions may be ended by
+/// each other, it may be called again for the same save. Notifications of its changes are posted after the transaction.
 open class NSMergePolicy: NSObject, @unchecked Sendable {  // because it is immutable
     /// The kind of built-in policy.
     open private(set) var mergeType: NSMergePolicyType

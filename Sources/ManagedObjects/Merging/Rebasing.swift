@@ -16,6 +16,7 @@ struct Rebasing {
     private var rejected: Set<RelationshipEdits.Side> = []
     /// Objects whose deletion the policy reverts.
     private var restored: Set<ObjectKey> = []
+    private var reads: RebasingReads
     /// Deleted objects to which reloaded rows refer.
     private var deleted: [NSManagedObject] = []
     /// Objects without changes that were reloaded, because changed rows refer to them.
@@ -25,9 +26,12 @@ struct Rebasing {
         self.context = context
         self.policy = policy
         self.isSettling = isSettling
+        reads = RebasingReads(context, keys: [])
     }
 
     /// Reloads the rows of objects and applies their unsaved changes. Objects without changes become faults.
+    ///
+    /// Everything is read before anything is changed; an error leaves all objects as they were.
     ///
     /// Cost: a step for every changed object, and a statement for each entity of the objects and of the objects they
     /// refer to.
@@ -37,7 +41,9 @@ struct Rebasing {
             (isSettling || !object.hasChanges || there.contains(object.key)) && keys.insert(object.key).inserted
         }
         guard !objects.isEmpty else { return }
+        reads = RebasingReads(context, keys: keys)
         var edits = RelationshipEdits(concerning: keys, in: context)
+        try readAhead(objects, there, edits)
         edits.withdraw(butOf: keys)
         for object in objects {
             guard isSettling || object.hasChanges else {
@@ -48,7 +54,7 @@ struct Rebasing {
         }
         context.changed.removeAll { !$0.state.contains(.listed) }
         drop(from: &edits)
-        try refreshPartners(of: edits)
+        refreshPartners(of: edits)
         for edit in edits.references where edit.now == nil { apply(edit) }
         for edit in edits.references where edit.now != nil { apply(edit) }
         for edit in edits.pairs { apply(edit) }
@@ -56,6 +62,64 @@ struct Rebasing {
         for object in edits.deletions + deleted { propagateAgain(object) }
         context.removeReferences(to: gone)
         context.propagateDeletions()
+    }
+
+    // MARK: - Reading
+
+    /// Reads the rows of the objects that changes refer to, then those of their owners, the order of members, and what deletions
+    /// need.
+    private mutating func readAhead(
+        _ objects: [NSManagedObject], _ there: Set<ObjectKey>, _ edits: RelationshipEdits
+    ) throws {
+        var deleted = edits.deletions.map(\.key)
+        for object in objects where isSettling || object.hasChanges {
+            let isThere = there.contains(object.key)
+            // Changes that the policy makes: references of the object win over those of the row, or are restored.
+            let changesReferences = policy == .overwriteMergePolicyType || policy == .rollbackMergePolicyType
+            for slot in object.layout.referenceSlots {
+                let stored = isThere ? try reads.destination(of: object.key, slot: slot) : nil
+                if changesReferences || !isThere {
+                    reads.want(stored)
+                    if object.values != nil { reads.want(object.slotValue(slot).referenceKey) }
+                }
+                if !isThere { reads.want(object.committedValue(slot).referenceKey) }
+                if let stored, context.registeredObject(for: stored)?.state.contains(.deleted) == true {
+                    deleted.append(stored)
+                }
+            }
+            for case let state? in object.toMany where !isThere && state.isLoaded {
+                for key in state.members.keys { reads.want(key) }
+            }
+        }
+        for edit in edits.references {
+            reads.want(edit.now)
+            reads.want(try current(edit))
+        }
+        for edit in edits.pairs {
+            reads.want(edit.object.key)
+            reads.want(edit.member)
+        }
+        try reads.read()
+        for edit in edits.references {
+            let end = edit.object.layout.links.slots[edit.slot].inverse
+            let former = try current(edit)
+            for owner in [edit.now, former, edit.before] { try reads.readOrder(of: owner, at: end) }
+            guard case .slot(let slot) = end, let now = edit.now else { continue }
+            reads.want(try reads.destination(of: now, slot: slot))
+        }
+        for edit in edits.pairs {
+            let link = edit.object.layout.links.toMany[edit.index]
+            try reads.readOrder(of: edit.object.key, at: link.own)
+            try reads.readOrder(of: edit.member, at: link.inverse)
+        }
+        for order in edits.orders { try reads.readOrder(of: order.object.key, at: .toMany(order.index)) }
+        try reads.read()
+        if !deleted.isEmpty { try reads.readDeletions(of: deleted) }
+    }
+
+    /// The destination that an object has when its change is made again.
+    private func current(_ edit: RelationshipEdits.Reference) throws -> ObjectKey? {
+        keys.contains(edit.object.key) ? try reads.destination(of: edit.object.key, slot: edit.slot) : edit.before
     }
 
     // MARK: - Rows
@@ -168,18 +232,13 @@ struct Rebasing {
 
     // MARK: - The other sides
 
-    /// Reloads, in batches, the objects that changes refer to.
-    private mutating func refreshPartners(of edits: RelationshipEdits) throws {
-        var partners: Set<ObjectKey> = []
+    /// Reloads the objects that changes refer to.
+    private mutating func refreshPartners(of edits: RelationshipEdits) {
         for edit in edits.references {
-            if let now = edit.now { partners.insert(now) }
-            if edit.object.context === context, let key = edit.object.slotValue(edit.slot).referenceKey {
-                partners.insert(key)
-            }
+            if let now = edit.now { refresh(now) }
+            if edit.object.context === context, let key = edit.object.slotValue(edit.slot).referenceKey { refresh(key) }
         }
-        for edit in edits.pairs { partners.insert(edit.member) }
-        for key in partners { refresh(key) }
-        try context.readAgain(partners.filter { context.registeredObject(for: $0)?.isFaultInternally != false })
+        for edit in edits.pairs { refresh(edit.member) }
     }
 
     /// Turns an object into a fault, unless it is saved too: the save then checks its version.
@@ -227,7 +286,7 @@ struct Rebasing {
 
     private mutating func apply(_ order: RelationshipEdits.Order) {
         guard let object = existing(order.object.key) else { return }
-        if object.loadedToManyState(at: order.index).takeOrder(order.members) { context.noteChange(of: object) }
+        if reads.load(object, at: order.index).takeOrder(order.members) { context.noteChange(of: object) }
     }
 
     private mutating func join(_ target: NSManagedObject, _ object: NSManagedObject, slot: Int) {
@@ -256,7 +315,7 @@ struct Rebasing {
 
     private func change(_ object: NSManagedObject, at index: Int, _ member: ObjectKey, isAdded: Bool) {
         let isOrdered = object.layout.toMany[index].isOrdered
-        let state = isOrdered ? object.loadedToManyState(at: index) : object.ensureToManyState(at: index)
+        let state = isOrdered ? reads.load(object, at: index) : object.ensureToManyState(at: index)
         guard isAdded ? state.add(member) : state.remove(member, keepsOrder: isOrdered) else { return }
         object.state.insert(.relationshipChanged)
         context.noteChange(of: object)
@@ -271,7 +330,7 @@ struct Rebasing {
         for (index, field) in object.layout.toMany.enumerated() {
             let rule = field.relationship.deleteRule
             guard rule == .nullifyDeleteRule || rule == .cascadeDeleteRule else { continue }
-            let members = object.memberKeys(at: index)
+            let members = reads.load(object, at: index).members.keys
             // All at once, so that they are read in batches.
             for key in members { refresh(key) }
             for key in members {
@@ -298,6 +357,21 @@ struct Rebasing {
         // An object that an unsaved change has given another owner no longer belongs to this one.
         guard let other = existing(key), other.refers(to: object.key, at: end) else { return }
         leave(other, object, at: end)
-        if rule == .cascadeDeleteRule { context.deleteObject(other) }
+        if rule == .cascadeDeleteRule { delete(other) }
+    }
+
+    /// Deletes an object that a deletion cascades to, and those that its own deletion cascades to, with the members that were
+    /// read.
+    private func delete(_ object: NSManagedObject) {
+        var waiting = [object]
+        var seen: Set<ObjectKey> = [object.key]
+        while let object = waiting.popLast() {
+            for (index, field) in object.layout.toMany.enumerated() {
+                let members = reads.load(object, at: index).members.keys
+                guard field.relationship.deleteRule == .cascadeDeleteRule else { continue }
+                for key in members where seen.insert(key).inserted { waiting.append(context.object(for: key)) }
+            }
+        }
+        context.deleteObject(object)
     }
 }

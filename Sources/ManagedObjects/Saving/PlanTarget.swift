@@ -11,3 +11,12 @@ protocol PlanTarget: AnyObject {
     ///   then writes nothing; another target must be rolled back.
     func write(_ plan: SavePlan) throws -> SaveOutcome
 }
+
+/// A transaction of a store in which nobody else writes the rows of a save until it ends: the conflicts of the save are read,
+/// resolved and written in it, so that a resolved save does not conflict again.
+///
+/// Reads of the same thread see the state of the transaction.
+protocol SaveTransaction: PlanTarget {
+    /// The conflicts of a plan with the stored rows. Writes nothing.
+    func conflicts(of plan: SavePlan) throws -> SaveConflicts
+}

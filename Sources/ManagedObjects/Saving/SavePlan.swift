@@ -70,6 +70,22 @@ struct SavePlan {
     }
 }
 
+extension SavePlan {
+    /// A stored row that the plan changes or deletes, with the version that it must have; nil for any version.
+    typealias ExpectedRow = (key: Int64, version: Int64?)
+
+    /// The rows that must exist, by entity. A row that is deleted whatever its version is need not exist.
+    var expectedRows: [(entity: NSEntityDescription, rows: [ExpectedRow])] {
+        let changed = updates.map { group in
+            (group.entity, group.changes.map { ($0.key, $0.checksVersion ? $0.version : nil) as ExpectedRow })
+        }
+        let deleted = deletes.map { group in
+            (group.entity, group.changes.filter(\.checksVersion).map { ($0.key, $0.version) as ExpectedRow })
+        }
+        return changed + deleted
+    }
+}
+
 /// The values that the store has set in addition to the plan.
 struct SaveOutcome {
     /// Values that the store itself computed (derived attributes): entity, key, slot, value.
@@ -99,4 +115,6 @@ struct SaveConflicts: Error {
 
     var stale: [Stale] = []
     var taken: [Taken] = []
+
+    var isEmpty: Bool { stale.isEmpty && taken.isEmpty }
 }

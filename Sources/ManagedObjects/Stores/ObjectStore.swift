@@ -13,6 +13,9 @@ protocol ObjectStore: RowStore {
     ///
     /// - Throws: ``SaveConflicts`` if rows have changed since they were read; nothing is written then.
     func write(_ changes: StoreChanges, in context: NSManagedObjectContext) throws
+
+    /// Runs work during which only its thread writes the store, if the store itself detects conflicts.
+    func excludingWriters<Result>(_ body: () throws -> Result) rethrows -> Result
 }
 
 extension ObjectStore {
@@ -20,6 +23,12 @@ extension ObjectStore {
 
     func reserveKeys(entity: NSEntityDescription, count: Int) throws -> ClosedRange<Int64> {
         throw CocoaError(.persistentStoreOperation, "The store assigns keys to objects, not to rows.")
+    }
+
+    func excludingWriters<Result>(_ body: () throws -> Result) rethrows -> Result { try body() }
+
+    func inSaveTransaction<Result>(_ body: (any SaveTransaction) throws -> Result) throws -> Result {
+        throw CocoaError(.persistentStoreOperation, "The store is written by saving objects, not rows.")
     }
 
     func write(_ plan: SavePlan) throws -> SaveOutcome {

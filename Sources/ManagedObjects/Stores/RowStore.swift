@@ -28,6 +28,10 @@ protocol RowStore: PlanTarget {
         _ generation: StoreGeneration?, _ body: (StoreGeneration) throws -> Result
     ) throws -> Result
 
+    /// Runs work in a transaction in which conflicts are resolved; it is committed when the work ends, and rolled back if that
+    /// throws. The work is repeated if a server has ended the transaction because of others.
+    func inSaveTransaction<Result>(_ body: (any SaveTransaction) throws -> Result) throws -> Result
+
     /// The rows of a query, in its order.
     func rows(matching query: RowQuery, generation: StoreGeneration?) throws -> RowResult
     /// The keys only, in the query's order.

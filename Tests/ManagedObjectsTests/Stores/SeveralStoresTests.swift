@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Testing
 
 import class ManagedObjects.NSExpression
@@ -13,13 +14,15 @@ struct SeveralStoresTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Stores-\(UUID().uuidString)")
 
     /// Ten notes, the even ones in the first store.
-    private func filled(_ second: String) throws -> (NSPersistentStoreCoordinator, NSManagedObjectContext) {
+    private func filled(
+        _ second: String, options: [AnyHashable: Any]? = nil
+    ) throws -> (NSPersistentStoreCoordinator, NSManagedObjectContext) {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NotesModel.make())
         let stores = try [NSSQLiteStoreType, second].enumerated().map { number, type in
             try coordinator.addPersistentStore(
                 ofType: type, configurationName: nil, at: folder.appendingPathComponent("\(number).sqlite"),
-                options: nil)
+                options: options)
         }
         let context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
         context.persistentStoreCoordinator = coordinator
@@ -30,6 +33,43 @@ struct SeveralStoresTests {
         try context.save()
         context.reset()
         return (coordinator, context)
+    }
+
+    /// Each store has a transaction of its own: what was written before an error is saved, and the next save writes the rest.
+    @Test func `a save that one store refuses is completed by the next`() throws {
+        let (coordinator, context) = try filled(NSSQLiteStoreType, options: [NSPersistentStoreTimeoutOption: 0.1])
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let stores = coordinator.persistentStores
+        let notes = try context.all("Note", sortedBy: "count")
+        notes[0].setValue("changed", forKey: "title")
+        notes[1].setValue("changed", forKey: "title")
+        context.delete(notes[2])
+        context.delete(notes[3])
+        for (store, count) in zip(stores, [10, 11]) {
+            context.assign(context.insert("Note", ["title": "new", "count": count]), to: store)
+        }
+        // Another program holds the second file.
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let blocker = try DatabaseQueue(path: try #require(stores[1].url).path, configuration: configuration)
+        try blocker.writeWithoutTransaction { try $0.execute(sql: "BEGIN EXCLUSIVE") }
+        let saves = SavesOf(context)
+        let error = #expect(throws: (any Error).self) { try context.save() } as NSError?
+        #expect(error?.domain == NSCocoaErrorDomain)
+        #expect(saves.notifications.count == 1)
+        #expect(context.insertedObjects.count == 1 && context.updatedObjects == [notes[1]])
+        #expect(context.deletedObjects == [notes[3]] && context.hasChanges)
+        #expect(context.brokenInvariants() == [])
+        try blocker.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        try context.save()
+        #expect(saves.notifications.count == 2 && !context.hasChanges)
+        #expect(context.brokenInvariants() == [])
+        let after = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+        after.persistentStoreCoordinator = coordinator
+        let counts = try after.all("Note", sortedBy: "count").map { $0.value(forKey: "count") as? Int }
+        #expect(counts == [0, 1, 4, 5, 6, 7, 8, 9, 10, 11])
+        let titles = try after.all("Note", sortedBy: "count").prefix(2).map { $0.value(forKey: "title") as? String }
+        #expect(titles == ["changed", "changed"])
     }
 
     private func column(_ name: String, _ format: String) -> NSExpressionDescription {

@@ -109,6 +109,8 @@ extension NSAtomicStore {
         }
     }
 
+    final func excludingWriters<Result>(_ body: () throws -> Result) rethrows -> Result { try locked(body) }
+
     private func conflicts(with changes: StoreChanges) throws -> [SaveConflicts.Stale] {
         try (changes.updated + changes.deleted).compactMap { object in
             let key = object.key

@@ -5,8 +5,12 @@ import Synchronization
 ///
 /// Readers use a snapshot of the content; a save replaces the content in one step. A query generation is such a
 /// snapshot, which costs nothing to keep.
-final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {  // because a lock guards its content
+final class MemoryStore: NSPersistentStore, RowStore, SaveTransaction, @unchecked Sendable {
+    // Sendable because a lock guards its content.
+
     private let content = Mutex(MemoryContent())
+    /// Held by each save, and while the conflicts of one are resolved.
+    private let saving = NSRecursiveLock()
     private let entities: [NSEntityDescription]
 
     required init(
@@ -157,19 +161,34 @@ final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {  // 
         } ?? { throw CocoaError.noPrimaryKeysLeft(of: root, url) }()
     }
 
+    func inSaveTransaction<Result>(_ body: (any SaveTransaction) throws -> Result) throws -> Result {
+        try saving.withLock { try body(self) }
+    }
+
+    func conflicts(of plan: SavePlan) throws -> SaveConflicts {
+        let prepared = Prepared(plan: try plan.encodingTransformables())
+        let content = currentContent
+        return try withCurrentRows(conflicts(of: prepared, in: content), content)
+    }
+
+    private func conflicts(of prepared: Prepared, in content: MemoryContent) -> SaveConflicts {
+        SaveConflicts(
+            stale: prepared.plan.stale(in: content),
+            taken: content.uniqueness.conflicts(of: prepared.plan, in: content, store: number))
+    }
+
     func write(_ plan: SavePlan) throws -> SaveOutcome {
         if isReadOnly {
             throw CocoaError(.fileWriteNoPermission, "The store was added for reading only.", url: url)
         }
         let prepared = Prepared(plan: try plan.encodingTransformables())
-        let store = number
-        let conflicts = content.withLock { content -> Conflicts in
-            let found = SaveConflicts(
-                stale: prepared.plan.stale(in: content),
-                taken: content.uniqueness.conflicts(of: prepared.plan, in: content, store: store))
-            guard found.stale.isEmpty, found.taken.isEmpty else { return Conflicts(found: found, content: content) }
-            content.apply(prepared.plan)
-            return Conflicts(found: found, content: nil)
+        let conflicts = saving.withLock {
+            content.withLock { content -> Conflicts in
+                let found = self.conflicts(of: prepared, in: content)
+                guard found.isEmpty else { return Conflicts(found: found, content: content) }
+                content.apply(prepared.plan)
+                return Conflicts(found: found, content: nil)
+            }
         }
         guard let content = conflicts.content else {
             if let metadata = plan.metadata { didLoadMetadata(metadata) } else { didSaveMetadata() }

@@ -238,7 +238,11 @@
                 case let transaction as PostgreSQLHeldTransaction:
                     return try Self.read(transaction.connection, in: .savepoint, isRequested, body)
                 default:
-                    return try content().pool.withReadingConnection {
+                    let pool = try content().pool
+                    if let lent = LentConnection.of(pool) {
+                        return try Self.read(lent, in: .savepoint, isRequested, body)
+                    }
+                    return try pool.withReadingConnection {
                         try Self.read($0, in: consistently ? .transaction : .statement, isRequested, body)
                     }
                 }

@@ -120,9 +120,9 @@
             ]
             var holders: [Int64: SaveConflicts.Taken] = [:]
             if !UniqueValues.slots(of: entity).isEmpty {
-                for taken in try UniqueValues(plan, schema: batch.schema, store: batch.store).conflicts(
-                    in: batch.connection)
-                where holders[taken.key] == nil { holders[taken.key] = taken }
+                let finder = PostgreSQLConflictFinder(
+                    content: batch.content, store: batch.store, connection: batch.connection)
+                for taken in try finder.taken(by: plan) where holders[taken.key] == nil { holders[taken.key] = taken }
             }
             let new = plan.inserts[0].changes.filter { holders[$0.key] == nil }
             if !new.isEmpty {

@@ -43,7 +43,51 @@
                 // A deleted row that is inserted again may have been inserted again by another context too.
                 if !present.isEmpty { try addStale(entity, present) }
             }
-            conflicts.taken += try UniqueValues(plan, schema: content.schema, store: store).conflicts(in: connection)
+            conflicts.taken += try taken(by: plan)
+        }
+
+        /// The rows of a plan whose unique values other rows have.
+        ///
+        /// Cost: one statement for each entity and constraint.
+        func taken(by plan: SavePlan) throws -> [SaveConflicts.Taken] {
+            try UniqueValues(plan, schema: content.schema, store: store).conflicts(holders)
+        }
+
+        private func holders(
+            _ entity: SQLEntity, _ constraint: UniqueValues.Constraint, _ rows: [UniqueValues.Row],
+            _ leaving: Set<Int64>
+        ) throws -> [Int: ObjectKey] {
+            var columns = ColumnArrays(
+                entity, slots: constraint.slots, schema: content.schema, capacity: rows.count)
+            for row in rows { try columns.append(row.values, key: row.key) }
+            let names = constraint.slots.compactMap { entity.columns[$0]?.name }
+            let values = zip(columns.names, columns.values).filter { names.contains($0.0) }.map(\.1)
+            let keys = [leaving.sorted(), rows.map(\.key)].map { PostgreSQLValue.array(PostgreSQLArray($0)) }
+            let result = try connection.execute(RowStatements(entity: entity).holders(names), keys + values)
+            var found: [Int: ObjectKey] = [:]
+            for row in 0..<result.rowCount {
+                guard let index = content.schema.entityIndex(number: result.integer(row, 2)) else { continue }
+                found[Int(result.integer(row, 0)) - 1] = ObjectKey(
+                    store: store, entity: UInt16(truncatingIfNeeded: index), number: result.integer(row, 1))
+            }
+            return found
+        }
+
+        /// Locks the rows that a plan changes or deletes until the transaction ends, and adds the conflicts of the plan with the
+        /// stored rows.
+        mutating func addAll(_ plan: SavePlan) throws {
+            for (entity, rows) in plan.expectedRows where !rows.isEmpty {
+                let entity = try content.schema.requireEntity(entity)
+                let result = try connection.execute(
+                    RowStatements(entity: entity).locking, [.array(PostgreSQLArray(rows.map(\.key)))])
+                var versions: [Int64: Int64] = [:]
+                for row in 0..<result.rowCount { versions[result.integer(row, 0)] = result.integer(row, 1) }
+                let stale = rows.filter { row in
+                    versions[row.key].map { row.version != nil && row.version != $0 } ?? true
+                }
+                if !stale.isEmpty { try addStale(entity, stale.map { ($0.key, $0.version ?? 0) }) }
+            }
+            try addTaken(plan)
         }
     }
 #endif

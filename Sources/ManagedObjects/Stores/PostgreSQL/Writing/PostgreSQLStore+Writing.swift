@@ -9,48 +9,66 @@
         /// are lost.
         func reserveKeys(entity: NSEntityDescription, count: Int) throws -> ClosedRange<Int64> {
             let content = try content()
-            let root = try content.schema.requireEntity(entity.rootEntity)
-            let amount = Int64(max(1, count))
             do {
                 // Keys that were reserved by a statement whose result was lost are lost too.
                 return try content.waitingForServer { connection in
-                    let result = try connection.execute(
-                        """
-                        INSERT INTO Z_PRIMARYKEY AS p (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES ($1, $3, 0, $2) \
-                        ON CONFLICT (Z_ENT) DO UPDATE SET Z_MAX = COALESCE(p.Z_MAX, 0) + $2 RETURNING Z_MAX
-                        """,
-                        [.integer(root.number), .integer(amount), .text(root.entity.name ?? "")])
-                    let end = result.rowCount == 1 ? result.integer(0, 0) : 0
-                    guard end >= amount else { throw CocoaError.noPrimaryKeysLeft(of: root.entity, place) }
-                    return (end - amount + 1)...end
+                    try reserveKeys(entity: entity, count: count, content, in: connection)
                 }
             } catch {
                 throw PostgreSQLFailure.translated(error, .saving, url: url)
             }
         }
 
+        /// The keys' row is locked until the transaction of the connection ends.
+        func reserveKeys(
+            entity: NSEntityDescription, count: Int, _ content: Content, in connection: PostgreSQLConnection
+        ) throws -> ClosedRange<Int64> {
+            let root = try content.schema.requireEntity(entity.rootEntity)
+            let amount = Int64(max(1, count))
+            let result = try connection.execute(
+                """
+                INSERT INTO Z_PRIMARYKEY AS p (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES ($1, $3, 0, $2) \
+                ON CONFLICT (Z_ENT) DO UPDATE SET Z_MAX = COALESCE(p.Z_MAX, 0) + $2 RETURNING Z_MAX
+                """,
+                [.integer(root.number), .integer(amount), .text(root.entity.name ?? "")])
+            let end = result.rowCount == 1 ? result.integer(0, 0) : 0
+            guard end >= amount else { throw CocoaError.noPrimaryKeysLeft(of: root.entity, place) }
+            return (end - amount + 1)...end
+        }
+
         func write(_ plan: SavePlan) throws -> SaveOutcome {
+            if plan.isEmpty, changedMetadata == nil { return SaveOutcome() }
+            return try inSaveTransaction({ try $0.write(plan) }) { try findConflicts(of: plan, $0) }
+        }
+
+        func inSaveTransaction<Result>(_ body: (any SaveTransaction) throws -> Result) throws -> Result {
+            try inSaveTransaction(body) { _ in }
+        }
+
+        /// - Parameter taken: Called if the transaction has been rolled back because another one has written the same unique value.
+        private func inSaveTransaction<Result>(
+            _ body: (any SaveTransaction) throws -> Result, ifTaken taken: (Content) throws -> Void
+        ) throws -> Result {
             let content = try content()
-            var plan = plan
-            if plan.metadata == nil { plan.metadata = changedMetadata }
-            guard !plan.isEmpty else { return SaveOutcome() }
             guard !isReadOnly else {
                 throw CocoaError(.fileWriteNoPermission, "The store was added for reading only.", url: place)
             }
             do {
-                // A unique value that another transaction has removed again leaves no conflict; the plan is then written again.
+                // A unique value that another transaction has removed again leaves no conflict; the work is then repeated.
                 for _ in 0..<8 {
                     do {
-                        let outcome = try content.writing { connection, notices in
-                            var writer = PostgreSQLPlanWriter(
-                                store: number, content: content, connection: connection, notices: notices)
-                            try writer.write(plan, url: place)
-                            return writer.outcome
+                        let (result, writesMetadata) = try content.writing { connection, notices in
+                            let transaction = PostgreSQLSaveTransaction(self, content, connection, notices)
+                            let lent = LentConnection(
+                                connection, of: content.pool, within: LentConnection.current.value)
+                            return try LentConnection.current.withValue(lent) {
+                                (try body(transaction), transaction.writesMetadata)
+                            }
                         }
-                        if plan.metadata != nil { didSaveMetadata() }
-                        return outcome
+                        if writesMetadata { didSaveMetadata() }
+                        return result
                     } catch let error as PostgreSQLError where error.isUniqueViolation {
-                        try findConflicts(of: plan, content)
+                        try taken(content)
                     }
                 }
             } catch {
@@ -71,7 +89,7 @@
                 try connection.execute(script: "COMMIT")
                 return finder.conflicts
             }
-            guard conflicts.stale.isEmpty, conflicts.taken.isEmpty else { throw conflicts }
+            guard conflicts.isEmpty else { throw conflicts }
         }
     }
 

@@ -69,6 +69,11 @@
                 + "WHERE t.Z_PK <> w.k AND NOT t.Z_PK = ANY($1) ORDER BY w.n"
         }
 
+        /// Locks rows until the transaction ends, and returns their keys and versions. Parameter: keys.
+        var locking: String {
+            "SELECT Z_PK, \(SQLAssignment.storedVersion) FROM \(entity.table) WHERE Z_PK = ANY($1) ORDER BY Z_PK FOR UPDATE"
+        }
+
         /// Sets columns to NULL. Parameter: keys.
         func clearing(_ columns: [String]) -> String {
             "UPDATE \(entity.table) SET \(columns.map { "\($0) = NULL" }.joined(separator: ", ")) WHERE Z_PK = ANY($1)"

@@ -3,7 +3,7 @@ import GRDB
 
 // Saves of contexts as parts of a transaction that writes rows.
 
-extension RowWriter: PlanTarget {
+extension RowWriter: SaveTransaction {
     var number: UInt16 { batch.store }
 
     /// Saves a context's changes as a part of the transaction. The context's fetches read the rows that the transaction has
@@ -13,8 +13,12 @@ extension RowWriter: PlanTarget {
     /// - Throws: As the context's ``NSManagedObjectContext/save()``. The transaction must then be rolled back.
     public func save(_ context: NSManagedObjectContext) throws {
         try flush()
-        context.enclosingTransaction = self
-        defer { context.enclosingTransaction = nil }
+        context.saveTransaction = self
+        context.heldNotifications = []
+        defer {
+            context.saveTransaction = nil
+            context.heldNotifications = nil
+        }
         try context.save()
         // Ordered relationships may have new last members.
         forgetLastPositions()
@@ -36,6 +40,10 @@ extension RowWriter: PlanTarget {
         batch.take(writer.history, replacing: writer.filesReplaced)
         try note(plan)
         return writer.outcome
+    }
+
+    func conflicts(of plan: SavePlan) throws -> SaveConflicts {
+        try ConflictFinder(content: batch.content, store: batch.store, database: batch.database).conflicts(of: plan)
     }
 
     /// Adds the changed rows of a plan to the outcome. Their versions are not incremented again.

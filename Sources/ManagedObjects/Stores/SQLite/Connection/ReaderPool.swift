@@ -35,7 +35,7 @@ final class ReaderPool: Sendable {
         }
     }
 
-    @TaskLocal private static var access: Access?
+    private static let access = ThreadLocal<Access>()
 
     private let writer: DatabaseQueue
     /// The access to the writing connection that is not made within another.
@@ -65,11 +65,11 @@ final class ReaderPool: Sendable {
     ///   because the work may wait for a write.
     /// - Throws: `SQLITE_MISUSE` after `close()`.
     func read<Result>(besideWrites: Bool, _ body: (Database) throws -> Result) throws -> Result {
-        let outer = Self.access
+        let outer = Self.access.value
         if let connection = connection(of: outer) { return try connection.unsafeReentrantRead(body) }
         if !besideWrites, beginWithWriter() {
             defer { state.withLock { $0.isWriterReading = false } }
-            return try Self.$access.withValue(accessToWriter(within: outer)) {
+            return try Self.access.withValue(accessToWriter(within: outer)) {
                 try writer.unsafeReentrantRead { database in
                     defer { finish(database) }
                     return try body(database)
@@ -82,7 +82,7 @@ final class ReaderPool: Sendable {
         // A connection whose transaction could not be ended is closed.
         var isReusable = false
         defer { if isReusable { state.withLock { $0.idle.append(reader) } } }
-        return try Self.$access.withValue(Access(reader, writer: writer, outer: outer)) {
+        return try Self.access.withValue(Access(reader, writer: writer, outer: outer)) {
             try reader.unsafeReentrantRead { database in
                 defer { isReusable = !database.isInsideTransaction }
                 return try body(database)
@@ -119,7 +119,7 @@ final class ReaderPool: Sendable {
 
     /// Runs work on the connection that writes: reads within it see what it has written.
     func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        let outer = Self.access
+        let outer = Self.access.value
         // A write within a read of the same connection.
         if let connection = connection(of: outer), connection === writer {
             return try connection.unsafeReentrantWrite(body)
@@ -130,7 +130,7 @@ final class ReaderPool: Sendable {
         }
         defer { state.withLock { $0.writeCount -= 1 } }
         return try writer.writeWithoutTransaction { database in
-            try Self.$access.withValue(accessToWriter(within: outer)) { try body(database) }
+            try Self.access.withValue(accessToWriter(within: outer)) { try body(database) }
         }
     }
 

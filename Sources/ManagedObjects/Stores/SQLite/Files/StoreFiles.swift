@@ -15,16 +15,12 @@ struct StoreFiles {
     /// The companion files of SQLite.
     private var companions: [String] { ["-wal", "-shm", "-journal"].map { path + $0 } }
 
-    /// Rejects files that SQLite would open and that are not regular: to open a pipe would wait for ever, and a link beside
-    /// the database may lead to a file that belongs to nobody's store.
+    /// Rejects files that SQLite would open and that are not regular.
     ///
     /// - Throws: Code 256.
     func requireRegularFiles() throws {
-        let main = FileStatus(path).map { [(path, $0)] } ?? []
-        let others = companions.compactMap { path in FileStatus(path, followingLinks: false).map { (path, $0) } }
-        for (path, status) in main + others where !status.isRegular {
-            throw CocoaError(.fileReadUnknown, "\(path) is not a regular file, and is not opened.", url: url)
-        }
+        guard let path = FileStatus.firstIrregular(path, companions: companions) else { return }
+        throw CocoaError(.fileReadUnknown, "\(path) is not a regular file, and is not opened.", url: url)
     }
 
     /// The folder of values that are too large for a row: `.Name_SUPPORT` beside `Name.sqlite`.

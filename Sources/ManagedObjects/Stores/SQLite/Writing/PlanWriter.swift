@@ -246,16 +246,8 @@ struct PlanWriter {
     private mutating func noteStale(
         _ entity: NSEntityDescription, _ sqlEntity: SQLEntity, key: Int64, version: Int64
     ) throws {
-        let reader = content.reader(of: sqlEntity, store: store)
-        let statement = try SQLStatement(
-            SQLSelect([reader.plan.list], from: sqlEntity.table, where: .key), in: database)
-        defer { statement.finish() }
-        statement.bind(key, at: 1)
-        var stale = SaveConflicts.Stale(entity: entity, key: key, expectedVersion: version)
-        if try statement.step(), let position = reader.readRow(statement) {
-            stale.current = (reader.pages[Int(position.page)], Int(position.row))
-        }
-        conflicts.stale.append(stale)
+        let finder = ConflictFinder(content: content, store: store, database: database)
+        conflicts.stale.append(try finder.current(entity, sqlEntity, key: key, version: version))
     }
 
     /// Records the files to which the row's columns refer before they are overwritten.

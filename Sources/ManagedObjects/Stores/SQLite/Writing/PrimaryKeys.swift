@@ -46,6 +46,18 @@ enum PrimaryKeys {
         return key
     }
 
+    /// Reserves keys, at least one.
+    ///
+    /// - Throws: Code 259 if not enough keys are left.
+    static func reserve(_ count: Int, of root: SQLEntity, url: URL?, in database: Database) throws -> ClosedRange<Int64>
+    {
+        let last = try last(root.number, table: root.table, in: database)
+        let (end, overflows) = last.addingReportingOverflow(Int64(max(1, count)))
+        if overflows { throw CocoaError.noPrimaryKeysLeft(of: root.entity, url) }
+        try raise(root.number, to: end, name: root.entity.name ?? "", in: database)
+        return (last + 1)...end
+    }
+
     /// Ensures that no key up to the given one is assigned again.
     static func raise(_ number: Int64, to key: Int64, name: String, in database: Database) throws {
         let statement = try SQLStatement(KeyCommands.raise, in: database)

@@ -9,11 +9,7 @@ extension SQLiteStore {
         let root = try content.schema.requireEntity(entity.rootEntity)
         do {
             return try content.connection.write { database in
-                let last = try PrimaryKeys.last(root.number, table: root.table, in: database)
-                let (end, overflows) = last.addingReportingOverflow(Int64(max(1, count)))
-                if overflows { throw CocoaError.noPrimaryKeysLeft(of: root.entity, place) }
-                try PrimaryKeys.raise(root.number, to: end, name: root.entity.name ?? "", in: database)
-                return (last + 1)...end
+                try PrimaryKeys.reserve(count, of: root, url: place, in: database)
             }
         } catch {
             throw SQLiteError.translated(error, .saving, url: place)
@@ -21,26 +17,21 @@ extension SQLiteStore {
     }
 
     func write(_ plan: SavePlan) throws -> SaveOutcome {
+        if plan.isEmpty, changedMetadata == nil { return SaveOutcome() }
+        return try inSaveTransaction { try $0.write(plan) }
+    }
+
+    func inSaveTransaction<Result>(_ body: (any SaveTransaction) throws -> Result) throws -> Result {
         let content = try content()
-        var plan = plan
-        if plan.metadata == nil { plan.metadata = changedMetadata }
-        guard !plan.isEmpty else { return SaveOutcome() }
         do {
-            let outcome = try content.write { [plan] database, files in
-                let history = content.history.map {
-                    HistoryWriter(
-                        $0, bitmaps: content.bitmaps, database: database, author: plan.author,
-                        contextName: plan.contextName)
-                }
-                var writer = PlanWriter(store: number, content: content, database: database, history: history)
-                defer { files = TransactionFiles(made: writer.values.filesMade, replaced: writer.filesReplaced) }
-                try writer.write(plan, url: place)
-                try writer.finish()
-                return writer.outcome
+            let (result, transaction) = try content.write { database, files in
+                let transaction = SQLiteSaveTransaction(self, content, database)
+                defer { files = transaction.files }
+                return (try body(transaction), transaction)
             }
-            if plan.metadata != nil { didSaveMetadata() }
+            if transaction.writesMetadata { didSaveMetadata() }
             content.commits.didWrite()
-            return outcome
+            return result
         } catch {
             throw SQLiteError.translated(error, .saving, url: place)
         }
