@@ -54,8 +54,8 @@ def export(store, entity=None, where=None, model=None):
     arguments += _option("--entity", entity) + _option("--where", where) + _option("--model", model)
     for line in _lines(arguments, findings=True):
         record = json.loads(line)
-        # The first line describes the document.
-        if "$header" not in record:
+        # The first line describes the document, the last one states its length.
+        if "$header" not in record and "$end" not in record:
             yield record
 
 

@@ -24,6 +24,46 @@ import Testing
         }
     }
 
+    @Test func `objects that exist are never deletions, whatever the shape`() throws {
+        let context = try sampleContext()
+        let note = try #require(try objects("Note", context).first)
+        let whole = try note.encoded(shape: .everything)
+        let dictionary = try note.dictionary(shape: .everything)
+        let token = try note.changeToken(shape: .everything)
+        note.setValue("Groceries", forKey: "title")
+        // The shape is that of the document.
+        #expect(try note.changes(since: whole).summary == "0 inserted, 1 updated, 0 deleted")
+        #expect(try note.changes(since: dictionary).summary == "0 inserted, 1 updated, 0 deleted")
+        #expect(try note.changes(since: token).changes.allSatisfy { if case .deleted = $0 { false } else { true } })
+        for shape in [GraphShape.ownership, .roots, .everything.excluding("Tag")] {
+            let error = #expect(throws: DeltaError.self) { try note.changes(since: whole, shape: shape) }
+            #expect(error?.code == .unrelated)
+        }
+        let special = GraphShape.everything.with("Note.tags", .omit)
+        let other = try note.encoded(shape: special)
+        #expect(throws: DeltaError.self) { try note.changes(since: other) }
+        #expect(try note.changes(since: other, shape: special).isEmpty)
+        // A deleted object is a deletion.
+        let items = try #require((note.value(forKey: "items") as? NSOrderedSet)?.array as? [NSManagedObject])
+        context.delete(items[0])
+        context.processPendingChanges()
+        #expect(try note.changes(since: whole).summary == "0 inserted, 1 updated, 1 deleted")
+        // An item of another note is not.
+        let owner = try #require(try objects("Note", context).last)
+        items[1].setValue(owner, forKey: "note")
+        #expect(try note.changes(since: whole, shape: .everything).summary == "0 inserted, 1 updated, 1 deleted")
+    }
+
+    @Test func `a delta of another store says how to compare stores`() throws {
+        let context = try sampleContext()
+        let note = try #require(try objects("Note", context).first)
+        let before = try note.encoded()
+        note.setValue("Groceries", forKey: "title")
+        let delta = try note.changes(since: before)
+        let error = #expect(throws: DeltaError.self) { try delta.apply(to: makeNotesContext()) }
+        #expect(error?.message.contains("another store") == true, "\(error as Any)")
+    }
+
     private func change(_ context: NSManagedObjectContext) throws {
         let notes = try objects("Note", context)
         let note = try #require(notes.first { $0.value(forKey: "title") as? String == "Shopping" })

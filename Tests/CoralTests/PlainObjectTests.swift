@@ -343,6 +343,35 @@ private final class Leaf: Node {
         #expect(note.value(forKey: "title") as? String == "Shopping")
     }
 
+    /// A parcel before the properties with objects were added.
+    private struct OldParcel: Codable {
+        var sender: String
+        var others: [Embedded<NSManagedObject>]
+    }
+
+    @Test func `objects that an older value does not have are nil`() throws {
+        let context = try makeNotesContext()
+        let old = OldParcel(sender: "Ada", others: [])
+        let parcel = try GraphDecoder(context).decode(Parcel.self, from: try GraphEncoder().encode(old))
+        #expect(parcel.sender == "Ada" && parcel.note == nil && parcel.pointer == nil)
+        let decoder = JSONDecoder()
+        decoder.userInfo[.managedObjectContext] = context
+        #expect(try decoder.decode(Parcel.self, from: JSONEncoder().encode(old)).pointer == nil)
+    }
+
+    @Test func `a value that cannot be decoded imports no objects`() throws {
+        let context = try makeNotesContext()
+        let data = try GraphEncoder().encode(
+            OldParcel(sender: "Ada", others: [Embedded(context.insert("Note", ["title": "Shopping"]))]))
+        struct Other: Codable {
+            var others: [Embedded<NSManagedObject>]
+            var weight: Int
+        }
+        let elsewhere = try makeNotesContext()
+        #expect(throws: (any Error).self) { try GraphDecoder(elsewhere).decode(Other.self, from: data) }
+        #expect(!elsewhere.hasChanges)
+    }
+
     @Test func `other coders see references`() throws {
         let context = try makeNotesContext()
         let note = context.insert("Note", ["title": "Shopping"])

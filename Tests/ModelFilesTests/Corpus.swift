@@ -26,7 +26,8 @@ enum Corpus {
     static func data(_ path: String) throws -> Data { try Data(contentsOf: url(path)) }
 
     static let stores = files(".sqlite", ".moody").filter { !$0.contains("db_corrupted") }
-    static let storesWithCache = stores.filter { !$0.contains("RKSeedDatabase") }
+    /// These two were written before stores contained their models.
+    static let storesWithCache = stores.filter { !$0.contains("RKSeedDatabase") && !$0.contains("Recipes.sqlite") }
 
     /// A store and the model that the index says it was written with.
     struct Pair: CustomTestStringConvertible, Sendable {

@@ -289,8 +289,8 @@ import Testing
         try context.performAndWait {
             let note = context.insert("Note", ["title": "one"])
             try context.save()
-            #expect(posted.map(\.0) == [names[0], names[2], names[1], names[3]])
-            #expect(posted.map(\.1) == [[], ["inserted"], ["inserted"], [Key.insertedObjectIDs.rawValue]])
+            #expect(posted.map(\.0) == [names[2], names[0], names[1], names[3]])
+            #expect(posted.map(\.1) == [["inserted"], [], ["inserted"], [Key.insertedObjectIDs.rawValue]])
             posted = []
             context.refresh(note, mergeChanges: false)
             #expect(posted.map(\.1) == [["refreshed"]])

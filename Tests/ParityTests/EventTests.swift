@@ -45,7 +45,8 @@ import Testing
     ///
     /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/processpendingchanges()
     @Test func aSaveEndsTheEventBeforeItBegins() throws {
-        let context = try Diary().context()
+        let diary = try Diary()
+        let context = diary.context()
         try context.performAndWait {
             let log = Log(context)
             let note = context.insert("Note", ["title": "one"])
@@ -64,7 +65,8 @@ import Testing
 
     /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/willsaveobjectsnotification
     @Test func observersOfASaveMayChangeObjects() throws {
-        let context = try Diary().context()
+        let diary = try Diary()
+        let context = diary.context()
         try context.performAndWait {
             let log = Log(context)
             log.willSave = { context in
@@ -80,7 +82,8 @@ import Testing
 
     /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/propagatesdeletesatendofevent
     @Test func deleteRulesThatWaitForTheSaveAreAppliedBeforeIt() throws {
-        let context = try Diary().context()
+        let diary = try Diary()
+        let context = diary.context()
         try context.performAndWait {
             let note = context.insert("Note", ["title": "one"])
             note.mutableOrderedSetValue(forKey: "items").add(context.insert("Item", ["name": "a"]))
@@ -98,7 +101,8 @@ import Testing
     }
 
     @Test func aChildPostsTheSameSequence() throws {
-        let parent = try Diary().context()
+        let diary = try Diary()
+        let parent = diary.context()
         let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         child.parent = parent
         let log = Log(parent)
@@ -117,7 +121,8 @@ import Testing
     ///
     /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/processpendingchanges()
     @Test func aFetchDoesNotEndTheEvent() throws {
-        let context = try Diary().context()
+        let diary = try Diary()
+        let context = diary.context()
         try context.performAndWait {
             let log = Log(context)
             let note = context.insert("Note", ["title": "half"])
@@ -133,7 +138,8 @@ import Testing
 
     /// A fetch respects delete rules that are not applied yet.
     @Test func aFetchOmitsWhatADeletionCascadesTo() throws {
-        let context = try Diary().context()
+        let diary = try Diary()
+        let context = diary.context()
         try context.performAndWait {
             let note = context.insert("Note", ["title": "one"])
             note.mutableOrderedSetValue(forKey: "items").add(context.insert("Item", ["name": "a"]))
@@ -147,7 +153,8 @@ import Testing
 
     /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/performandwait(_:)-7c6fe
     @Test func aNestedBlockDoesNotEndTheEvent() throws {
-        let context = try Diary().context()
+        let diary = try Diary()
+        let context = diary.context()
         let log = Log(context)
         context.performAndWait {
             let note = context.insert("Note", ["title": "half"])
@@ -162,7 +169,8 @@ import Testing
     private struct Failure: Error {}
 
     @Test func aBlockThatThrowsEndsItsEvent() async throws {
-        let context = try Diary().context()
+        let diary = try Diary()
+        let context = diary.context()
         let note = try context.performAndWait { () throws -> NSManagedObjectID in
             let note = context.insert("Note", ["title": "one"])
             note.mutableOrderedSetValue(forKey: "items").add(context.insert("Item", ["name": "a"]))
@@ -203,7 +211,11 @@ import Testing
                 for title in ["held", "loose"] { _ = saving.insert("Note", ["title": title, "rank": 1]) }
                 try saving.save()
             }
-            let held = try reading.performAndWait { try reading.all("Note", sortedBy: "title").first }
+            let held = try reading.performAndWait {
+                let held = try reading.all("Note", sortedBy: "title").first
+                _ = held?.value(forKey: "rank")
+                return held
+            }
             try saving.performAndWait { () throws in
                 for note in try saving.all("Note") { note.setValue(2, forKey: "rank") }
                 try saving.save()

@@ -18,8 +18,8 @@ public struct GraphDecoder {
 
     /// The value of a document. Its objects are imported into the context, unsaved. Call it on the context's queue.
     ///
-    /// Throws the errors of `GraphImporter`, `PlainObjectError`, `DocumentError`, and errors of decoding. If the
-    /// objects cannot be imported, the context is unchanged.
+    /// Throws the errors of `GraphImporter`, `PlainObjectError`, `DocumentError`, and errors of decoding; then the context is
+    /// unchanged. Cost: the value is decoded twice, first with the objects of the plan.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         let document = try TreeDocument.read(data, options: options.reading)
         guard let value = document.member(GraphCoding.value) else {
@@ -29,9 +29,17 @@ public struct GraphDecoder {
         if let graph = document.member(GraphCoding.graph) {
             let source = ImportSource.dictionary(TreeDocument.foundationObject(graph, style: .native))
             let plan: ImportPlan<NSManagedObject> = try GraphImporter(into: context, options: importing).plan(source)
+            try plan.tryOut { _ = try decode(type, from: value, objects: $0, in: $1) }
             try plan.apply()
             for id in plan.objectIDs.keys { objects[id] = plan[id] }
         }
+        return try decode(type, from: value, objects: objects, in: context)
+    }
+
+    private func decode<Value: Decodable>(
+        _ type: Value.Type, from value: ReadableValue, objects: [RecordID: NSManagedObject],
+        in context: NSManagedObjectContext
+    ) throws -> Value {
         var options = options
         options.userInfo[.embeddedObjects] = EmbeddedObjects(objects)
         options.userInfo[.managedObjectContext] = context

@@ -11,7 +11,7 @@ public struct CopyPlan: Sendable, CustomStringConvertible {
     /// The number of links that would be omitted although no rule requires it.
     public internal(set) var omissionCount = 0
     /// The first hundred omissions.
-    public internal(set) var omissions: [CopyOmission] = []
+    public package(set) var omissions: [CopyOmission] = []
     /// Properties, as `Entity.property`, that the copies' model does not have.
     public internal(set) var missingProperties: [String] = []
 

@@ -96,10 +96,7 @@ public struct GraphCopier: Sendable {
         _ objects: [NSManagedObject], into context: NSManagedObjectContext?, store: NSPersistentStore?,
         progress: Progress?, _ body: (CopySession, [NSManagedObjectID]) throws -> Result
     ) throws -> Result {
-        let contexts = Set(objects.map { $0.managedObjectContext.map(ObjectIdentifier.init) })
-        guard contexts.count == 1, let source = objects.first?.managedObjectContext else {
-            throw CopyError(.noContext, "Objects to copy must all belong to the same context.")
-        }
+        let source = try objects.commonContext(to: "copy") { CopyError(.noContext, $0) }
         let roots = objects.map(\.objectID)
         let target = context ?? source
         func work() throws -> Result {

@@ -21,10 +21,18 @@ extension NSManagedObject {
 
 extension Collection where Element: NSManagedObject {
     /// Copies of the objects, in their order, and of the objects that belong to them according to the rules; objects
-    /// that several of them refer to are copied once. Throws as `GraphCopier.copy(_:into:store:progress:)` does.
+    /// that several of them refer to are copied once. Throws as `GraphCopier.copy(_:into:store:progress:)` does, and `CopyError` if
+    /// a copy has another class, which is possible in another model; then there are no copies.
     public func deepCopies(
         rules: CopyRules = .ownership, into context: NSManagedObjectContext? = nil
     ) throws -> [Element] {
-        try GraphCopier(rules: rules).copy(Array(self), into: context).roots.compactMap { $0 as? Element }
+        let copies = try GraphCopier(rules: rules).copy(Array(self), into: context)
+        if let other = copies.roots.first(where: { !($0 is Element) }) {
+            let name = other.entity.name ?? ""
+            let target = other.managedObjectContext
+            target?.performAndWait { for (_, copy) in copies { target?.delete(copy) } }
+            throw CopyError(.modelMismatch, "Copies of \(name) have another class.", at: name)
+        }
+        return copies.roots.compactMap { $0 as? Element }
     }
 }

@@ -123,7 +123,12 @@ private struct DeltaApplication {
     }
 
     private func required(_ object: NSManagedObject?, _ subject: RecordSubject) throws -> NSManagedObject? {
-        if object == nil, isChecking { throw DeltaError(.missing, "\(subject) does not exist.", at: subject) }
+        if object == nil, isChecking {
+            let remedy =
+                targets.isOfOtherStore && subject.id.primaryKey != nil
+                ? " The delta names objects by the keys of another store: compare with the naming `.keys`." : ""
+            throw DeltaError(.missing, "\(subject) does not exist.\(remedy)", at: subject)
+        }
         return object
     }
 

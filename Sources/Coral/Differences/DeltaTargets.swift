@@ -34,6 +34,11 @@ struct DeltaTargets {
         lookup = IdentityLookup(context: context, model: model, batchSize: options.batchSize)
     }
 
+    /// Whether the delta is of stores that the context does not have.
+    var isOfOtherStore: Bool {
+        !storeUUIDs.isEmpty && !coordinator.persistentStores.contains { storeUUIDs.contains($0.identifier) }
+    }
+
     /// The entity with that name. Throws `ImportError` if the model has none.
     func entity(_ name: String) throws -> EntityImport {
         guard let entity = model.entity(name) else {

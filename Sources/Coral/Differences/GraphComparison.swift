@@ -32,7 +32,7 @@ public struct GraphComparison {
     /// The folder that contains the external files of documents; if nil, a document with such files is an error.
     public var folder: URL?
 
-    private let model: NSManagedObjectModel
+    let model: NSManagedObjectModel
 
     /// A comparison of graphs of a model.
     public init(_ model: NSManagedObjectModel) {

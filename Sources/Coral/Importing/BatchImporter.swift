@@ -64,7 +64,7 @@ public struct BatchImporter {
         public internal(set) var conflicts: [ImportConflict] = []
         /// The errors of the first omitted records, if `skipsInvalid` is set.
         public internal(set) var errors: [ImportError] = []
-        /// The number of omitted records.
+        /// The number of errors of omitted records; a record may have several.
         public internal(set) var errorCount = 0
         /// The number of batches saved, those of deferred relationships included; 1 for an import by rows.
         public internal(set) var savedBatchCount = 0

@@ -27,6 +27,8 @@ public struct GraphImporter {
     /// the work; use it for a context that was created for the import alone. A plan that is refused or that fails rolls
     /// the context back; the changes of a plan that is not applied stay in the context.
     public var worksInPlace = false
+    /// Whether the context reads in a transaction, which is one state of the store.
+    var isInTransaction = false
 
     /// An importer into a context.
     ///
@@ -80,7 +82,8 @@ public struct GraphImporter {
     /// Plans and applies. Returns the objects of the root records in the document's header (`DocumentHeader.roots`), in
     /// their order; without these, those of the records at its top.
     ///
-    /// Throws as `plan` and `ImportPlan.apply` do; then nothing in the context has changed.
+    /// Throws as `plan` and `ImportPlan.apply` do, and `ImportError` for a document whose objects are all of other classes; then
+    /// nothing in the context has changed.
     @discardableResult
     public func importObjects<Root: NSManagedObject>(
         from data: Data, as type: Root.Type = NSManagedObject.self, progress: Progress? = nil
@@ -93,7 +96,7 @@ public struct GraphImporter {
     public func importObjects<Root: NSManagedObject>(
         from source: ImportSource, as type: Root.Type = NSManagedObject.self, progress: Progress? = nil
     ) throws -> [Root] {
-        try plan(source, as: type, progress: progress).apply()
+        try plan(source, as: type, progress: progress).applyForRoots()
     }
 
     /// Updates the given object from a document: from the record with the object's URI, else from the first record at
@@ -124,7 +127,9 @@ public struct GraphImporter {
     private func makePlan<Root: NSManagedObject>(
         _ source: ImportSource, entity: String?, filling object: NSManagedObject?, progress: Progress?
     ) throws -> ImportPlan<Root> {
-        try context.readingOneState {
+        return try isInTransaction ? work() : context.readingOneState(work)
+
+        func work() throws -> ImportPlan<Root> {
             if worksInPlace {
                 do {
                     return try plan(in: context, source, entity: entity, filling: object, progress: progress)
@@ -161,9 +166,15 @@ public struct GraphImporter {
         let model = ImportSession.coordinator(of: context)?.managedObjectModel
         let full = NSStringFromClass(type)
         let short = full.split(separator: ".").last.map(String.init) ?? full
-        let named = model?.entities.filter { $0.managedObjectClassName == full || $0.managedObjectClassName == short }
-        if let entity = named?.first(where: { $0.managedObjectClassName == full }) ?? named?.first {
-            return entity.name
+        for name in [full, short] {
+            let named = model?.entities.filter { $0.managedObjectClassName == name }.compactMap(\.name).sorted() ?? []
+            guard named.count <= 1 else {
+                throw ImportError(
+                    .misuse,
+                    "Several entities have the class \(name): \(named.joined(separator: ", ")). Pass the name of the entity."
+                )
+            }
+            if let entity = named.first { return entity }
         }
         guard let entity = type.entity().name, model?.entitiesByName[entity] != nil else {
             throw ImportError(.misuse, "The model has no entity of the class \(full).")

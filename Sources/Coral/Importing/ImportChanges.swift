@@ -8,6 +8,8 @@ struct ImportChanges {
     var errors: ImportEntries<ImportError>
     var leftovers: ImportEntries<ImportLeftover>
     var missingFiles: ImportEntries<ImportMissingFile>
+    /// Members that the model does not have and that the policy ignores: their number, and the first names.
+    private(set) var unknownMembers = ImportEntries<String>(limit: 3)
 
     init(limit: Int) {
         inserts = ImportEntries(limit: limit)
@@ -18,6 +20,12 @@ struct ImportChanges {
         errors = ImportEntries(limit: limit)
         leftovers = ImportEntries(limit: limit)
         missingFiles = ImportEntries(limit: limit)
+    }
+
+    mutating func addUnknownMember(_ name: @autoclosure () -> String) {
+        guard unknownMembers.keepsNext else { return unknownMembers.count(1) }
+        let name = name()
+        if unknownMembers.kept.contains(name) { unknownMembers.count(1) } else { unknownMembers.add(name) }
     }
 
     mutating func take(_ conflicts: [ImportConflict], _ errors: [ImportError]) {

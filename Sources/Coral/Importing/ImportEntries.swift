@@ -20,6 +20,9 @@ public struct ImportEntries<Entry> {
         if kept.count < limit { kept.append(entry()) }
     }
 
+    /// Counts entries that are not kept.
+    mutating func count(_ number: Int) { count += number }
+
     /// Whether the next entry would be kept.
     var keepsNext: Bool { kept.count < limit }
 }

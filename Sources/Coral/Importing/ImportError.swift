@@ -58,6 +58,10 @@ public struct ImportError: Error, Sendable, Hashable {
         public static let invalidObject = Code(rawValue: "invalidObject")
         /// Identities that refer to each other in a cycle, or a key that several objects have.
         public static let ambiguousIdentity = Code(rawValue: "ambiguousIdentity")
+        /// A document without records that would delete objects.
+        public static let emptyDocument = Code(rawValue: "emptyDocument")
+        /// An object that was changed or deleted after the plan was made.
+        public static let outdatedPlan = Code(rawValue: "outdatedPlan")
         /// A value whose file did not exist when the document was written.
         public static let missingFile = Code(rawValue: "missingFile")
         /// Two records of a document that state the same id.

@@ -59,6 +59,9 @@ public struct ImportOptions {
     public var newerAttributes: [String: String] = [:]
     /// Objects that are deleted if the document does not contain them.
     public var deletionScopes: [DeletionScope] = []
+    /// Whether a document without any record may delete the objects of `deletionScopes`. False by default, because an empty file may
+    /// be what an interrupted transfer has left.
+    public var allowsEmptyDocument = false
     /// Closures that are called for records, values and relationships.
     public var hooks = ImportHooks()
     /// How documents are read: limits, trailing commas, shape.

@@ -39,6 +39,8 @@ final class ImportPayload {
             add(record)
             if recordCount % 256 == 0 { try didRead(reader.bytesRead) }
         }
+        // In a document of another program, the header may follow the records.
+        header = reader.header
         try didRead(reader.bytesRead)
     }
 

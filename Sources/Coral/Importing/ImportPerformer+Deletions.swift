@@ -15,6 +15,13 @@ extension ImportPerformer {
             delete(object, subject(of: object), .orphan)
         }
         guard !options.deletionScopes.isEmpty else { return }
+        guard session.payload.recordCount > 0 || options.allowsEmptyDocument else {
+            throw ImportError(
+                .emptyDocument,
+                "The document has no records, so that every object would be deleted. Set allowsEmptyDocument to permit that."
+            )
+        }
+        noteUnknownEnd()
         let kept = Set(session.payload.nodes.compactMap { $0.resolved.object?.objectID })
         for scope in options.deletionScopes {
             let request = NSFetchRequest<NSManagedObject>(entityName: scope.entity)
@@ -24,6 +31,16 @@ extension ImportPerformer {
                 delete(object, subject(of: object), .scope)
             }
         }
+    }
+
+    /// Records that a document in lines does not state its end, which documents of earlier versions and of other programs do not.
+    private func noteUnknownEnd() {
+        guard let header = session.payload.header, header.endIsUnknown else { return }
+        let subject = ImportSubject(entity: "", record: nil, object: nil, place: nil, label: "")
+        changes.conflicts.add(
+            ImportConflict(
+                subject: subject, property: nil,
+                message: "The document does not state its last line: objects whose lines were cut off are deleted."))
     }
 
     private func delete(

@@ -102,6 +102,22 @@ extension ImportPerformer {
         changes.missingFiles.add(ImportMissingFile(subject: node.subject, attribute: attribute.name, name: name))
     }
 
+    /// Records that two records of one object state different values of an attribute.
+    private func noteContradiction(
+        of earlier: GraphValue, _ later: GraphValue, _ attribute: AttributePlan, _ node: ImportNode,
+        _ record: PlacedRecord
+    ) {
+        guard earlier != later, let one = conversion.convert(earlier, to: attribute),
+            let other = conversion.convert(later, to: attribute),
+            !attribute.codec.isSame(one, other, by: equality)
+        else { return }
+        changes.conflicts.add(
+            ImportConflict(
+                subject: node.subject(at: record.place(of: attribute.name)), property: attribute.name,
+                message: "Records of one \(node.entity.name) have different values of \(attribute.name): "
+                    + "\(ValueText.text(one)) and \(ValueText.text(other)); the last one is used."))
+    }
+
     /// The values that records and references state for a node: the last of each attribute, in the order of first mention.
     private func givenValues(of node: ImportNode) -> [(AttributePlan, GraphValue, PlacedRecord)] {
         var positions: [String: Int] = [:]
@@ -110,6 +126,7 @@ extension ImportPerformer {
             for given in record.record.attributes {
                 guard let attribute = node.entity.attributes[given.name] else { continue }
                 if let position = positions[attribute.name] {
+                    noteContradiction(of: found[position].1, given.value, attribute, node, record)
                     found[position] = (attribute, given.value, record)
                 } else {
                     positions[attribute.name] = found.count

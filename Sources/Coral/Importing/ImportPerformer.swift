@@ -82,14 +82,10 @@ final class ImportPerformer {
         let operations = node.isTop ? options.operations : options.relationshipOperations ?? options.operations
         if let object = node.object {
             guard object.entity.isKindOf(entity: node.entity.entity) else {
-                let stated = node.records.contains(where: \.hasOwnEntity)
-                if stated, !node.entity.entity.isKindOf(entity: object.entity) || node.entity.entity != object.entity {
-                    refuse(
-                        node, .wrongEntity,
-                        "The record is a \(node.entity.name), but the object with its key is a "
-                            + "\(object.entity.name ?? "").")
-                }
-                return
+                return refuse(
+                    node, .wrongEntity,
+                    "The record is a \(node.entity.name), but the object with its key is a "
+                        + "\(object.entity.name ?? "").")
             }
             // The record states an ancestor of the stored object's entity; the latter is used.
             if let own = session.model.entity(object.entity), own !== node.entity { node.entity = own }
@@ -147,7 +143,17 @@ final class ImportPerformer {
 
     private func checkUnknownKeys(of node: ImportNode) {
         let policy = unknownKeys
-        guard policy != .ignore, node.records.contains(where: { !$0.unknownMembers.isEmpty }) else { return }
+        guard node.records.contains(where: { !$0.unknownMembers.isEmpty }) else { return }
+        if policy == .ignore {
+            // A mapping uses a part of the document on purpose.
+            guard options.mapping == nil else { return }
+            for record in node.records {
+                for member in record.unknownMembers {
+                    changes.addUnknownMember("\(node.entity.name).\(member.name.prefix(100))")
+                }
+            }
+            return
+        }
         let properties = node.entity.entity.propertiesByName.keys
         for record in node.records {
             for member in record.unknownMembers {

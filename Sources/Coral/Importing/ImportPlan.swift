@@ -40,14 +40,19 @@ public final class ImportPlan<Root: NSManagedObject> {
     /// The number of records read.
     public var recordCount: Int { session.payload.recordCount }
 
-    /// One line: `1 insert, 12 updates, 3 links, 0 errors`. Deletions, missing files and conflicts are included if
-    /// there are any.
+    /// One line: `1 insert, 12 updates, 3 links, 0 errors`. Deletions, missing files, conflicts, and members that the model does not
+    /// have are included if there are any.
     public var summary: String {
         var parts = [count(inserts.count, "insert"), count(updates.count, "update"), count(links.count, "link")]
         if !deletions.isEmpty { parts.append(count(deletions.count, "deletion")) }
         if !missingFiles.isEmpty { parts.append(count(missingFiles.count, "missing file")) }
         if !conflicts.isEmpty { parts.append(count(conflicts.count, "conflict")) }
         parts.append(count(errors.count, "error"))
+        let unknown = session.changes.unknownMembers
+        if !unknown.isEmpty {
+            let names = unknown.kept.joined(separator: ", ")
+            parts.append("\(count(unknown.count, "unknown member")) (\(names)\(unknown.keepsNext ? "" : ", …"))")
+        }
         return parts.joined(separator: ", ")
     }
 
@@ -60,7 +65,8 @@ public final class ImportPlan<Root: NSManagedObject> {
     /// records in the document's header (`DocumentHeader.roots`), in their order; without these, those at its top.
     ///
     /// Throws the first `ImportError`, which contains the others, if the plan has errors; else errors of saving to a
-    /// parent context. A plan can be applied only once.
+    /// parent context. Throws `ImportError` with the code `outdatedPlan` if an object was changed or deleted in the context
+    /// after the plan was made: then make another plan. A plan can be applied only once.
     @discardableResult
     public func apply() throws -> [Root] {
         guard !isApplied else { throw ImportError(.misuse, "The plan has been applied already.") }
@@ -68,8 +74,9 @@ public final class ImportPlan<Root: NSManagedObject> {
             if session.context === target { target.rollback() }
             throw error
         }
-        isApplied = true
         if session.context !== target {
+            try PlannedState(of: session.context).requireUnchanged(in: target)
+            isApplied = true
             try session.context.performAndWait {
                 #if !canImport(Darwin) && !CORAL_PUBLIC_API
                     // The objects were validated when the plan was made; stubs are exempt.
@@ -78,7 +85,18 @@ public final class ImportPlan<Root: NSManagedObject> {
                 if session.context.hasChanges { try session.context.save() }
             }
         }
+        isApplied = true
         return objects(of: session.payload.roots)
+    }
+
+    /// Applies the plan, and returns what `apply` returns. Throws, with nothing changed, if the document has objects at its top, but
+    /// none of the class.
+    func applyForRoots() throws -> [Root] {
+        let objects = session.context.performAndWait {
+            session.payload.roots.compactMap(\.resolved.object).filter { !$0.isDeleted }
+        }
+        guard objects.isEmpty || objects.contains(where: { $0 is Root }) else { return [try applyForRoot()] }
+        return try apply()
     }
 
     /// Applies the plan, and returns the first object that `apply` returns. Throws if there is none; then nothing has changed.
@@ -112,6 +130,16 @@ public final class ImportPlan<Root: NSManagedObject> {
             ids[id] = object(of: node)?.objectID
         }
         return ids
+    }
+
+    /// Calls a closure with the plan's own objects, by the ids of their records, and their context, before the plan is applied. Does
+    /// nothing for a plan that cannot be applied.
+    func tryOut(_ body: ([RecordID: NSManagedObject], NSManagedObjectContext) throws -> Void) throws {
+        guard session.context !== target, errors.isEmpty || session.options.skipsInvalid else { return }
+        try session.context.performAndWait {
+            let objects = session.payload.identifiedNodes.compactMap { id, node in node.object.map { (id, $0) } }
+            try body(Dictionary(objects, uniquingKeysWith: { $1 }), session.context)
+        }
     }
 
     private func objects(of nodes: [ImportNode]) -> [Root] {

@@ -118,9 +118,12 @@ final class ImportSession {
         try checkCancelled()
         var excluded: Set<Int> = []
         var leftOut: [ImportError] = []
+        var leftOutCount = 0
         while true {
             var performer = ImportPerformer(self, excluded: excluded)
             performer.changes.take(matcher.conflicts, matcher.errors + leftOut)
+            // Errors that are not kept are counted.
+            performer.changes.errors.count(leftOutCount - leftOut.count)
             try performer.performSteps()
             changes = performer.changes
             if part == .batch { deferred = performer.deferredLinks }
@@ -128,6 +131,7 @@ final class ImportSession {
             let refused = performer.refused.subtracting(excluded)
             guard options.skipsInvalid, !refused.isEmpty else { return }
             leftOut = performer.changes.errors.kept.filter { !matcher.errors.contains($0) }
+            leftOutCount = performer.changes.errors.count - matcher.errors.count
             // A refused record may already be the destination of relationships, so all changes are made again without it.
             excluded.formUnion(refused)
             context.rollback()

@@ -65,6 +65,18 @@ public struct Referenced<Object: NSManagedObject>: Codable {
     }
 }
 
+extension KeyedDecodingContainer {
+    /// A reference whose key may be missing, as in data that were encoded before the property was added: then it is nil.
+    public func decode<Object>(_ type: Referenced<Object>.Type, forKey key: Key) throws -> Referenced<Object> {
+        try decodeIfPresent(type, forKey: key) ?? Referenced(wrappedValue: nil)
+    }
+
+    /// An embedded object whose key may be missing: then it is nil.
+    public func decode<Object>(_ type: Embedded<Object>.Type, forKey key: Key) throws -> Embedded<Object> {
+        try decodeIfPresent(type, forKey: key) ?? Embedded(wrappedValue: nil)
+    }
+}
+
 extension CodingUserInfoKey {
     /// The context in which a decoder looks up managed objects.
     public static let managedObjectContext: CodingUserInfoKey = {

@@ -81,6 +81,7 @@ package final class ExportSession {
         }
         var header = DocumentHeader(
             layout: layout, idScheme: scheme(of: included), model: model, store: store, isWholeStore: false)
+        header.shape = exporter.shape.text
         if layout == .nested {
             try writer.begin(header)
             progress?.begin(included.count)

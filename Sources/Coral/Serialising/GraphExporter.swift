@@ -57,15 +57,17 @@ public struct GraphExporter: Sendable {
 
     // MARK: - Objects
 
-    /// Writes objects and the objects that the shape embeds to a file, which is replaced atomically.
+    /// Writes objects and the objects that the shape embeds to a file, which is replaced atomically. Without objects the document is
+    /// empty, and its header does not describe the model.
     ///
-    /// Throws `ExportError` if the objects have no context or several, `ShapeError`, `DocumentError` if the file cannot
+    /// Throws `ExportError` if an object is deleted, or the objects have no context or several, `ShapeError`, `DocumentError` if the file cannot
     /// be written, and errors of fetching.
     @discardableResult
     public func export(
         _ objects: [NSManagedObject], to url: URL, progress: Progress? = nil
     ) throws -> ExportResult {
-        try context(of: objects).readingOneState {
+        guard !objects.isEmpty else { return try exportNothing(to: AtomicFile(path: url.path)) }
+        return try context(of: objects).readingOneState {
             let session = try session(for: objects)
             var writer = try session.makeWriter(to: AtomicFile(path: url.path), document: url)
             return try session.export(from: objects.map(\.objectID), to: &writer, progress: progress)
@@ -84,7 +86,8 @@ public struct GraphExporter: Sendable {
     public func export(
         _ objects: [NSManagedObject], to sink: any ByteSink, progress: Progress? = nil
     ) throws -> ExportResult {
-        try context(of: objects).readingOneState {
+        guard !objects.isEmpty else { return try exportNothing(to: sink) }
+        return try context(of: objects).readingOneState {
             try session(for: objects).export(from: objects.map(\.objectID), to: sink, progress: progress)
         }
     }
@@ -94,7 +97,13 @@ public struct GraphExporter: Sendable {
     public func dictionary(
         _ objects: [NSManagedObject], style: DictionaryStyle, progress: Progress? = nil
     ) throws -> [String: Any] {
-        try dictionaries(objects, style: style, progress: progress)?.document ?? [:]
+        guard !objects.isEmpty else {
+            var writer: any GraphWriter = try DictionaryGraphWriter(
+                style: style, layout: layout ?? format.defaultLayout)
+            _ = try exportNothing(to: &writer)
+            return (writer as? DictionaryGraphWriter)?.document ?? [:]
+        }
+        return try dictionaries(objects, style: style, progress: progress)?.document ?? [:]
     }
 
     func dictionaries(
@@ -105,8 +114,8 @@ public struct GraphExporter: Sendable {
 
     /// Objects as independent dictionaries: without a header, and with URIs as ids.
     func separateDictionaries(_ objects: [NSManagedObject], style: DictionaryStyle) throws -> [[String: Any]] {
-        let context = try context(of: objects)
-        let session = try ExportSession(self, context: context, store: nil)
+        if objects.isEmpty { return [] }
+        let session = try ExportSession(self, context: context(of: objects), store: nil)
         return try dictionaries(from: session, objects, style: style, progress: nil)?.objects ?? []
     }
 
@@ -142,11 +151,26 @@ public struct GraphExporter: Sendable {
     }
 
     private func context(of objects: [NSManagedObject]) throws -> NSManagedObjectContext {
-        let contexts = Set(objects.map { $0.managedObjectContext.map(ObjectIdentifier.init) })
-        guard contexts.count <= 1, let context = objects.first?.managedObjectContext else {
-            throw ExportError(.noContext, "Objects to export must all belong to the same context.")
+        try objects.commonContext(to: "export") { ExportError(.noContext, $0) }
+    }
+
+    /// Writes a document without objects. Its header does not describe a model, which only objects have.
+    private func exportNothing(to writer: inout any GraphWriter) throws -> ExportResult {
+        try writer.begin(DocumentHeader(layout: layout ?? format.defaultLayout))
+        try writer.finish()
+        return ExportResult()
+    }
+
+    private func exportNothing(to sink: any ByteSink) throws -> ExportResult {
+        guard mapping == nil else {
+            throw ExportError(.unsupported, "Without objects, there is no model for the mapping.")
         }
-        return context
+        let output = ByteOutput(to: sink)
+        var writer: any GraphWriter =
+            try layout == .plain
+            ? PlainJSONWriter(to: output, layout: PlainLayout(entities: []), schema: GraphSchema(entities: []))
+            : format.graphWriter(to: output, layout: layout ?? format.defaultLayout)
+        return try exportNothing(to: &writer)
     }
 
     /// Writes the results of a fetch and the objects that the shape embeds. The request's sort descriptors determine
@@ -156,6 +180,8 @@ public struct GraphExporter: Sendable {
         _ request: NSFetchRequest<NSManagedObjectID>, in context: NSManagedObjectContext, to sink: any ByteSink,
         progress: Progress? = nil
     ) throws -> ExportResult {
+        // The caller's request keeps its result type.
+        guard let request = request.copy() as? NSFetchRequest<NSManagedObjectID> else { return ExportResult() }
         request.resultType = .managedObjectIDResultType
         return try context.readingOneState {
             let ids = try context.fetch(request)

@@ -1,17 +1,22 @@
 import CoreData
 import KeyedArchives
+import ModelFiles
 
 /// Converts between a transformable attribute's value and its archive in a store, with public API only.
 struct AttributeTransformer {
     private let name: NSValueTransformerName
     /// The attribute, for messages.
     let place: String
+    private let className: String
+    private let valueClass: ValueClass
 
     init(_ attribute: NSAttributeDescription) {
         let name = attribute.valueTransformerName.flatMap { $0.isEmpty ? nil : $0 }
         // The default transformer of Core Data.
         self.name = name.map { NSValueTransformerName($0) } ?? .secureUnarchiveFromDataTransformerName
         place = "\(attribute.entity.name ?? "").\(attribute.name)"
+        className = attribute.attributeValueClassName ?? ""
+        valueClass = className.isEmpty ? .any : ValueClass(className, lookUp: NSClassFromString)
     }
 
     /// Whether the transformer would instantiate any class that an archive contains.
@@ -46,6 +51,17 @@ struct AttributeTransformer {
                 .decoding, "The value transformer \"\(name.rawValue)\" of \(place) returned nil for the archive.")
         }
         return made
+    }
+
+    /// A value of the class that the model declares: the value itself, or its mutable copy.
+    ///
+    /// Throws `TransformableError` if neither is of the class, which a property of the declared type could not return.
+    func value(from value: Any) throws -> Any {
+        guard let value = valueClass.value(from: value) else {
+            throw TransformableError(
+                .wrongType, "\(place) has values of the class \(className), not \(type(of: value)).")
+        }
+        return value
     }
 
     private func registered() throws -> ValueTransformer {

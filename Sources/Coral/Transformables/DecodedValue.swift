@@ -38,6 +38,9 @@ extension NSManagedObject {
         }
         #if !canImport(Darwin) && !CORAL_PUBLIC_API
             if let bytes = unreadableBytes(forKey: attribute.name) {
+                // Bytes that the transformer decodes have a value of another class.
+                let transformer = AttributeTransformer(attribute)
+                if let value = try? transformer.value(of: bytes) { _ = try transformer.value(from: value) }
                 throw TransformableError(
                     .decoding, "The value transformer of \(place) cannot read the \(bytes.count) stored bytes."
                 )

@@ -142,7 +142,9 @@ public final class MutableValues {
             return
         }
         let stored = try transformer?.archive(of: entry.working)
-        let mine = try MutableValues.frozen(transformer.flatMap { try stored.map($0.value) } ?? entry.working)
+        var mine = try MutableValues.frozen(transformer.flatMap { try stored.map($0.value) } ?? entry.working)
+        // The attribute's class may be the mutable one.
+        if let transformer, let frozen = mine { mine = try transformer.value(from: frozen) as? NSObject }
         var result: Any? = mine
         if isChangedThere {
             result = try rules.result(

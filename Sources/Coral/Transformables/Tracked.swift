@@ -11,7 +11,8 @@ import CoreData
 /// The property stores nothing itself: it reads the attribute each time, and assigns each change to it. So refreshing,
 /// undo, rolling back and merging work as for any attribute. With a coder the attribute is binary data; without one it
 /// is transformable and contains the value itself. An attribute without value gives the property's initial value. A
-/// failed assignment does not throw: `$tags.error` contains the error, and `$tags.set(_:)` throws it.
+/// failed assignment does not throw: `$tags.error` contains the error, and `$tags.set(_:)` throws it. A stored value that
+/// cannot be read is also the initial value; assigning the property does not replace it, but `$tags.set(_:)` does.
 ///
 /// Cost: reading with a coder decodes each time; keep the value in a variable for repeated reads.
 @propertyWrapper
@@ -60,6 +61,8 @@ public struct Tracked<Value> {
         }
         set {
             do {
+                // The value may have been changed in place, starting from the initial value, and would replace what cannot be read.
+                _ = try object[keyPath: storage].read(object)
                 try object[keyPath: storage].write(newValue, to: object)
                 object[keyPath: storage].error = nil
             } catch {

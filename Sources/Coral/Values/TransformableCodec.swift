@@ -21,7 +21,7 @@ struct TransformableCodec: AttributeCodec {
         case .file(let file): return try writer.value(fromArchive: folder.contents(ofExisting: file))
         case .transformable(let value):
             return try (value.archive ?? archive(of: value.readable)).map { try writer.value(fromArchive: $0) }
-        default: return try UndeclaredCodec.object(for: value, folder: folder)
+        default: return try UndeclaredCodec.object(for: value, folder: folder).map { try writer.value(from: $0) }
         }
     }
 

@@ -54,6 +54,37 @@ public struct GraphShape: Sendable, Hashable {
     /// The roots only.
     public static let roots = GraphShape(.roots)
 
+    // MARK: - In documents
+
+    /// The shape in the header of a document of objects; nil for the default shape. Two shapes with different objects or
+    /// properties have different texts.
+    var text: String? {
+        guard self != GraphShape() else { return nil }
+        var options = self
+        options.depthLimit = GraphShape().depthLimit
+        options.base = base
+        guard options != GraphShape(base) else { return base == .ownership ? nil : "\(base)" }
+        let parts =
+            [
+                includesTransientAttributes ? "transient" : nil, includesDerivedAttributes ? "derived" : nil,
+                honoursUserInfo ? nil : "without directives",
+            ].compactMap { $0 }
+            + rules.map { "\($0.key.keyPath)=\($0.value.rawValue)" }.sorted()
+            + (excludedEntities.map { "-\($0)" } + excludedProperties.map { "-\($0.keyPath)" }).sorted()
+            + onlyProperties.map { "\($0.key)(\($0.value.sorted().joined(separator: ",")))" }.sorted()
+        return (["\(base)"] + parts).joined(separator: "; ")
+    }
+
+    /// The shape that a header states. Nil if it has rules of its own, which only the code that wrote the document has.
+    init?(text: String?) {
+        switch text {
+        case nil: self.init()
+        case "\(Base.everything)": self.init(.everything)
+        case "\(Base.roots)": self.init(.roots)
+        default: return nil
+        }
+    }
+
     // MARK: - Rules in code
 
     /// Sets the rule of a relationship, given as a key path that starts with an entity: `Note.items`, or

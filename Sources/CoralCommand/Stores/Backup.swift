@@ -12,12 +12,17 @@ struct BackupOption: ParsableArguments {
     /// - Parameter isNew: Whether the store has just been created, so that no backup is needed.
     func save(_ open: OpenStore, isNew: Bool = false) throws {
         guard open.context.hasChanges else { return }
+        try save(open, isNew: isNew) { try open.context.save() }
+    }
+
+    /// Runs work that saves changes of a store, after making a backup.
+    func save(_ open: OpenStore, isNew: Bool = false, _ work: () throws -> Void) throws {
         try StandardOutput.requireOpen()
-        let save = {
+        func save() throws {
             try Work.run("Saving", noun: nil) { progress in
                 // A save that has been started is not cancelled.
                 if progress.isCancelled { throw CocoaError(.userCancelled) }
-                try open.context.save()
+                try work()
             }
         }
         try isNew ? save() : protecting(open, save)

@@ -118,9 +118,16 @@ struct ImportCommand: ParsableCommand {
         if isNew { return try importIntoNewStore(at: store, document, model, importer) }
         let open = try OpenStore(url: store, model: model, isReadOnly: dryRun, modelPath: source.model)
         try open.context.performAndWait {
-            let plan = try plan(document, into: open.context, importer)
             let path = ExecutionPath.objects(because: Self.storeReason)
-            guard !dryRun else { return try show(plan, path) }
+            guard !dryRun else { return try show(plan(document, into: open.context, importer), path) }
+            // In one transaction: of two imports at the same time, the second one finds the objects of the first.
+            let imported = try GraphImporter(into: open.context, options: importer).planAndSave {
+                try self.plan(document, with: $0)
+            } saving: {
+                try backup.save(open, $0)
+            }
+            if let imported { return try report(imported, path) }
+            let plan = try self.plan(document, into: open.context, importer)
             try plan.apply()
             try backup.save(open)
             try report(plan, path)
@@ -178,7 +185,13 @@ struct ImportCommand: ParsableCommand {
     ) throws -> ImportPlan<NSManagedObject> {
         var importer = GraphImporter(into: context, options: options)
         importer.worksInPlace = true
-        return try Work.run("Reading", noun: nil) {
+        return try plan(document, with: importer)
+    }
+
+    private func plan(
+        _ document: ImportSource, with importer: GraphImporter
+    ) throws -> ImportPlan<NSManagedObject> {
+        try Work.run("Reading", noun: nil) {
             try importer.plan(document, entity: entity, progress: $0)
         }
     }

@@ -37,6 +37,9 @@ struct ImportPolicies: ParsableArguments {
         completion: Completion.entities)
     var deleteMissing: [String] = []
 
+    @Flag(name: .long, help: "Let --delete-missing delete every object if the document has no records.")
+    var allowEmpty = false
+
     @Flag(name: .long, help: "Match objects of entities without a key by all their attributes.")
     var byContent = false
 
@@ -61,6 +64,7 @@ struct ImportPolicies: ParsableArguments {
         if let dangling { options.danglingReferences = dangling }
         if let unknownKeys { options.unknownKeys = unknownKeys }
         if let otherModel { options.otherModel = otherModel }
+        options.allowsEmptyDocument = allowEmpty
         if byContent { options.identity.matchesContent = true }
         options.identity.prefersObjectURIs = identity == .storedID
         if trailingCommas { options.reading.allowsTrailingCommas = true }

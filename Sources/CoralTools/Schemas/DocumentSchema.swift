@@ -53,7 +53,11 @@ public struct DocumentSchema {
                     [
                         "type": "object", "properties": ["$header": Self.reference("$header")],
                         "required": ["$header"], "additionalProperties": false,
-                    ] as JSON
+                    ] as JSON,
+                    [
+                        "type": "object", "properties": ["$end": ["type": "integer", "minimum": 0] as JSON],
+                        "required": ["$end"], "additionalProperties": false,
+                    ] as JSON,
                 ] + records
         case .nested:
             schema["type"] = "object"
@@ -89,6 +93,7 @@ public struct DocumentSchema {
                     "ids": ["enum": IDScheme.allCases.map(\.rawValue).sorted()],
                     "store": ["type": "string"], "roots": ["type": "array"],
                     "modelIdentifiers": ["type": "array"],
+                    "shape": ["type": "string"], "end": ["type": "boolean"],
                     "entityHashes": ["type": "object"], "metadata": ["type": "object"],
                 ] as JSON,
             ] as JSON,

@@ -65,8 +65,10 @@ public struct GraphSubset: Sendable {
         _ objects: [NSManagedObject], to url: URL, replacing occupant: StoreCreation.Occupant = .nothing,
         progress: Progress? = nil
     ) throws -> CopyPlan {
-        guard let source = objects.first?.managedObjectContext, let model = source.rootCoordinator?.managedObjectModel
-        else { throw CopyError(.noContext, "Objects to copy must all belong to the same context.") }
+        let source = try objects.commonContext(to: "copy") { CopyError(.noContext, $0) }
+        guard let model = source.rootCoordinator?.managedObjectModel else {
+            throw CopyError(.noContext, "The context has no persistent store coordinator.")
+        }
         return try StoreCreation.makeStore(at: url, model: model, replacing: occupant) { draft in
             try StoreCreation.fillStore(at: draft, model: model, joinTablesLike: joinTablesLike)
             let target = try SubsetContext(model: model, at: draft)

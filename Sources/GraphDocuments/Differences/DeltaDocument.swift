@@ -1,7 +1,7 @@
 import Foundation
 import KeyedArchives
 
-/// Documents of changes, in any format: `$header`, then `$changes`, one object each; in JSON Lines each on a line.
+/// Documents of changes, in any format: `$header` and `$changes`, one object each; in JSON Lines each on a line.
 /// JSON, JSON Lines and XML are streamed; property lists are in memory as a whole.
 public enum DeltaDocument {
     /// The format name in the header of documents of changes.
@@ -12,7 +12,7 @@ public enum DeltaDocument {
 
     /// Writes a delta. The same delta gives the same bytes. Throws `DocumentError`.
     public static func write(_ delta: GraphDelta, as format: GraphFormat, to output: ByteOutput) throws {
-        let header = headerTree(delta)
+        let header = headerTree(delta, statesEnd: format == .jsonLines)
         switch format {
         case .json, .jsonLines:
             var writer = JSONWriter(to: output)
@@ -26,6 +26,7 @@ public enum DeltaDocument {
                     try writer.tree(change.tree)
                     try writer.endLine()
                 }
+                try writer.endLine(ofDocumentWith: delta.changes.count)
             } else {
                 try writer.lineBreak()
                 try writer.key(RecordMember.changes)
@@ -88,19 +89,24 @@ public enum DeltaDocument {
 
     private static func read(_ source: some TokenSource, _ limits: DocumentLimits) throws -> GraphDelta {
         var source = source
-        guard try source.next() == .beginObject, try source.next() == .key, source.tokenText() == RecordMember.header
-        else { throw DocumentError(.unsupported, "The document is not a delta.", at: source.place) }
+        guard try source.next() == .beginObject else { throw notADelta(at: source.place) }
+        let headerAhead = try source.treeAhead(under: Array(RecordMember.header.utf8))
+        guard try source.next() == .key else { throw notADelta(at: source.place) }
         let headerPlace = source.place
-        let headers = try self.headers(source.readTree(source.next()), at: headerPlace)
+        // The members are in any order.
+        let isHeaderFirst = source.tokenText() == RecordMember.header
+        guard isHeaderFirst || source.tokenText() == RecordMember.changes,
+            let headerTree = try isHeaderFirst ? source.readTree(source.next()) : headerAhead
+        else { throw notADelta(at: headerPlace) }
+        let headers = try self.headers(headerTree, at: headerPlace)
         var changes: [RecordChange] = []
         var known: Set<RecordChange.Place> = []
         var formerIDs: Set<RecordID> = []
-        func add(_ token: DocumentToken) throws {
-            let place = source.place
+        func add(_ tree: ReadableValue, at place: DocumentPlace) throws {
             guard changes.count < limits.recordCount else {
                 throw DocumentError(.limit, "The document has more than \(limits.recordCount) changes.", at: place)
             }
-            let change = try RecordChange(source.readTree(token), at: place)
+            let change = try RecordChange(tree, at: place)
             guard known.insert(change.place).inserted else {
                 throw DocumentError(.duplicateKey, "\(change.subject) has two changes.", at: place)
             }
@@ -111,18 +117,45 @@ public enum DeltaDocument {
             }
             changes.append(change)
         }
-        switch try source.next() {
+        switch try isHeaderFirst ? source.next() : .key {
         case .key where source.tokenText() == RecordMember.changes:
             guard try source.next() == .beginArray else {
                 throw DocumentError(.syntax, "The changes are not an array.", at: source.place)
             }
-            while case let token = try source.next(), token != .endArray { try add(token) }
+            while case let token = try source.next(), token != .endArray {
+                let place = source.place
+                try add(source.readTree(token), at: place)
+            }
+            if !isHeaderFirst {
+                guard try source.next() == .key, source.tokenText() == RecordMember.header else {
+                    throw DocumentError(.syntax, "Expected the header after the changes.", at: source.place)
+                }
+                try source.skipValue(after: source.next())
+            }
             guard try source.next() == .endObject, try source.next() == .end else {
                 throw DocumentError(.syntax, "Unexpected content after the changes.", at: source.place)
             }
         case .endObject:
             // JSON Lines, or a delta without changes.
-            while case let token = try source.next(), token != .end { try add(token) }
+            var end: Int64?
+            while case let token = try source.next(), token != .end {
+                guard end == nil else {
+                    throw DocumentError(.syntax, "Unexpected content after the last line.", at: source.place)
+                }
+                let place = source.place
+                let tree = try source.readTree(token)
+                if case .value(.integer(let count))? = tree.member(RecordMember.end) {
+                    end = count
+                } else {
+                    try add(tree, at: place)
+                }
+            }
+            let statesEnd = headerTree.member(RecordMember.endInHeader) == .value(.bool(true))
+            guard statesEnd ? end == Int64(changes.count) : end == nil else {
+                throw DocumentError(
+                    .truncated, "The document is cut off: its last line does not state the number of its changes.",
+                    at: source.place)
+            }
         default:
             throw DocumentError(.syntax, "Expected the changes after the header.", at: source.place)
         }
@@ -130,9 +163,13 @@ public enum DeltaDocument {
             changes, oldHeader: headers.old, newHeader: headers.new, knowledge: headers.knowledge)
     }
 
+    private static func notADelta(at place: DocumentPlace) -> DocumentError {
+        DocumentError(.unsupported, "The document is not a delta.", at: place)
+    }
+
     // MARK: - The header
 
-    private static func headerTree(_ delta: GraphDelta) -> ReadableValue {
+    private static func headerTree(_ delta: GraphDelta, statesEnd: Bool) -> ReadableValue {
         var members: [ReadableValue.Member] = [
             .init(name: "format", value: .value(.string(formatName))),
             .init(name: "version", value: .value(.integer(delta.hasRenamedRecords ? 2 : 1))),
@@ -140,6 +177,7 @@ public enum DeltaDocument {
         if delta.knowledge != .both {
             members.append(.init(name: "knows", value: .value(.string(delta.knowledge.rawValue))))
         }
+        if statesEnd { members.append(.init(name: RecordMember.endInHeader, value: .value(.bool(true)))) }
         if let old = delta.oldHeader { members.append(.init(name: "old", value: old.tree)) }
         if let new = delta.newHeader { members.append(.init(name: "new", value: new.tree)) }
         return .dictionary(members)

@@ -11,6 +11,8 @@ public struct JSONGraphWriter: GraphWriter {
     private var isInArray = false
     private var relationships: [Relationship] = []
     private var depth = 0
+    /// The number of records at the top.
+    private var count = 0
 
     private struct Relationship {
         var isToMany: Bool
@@ -27,6 +29,7 @@ public struct JSONGraphWriter: GraphWriter {
     public mutating func begin(_ header: DocumentHeader) throws {
         var header = header
         header.layout = layout
+        header.endIsUnknown = false
         try writer.beginObject()
         try writer.key(RecordMember.header)
         try writer.tree(header.tree)
@@ -43,6 +46,7 @@ public struct JSONGraphWriter: GraphWriter {
 
     public mutating func beginObject(id: RecordID?, entity: String, isDeleted: Bool) throws {
         if depth == 0 {
+            count += 1
             if layout == .flat { try openGroup(entity) }
             if layout != .lines { try writer.lineBreak() }
         } else {
@@ -137,7 +141,9 @@ public struct JSONGraphWriter: GraphWriter {
 
     public mutating func finish() throws {
         try closeGroup()
-        if layout != .lines {
+        if layout == .lines {
+            try writer.endLine(ofDocumentWith: count)
+        } else {
             try writer.endObject()
             try writer.endLine()
         }
@@ -146,5 +152,16 @@ public struct JSONGraphWriter: GraphWriter {
 
     private mutating func key(_ name: String) throws {
         try writer.key(try keys.key(name))
+    }
+}
+
+extension JSONWriter {
+    /// Writes the last line of a document in lines, without which it is cut off.
+    mutating func endLine(ofDocumentWith count: Int) throws {
+        try beginObject()
+        try key(RecordMember.end)
+        try value(.integer(Int64(count)), declaredAs: nil)
+        try endObject()
+        try endLine()
     }
 }

@@ -22,7 +22,7 @@ public struct JSONReader {
 
     let input: ByteInput
     let limits: DocumentLimits
-    private let options: Options
+    let options: Options
 
     /// The token that was read last. Its text is in the window, or in `scratch` after escapes were resolved.
     var textStart = 0
@@ -32,6 +32,8 @@ public struct JSONReader {
     var number = NumberScan()
 
     private var expectation = Expectation.firstValue
+    /// The search for members that have not been read.
+    var ahead = JSONMemberSearch()
     private(set) var frames: [Frame] = []
     private(set) var keys = JSONKeySet()
     /// The names in the path of the reader's position; each frame has the beginning of its own.
@@ -52,6 +54,8 @@ public struct JSONReader {
         var isObject: Bool
         /// The index of the current element, in an array.
         var index = -1
+        /// The offset of the first byte after the bracket.
+        var start: Int
         /// The index in `path` of the current member's name.
         var pathStart: Int
         /// The index in `keys` of this object's first key.
@@ -189,7 +193,8 @@ public struct JSONReader {
             throw error(.limit, "The document nests deeper than \(limits.depth) levels.")
         }
         input.window.pointee.position += 1
-        frames.append(Frame(isObject: isObject, pathStart: path.count, keysStart: keys.count))
+        frames.append(
+            Frame(isObject: isObject, start: input.offset, pathStart: path.count, keysStart: keys.count))
     }
 
     private mutating func end(_ token: DocumentToken) throws -> DocumentToken {

@@ -13,6 +13,10 @@ extension DocumentHeader {
         if !roots.isEmpty {
             members.append(.init(name: "roots", value: .array(roots.map { .value(.string($0.text)) })))
         }
+        if let shape { members.append(.init(name: "shape", value: .value(.string(shape)))) }
+        if layout == .lines, !endIsUnknown {
+            members.append(.init(name: RecordMember.endInHeader, value: .value(.bool(true))))
+        }
         let identifiers = modelVersionIdentifiers.map { ReadableValue.value(.string($0)) }
         members.append(.init(name: "modelIdentifiers", value: .array(identifiers)))
         let hashes = entityVersionHashes.sorted { $0.key < $1.key }.map { name, hash in
@@ -61,6 +65,7 @@ extension DocumentHeader {
                     guard case .value(.string(let text)) = root else { throw wrong("not an array of strings") }
                     return RecordID(text)
                 }
+            case "shape": shape = try text()
             case "modelIdentifiers":
                 guard case .array(let values) = value else { throw wrong("not an array") }
                 modelVersionIdentifiers = try values.map { identifier in
@@ -82,6 +87,7 @@ extension DocumentHeader {
             default: break
             }
         }
+        endIsUnknown = layout == .lines && tree.member(RecordMember.endInHeader) != .value(.bool(true))
         guard format == DocumentHeader.formatName else {
             throw DocumentError(.unsupported, "The document has the format \"\(format)\".", at: place?.member("format"))
         }

@@ -19,16 +19,19 @@ extension TokenRecordReader {
         frame.place = place
         frame.number = recordCount
         frame.isComplete = isEmpty
-        // If the document was written with unsorted keys, the entity may follow members that can only be read if it is
-        // known.
-        if let entity = try entity ?? (isEmpty ? nil : statedEntity()) {
+        if let entity = try isEmpty ? entity : statedEntity(assumed: entity) ?? entity {
             frame.members = try entityMembers(entity, at: place)
             frame.isSkipped = frame.members == nil
         }
     }
 
-    /// The entity that the open object states, before its members are read.
-    mutating func statedEntity() throws -> String? { try source.stringAhead(under: Array(RecordMember.entity.utf8)) }
+    /// The entity that the open object states. The members of an object are in any order, and the entity may follow members
+    /// that can only be read if it is known. Nil, without a search, if the object cannot be of another entity than the assumed
+    /// one.
+    mutating func statedEntity(assumed entity: String? = nil) throws -> String? {
+        if let entity, !schema.hasDescendants(entity), options.unknownEntities != .skip { return nil }
+        return try source.stringAhead(under: RecordMember.entity)
+    }
 
     private mutating func entityMembers(_ name: String, at place: DocumentPlace) throws -> EntityMembers? {
         if let known = members[name] { return known }
@@ -87,7 +90,10 @@ extension TokenRecordReader {
             let entity = source.tokenText()
             // After other members it must be the entity already assumed.
             guard !frame.hasMembers || frame.members?.entity == entity else {
-                throw DocumentError(.syntax, "`$entity` must come before the record's members.", at: source.place)
+                throw DocumentError(
+                    .limit,
+                    "`$entity` follows more than 16 MB of the record's members, or cannot be the entity of this record.",
+                    at: source.place)
             }
             frame.hasOwnEntity = true
             if frame.members?.entity != entity { frame.members = try entityMembers(entity, at: source.place) }

@@ -24,6 +24,9 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
     var recordCount = 0
     /// Whether the next token, a key, has been read already.
     var hasReadKey = false
+    /// Whether the last line of the document states the number of its lines with records, and the number so far.
+    private var statesEnd = false
+    private var lineCount = 0
 
     private enum State {
         case start
@@ -111,6 +114,7 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
                 state = .container
                 return
             }
+            statesEnd = header?.endIsUnknown == false
             guard try source.next() == .endObject else {
                 throw DocumentError(.syntax, "The header's line must contain nothing but the header.", at: source.place)
             }
@@ -127,6 +131,12 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
             return
         }
         state = .container
+        // The header precedes the objects, unless another program has written the document.
+        if options.layout != .plain, options.plainLayout == nil,
+            let tree = try source.treeAhead(under: Array(RecordMember.header.utf8))
+        {
+            header = try DocumentHeader(tree: tree, at: place)
+        }
         try openGroup(key)
     }
 
@@ -186,15 +196,45 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
             case .lines:
                 switch try source.next() {
                 case .beginObject:
-                    try openRecord(entity: options.rootEntity, at: place(in: ""))
+                    let place = place(in: "")
+                    if statesEnd {
+                        guard try source.next() == .key else {
+                            throw DocumentError(.unknownEntity, "The record has no entity.", at: place)
+                        }
+                        if source.tokenText() == RecordMember.end {
+                            try readEndLine()
+                            continue
+                        }
+                        hasReadKey = true
+                    }
+                    lineCount += 1
+                    try openRecord(entity: options.rootEntity, at: place)
                     return true
                 case .end:
+                    guard !statesEnd else {
+                        throw DocumentError(
+                            .truncated, "The document is cut off: its last line, `\(RecordMember.end)`, is missing.",
+                            at: source.place)
+                    }
                     state = .finished
                 default:
                     throw DocumentError(.syntax, "A line is not an object.", at: source.place)
                 }
             }
         }
+    }
+
+    /// Reads the last line of a document in lines, whose first key has been read.
+    private mutating func readEndLine() throws {
+        guard case .integer(let count) = try source.value(source.next(), as: .integer64), count == lineCount else {
+            throw DocumentError(
+                .truncated, "The last line states another number of records than the document has, \(lineCount).",
+                at: source.place)
+        }
+        guard try source.next() == .endObject else {
+            throw DocumentError(.syntax, "The last line has other members.", at: source.place)
+        }
+        try readEnd()
     }
 
     /// Checks that the document has ended.

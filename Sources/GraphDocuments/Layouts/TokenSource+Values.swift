@@ -61,10 +61,7 @@ extension TokenSource {
                     }
                     tagged = .transformable(TransformableValue(archive: value.archive, readable: tree))
                 default:
-                    guard tagged == nil else {
-                        throw DocumentError(.syntax, "A value has two types.", at: place)
-                    }
-                    tagged = try readTagged(tag, token, attribute, keepsMismatchedValues)
+                    tagged = try combined(tagged, readTagged(tag, token, attribute, keepsMismatchedValues))
                 }
             } else if tagged == nil, attribute.type == .composite {
                 let element =
@@ -89,6 +86,15 @@ extension TokenSource {
             return .transformable(TransformableValue(archive: nil, readable: .dictionary(members)))
         }
         throw DocumentError(.wrongType, "\(attribute.name) cannot be an object.", at: place)
+    }
+
+    /// The value of two tags of one object, which are in any order: of an archive and its readable form.
+    private func combined(_ first: GraphValue?, _ second: GraphValue) throws -> GraphValue {
+        guard let first else { return second }
+        guard case .transformable(var value) = first, case .transformable(let other) = second, value.archive == nil
+        else { throw DocumentError(.syntax, "A value has two types.", at: place) }
+        value.archive = other.archive
+        return .transformable(value)
     }
 
     /// Reads the value of a tag.
@@ -154,9 +160,9 @@ extension TokenSource {
                     tagged = .transformable(value)
                 } else if name == ValueTag.size.rawValue, members.isEmpty {
                     if case .integer(let count) = try value(next, as: .integer64) { size = count }
-                } else if let tag = ValueTag(rawValue: name), members.isEmpty, tagged == nil {
+                } else if let tag = ValueTag(rawValue: name), members.isEmpty, tagged == nil || tag == .archive {
                     let untyped = GraphSchema.Attribute(name: name, type: .undefined)
-                    tagged = try readTagged(tag, next, untyped, false)
+                    tagged = try combined(tagged, readTagged(tag, next, untyped, false))
                 } else {
                     let value = try readTree(next, level: level + 1, depthLimit: depthLimit, keepsKeys: keepsKeys)
                     members.append(.init(name: keepsKeys ? name : ReadableValue.unescaped(name), value: value))

@@ -37,8 +37,9 @@ protocol TokenSource {
     mutating func tokenText() -> String
     /// Whether the text of the token that was read last equals the given one.
     mutating func textIs(_ text: [UInt8]) -> Bool
-    /// The string under a key of the innermost open object, if it can be found before the members in front of it are read.
-    mutating func stringAhead(under key: [UInt8]) throws -> String?
+    /// The value under a name in the innermost open object, found before the members in front of it are read: a string, an
+    /// array or an object. Nil if the object has no such member; in JSON also if the value is further than 16 MB ahead.
+    mutating func treeAhead(under name: [UInt8]) throws -> ReadableValue?
     /// The scalar that was read last, converted to the declared type if that is exact; otherwise with the type of
     /// the format.
     mutating func value(_ token: DocumentToken, as type: GraphValueType) throws -> GraphValue
@@ -50,6 +51,8 @@ protocol TokenSource {
 }
 
 extension TokenSource {
-    /// Nil: only in JSON can the members of an object be in any order.
-    mutating func stringAhead(under key: [UInt8]) throws -> String? { nil }
+    /// The string under a name in the innermost open object, found before it is read.
+    mutating func stringAhead(under name: String) throws -> String? {
+        if case .value(.string(let text))? = try treeAhead(under: Array(name.utf8)) { text } else { nil }
+    }
 }

@@ -102,6 +102,11 @@ struct TreeTokens: TokenSource {
         if token == .beginArray || token == .beginObject { frames.removeLast() }
     }
 
+    func treeAhead(under name: [UInt8]) -> ReadableValue? {
+        guard let frame = frames.last else { return nil }
+        return frame.members[frame.index...].first { $0.name.utf8.elementsEqual(name) }?.value
+    }
+
     func tokenText() -> String { TextValue.text(of: leaf) ?? "" }
 
     func textIs(_ text: [UInt8]) -> Bool {

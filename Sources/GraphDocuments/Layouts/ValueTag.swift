@@ -95,6 +95,10 @@ enum RecordMember {
     static let header = "$header"
     static let objects = "$objects"
     static let changes = "$changes"
+    /// The last line of a document in lines: the number of lines with records.
+    static let end = "$end"
+    /// The member of a header that announces this line.
+    static let endInHeader = "end"
     static let id = "$id"
     static let entity = "$entity"
     static let reference = "$ref"

@@ -20,6 +20,11 @@ public struct DocumentHeader: Sendable, Hashable {
     /// The ids of the records that were requested, in their order, if the document contains others too, such as the
     /// objects that they own; empty if it does not, or is of a whole store.
     public var roots: [RecordID]
+    /// The shape of a document of objects, if it is not the default one: see `GraphShape`.
+    package var shape: String?
+    /// Whether a document in lines has no last line that states the number of its records, as documents of earlier versions:
+    /// whether it is complete is not known.
+    package var endIsUnknown = false
     /// The model's version identifiers, sorted.
     public var modelVersionIdentifiers: [String]
     /// Each entity's version hash (32 bytes), by the entity's name.

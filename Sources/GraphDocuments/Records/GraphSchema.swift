@@ -6,11 +6,13 @@ public struct GraphSchema: Sendable {
     /// The entities, in the order given.
     public let entities: [Entity]
     private let positions: [String: Int]
+    private let parents: Set<String>
 
     /// Creates a schema of the given entities. Of two with the same name, the first is used.
     public init(entities: [Entity]) {
         self.entities = entities
         positions = Dictionary(entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        parents = Set(entities.compactMap(\.parent))
     }
 
     /// The entity of that name, or nil. Constant time.
@@ -22,6 +24,9 @@ public struct GraphSchema: Sendable {
     public func position(of name: String) -> Int? {
         positions[name]
     }
+
+    /// Whether other entities inherit from that entity. Constant time.
+    func hasDescendants(_ name: String) -> Bool { parents.contains(name) }
 
     /// Whether the entity equals the other or is one of its descendants. Cost: a step for every generation.
     public func isEntity(_ name: String, kindOf ancestor: String) -> Bool {

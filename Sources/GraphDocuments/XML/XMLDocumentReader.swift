@@ -87,6 +87,9 @@ struct XMLTokens: TokenSource {
         while depth > outside, try next() != .end {}
     }
 
+    /// Nil: the entity is an attribute of its element, and the header is the first element.
+    func treeAhead(under name: [UInt8]) -> ReadableValue? { nil }
+
     func tokenText() -> String { current.text }
 
     func textIs(_ text: [UInt8]) -> Bool { current.text.utf8.elementsEqual(text) }

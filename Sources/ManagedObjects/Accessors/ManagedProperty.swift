@@ -40,13 +40,16 @@ extension ManagedProperty where Value: ManagedPropertyValue {
 extension ManagedProperty {
     /// The value of an object by key-value coding, for types that do not conform to ``ManagedPropertyValue``.
     ///
-    /// A stored value of another type stops the program with a message, as Core Data's own accessors do.
+    /// A stored value of another type is nil, and `decodedValue(forKey:as:)` of the toolkit throws the reason; if the type is not
+    /// optional, it stops the program with a message, as Core Data's own accessors do.
     // Disfavoured, so that an optional enumeration is read and written by its raw value.
     @_disfavoredOverload
     public subscript(object: NSManagedObject) -> Value {
         get {
             let value = object.value(forKey: name.string)
             if let typed = value as? Value { return typed }
+            let missing: Any? = nil
+            if let missing = missing as? Value { return missing }
             preconditionFailure(
                 "\(object.entity.name ?? "").\(name.string) was expected to be \(Value.self), "
                     + "but is \(value.map { String(describing: type(of: $0)) } ?? "nil").")

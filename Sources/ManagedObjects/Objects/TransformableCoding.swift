@@ -1,19 +1,20 @@
 import Foundation
 import KeyedArchives
+import ModelFiles
 
 /// Converts between a transformable attribute's value and the bytes in the store.
 ///
 /// A custom transformer encodes by `transformedValue`; the built-in transformers, which unarchive, are used in reverse,
 /// as Core Data does.
 enum TransformableCoding {
-    /// Decodes stored bytes. Bytes that the transformer cannot decode are kept, read as nil, and written back
-    /// unchanged.
+    /// Decodes stored bytes. Bytes that the transformer cannot decode, or whose value is not of the attribute's class, are
+    /// kept, read as nil, and written back unchanged.
     static func decode(_ data: Data, attribute: NSAttributeDescription) -> Value {
         let transformer = transformer(of: attribute)
         let decoded =
             transformer is NSSecureUnarchiveFromDataTransformer
             ? transformer?.transformedValue(data) : transformer?.reverseTransformedValue(data)
-        guard let value = decoded else {
+        guard let decoded, let value = valueClass(of: attribute).value(from: decoded) else {
             return .object(ObjectValue(UndecodableValue(data: data), encoded: data))
         }
         return .object(ObjectValue(value, encoded: data))
@@ -65,6 +66,16 @@ enum TransformableCoding {
         guard BinaryPropertyList.isBinaryPropertyList(data) else { return nil }
         if let archive = try? ReadableValue(archive: data) { return archive }
         return (try? BinaryPropertyList.read(data)).map { ReadableValue($0) }
+    }
+
+    /// The class of the attribute's values. Looked up each time, because a library that has the class may be loaded later.
+    private static func valueClass(of attribute: NSAttributeDescription) -> ValueClass {
+        guard let name = attribute.attributeValueClassName, !name.isEmpty else { return .any }
+        return ValueClass(name) { name in
+            if let found = NSClassFromString(name) { return found }
+            let found = ProgramClasses.named(name)
+            return found.count == 1 ? found[0] : nil
+        }
     }
 
     private static func transformer(of attribute: NSAttributeDescription) -> ValueTransformer? {

@@ -218,8 +218,21 @@ extension ModelValidator {
             value = Double(text.utf16.count)
         }
         guard let value else { return }
+        if let range = Self.range(of: attribute.type), !range.contains(value) {
+            report(
+                .contradictoryLimits, "The default value is not in the range of \(attribute.type).", entity, attribute)
+        }
         if minimum.map({ value < $0 }) ?? false || maximum.map({ value > $0 }) ?? false {
             report(.contradictoryLimits, "The default value is outside the limits.", entity, attribute)
+        }
+    }
+
+    /// The values of an integer type, as far as a double can distinguish them.
+    private static func range(of type: ModelAttributeType) -> ClosedRange<Double>? {
+        switch type {
+        case .integer16: Double(Int16.min)...Double(Int16.max)
+        case .integer32: Double(Int32.min)...Double(Int32.max)
+        default: nil
         }
     }
 

@@ -240,6 +240,21 @@ private final class Reports: @unchecked Sendable {  // because of its lock
         #expect(throws: (any Error).self) { try coder.decode([Everything].self, from: Data("no".utf8)) }
     }
 
+    @Test func `a change in place does not replace bytes that cannot be read`() throws {
+        try withAlbum { context, album in
+            let bytes = Data("not JSON".utf8)
+            album.setValue(bytes, forKey: "settings")
+            try context.save()
+            album.settings.columns = 1
+            #expect(album.value(forKey: "settings") as? Data == bytes && !context.hasChanges)
+            #expect((album.$settings.error as? TransformableError)?.code == .decoding)
+            // The value is replaced on request.
+            try album.$settings.set(AlbumSettings(columns: 2))
+            album.settings.columns += 1
+            #expect(album.settings.columns == 3 && album.$settings.error == nil)
+        }
+    }
+
     #if !canImport(Darwin) && !CORAL_PUBLIC_API
         @Test func `bytes that cannot be read are an error with the attribute, and are kept`() throws {
             try withAlbum { context, album in

@@ -81,6 +81,12 @@ import Testing
                 note.mutableOrderedSetValue(forKey: "items").removeAllObjects()
             },
             Use("mutableSetValue(forKey:)") { _, note in note.mutableSetValue(forKey: "items").removeAllObjects() },
+            Use("mutableArrayValue(forKey:)") { _, note in _ = note.mutableArrayValue(forKey: "title") },
+            Use("mutableArrayValue(forKeyPath:)") { _, note in _ = note.mutableArrayValue(forKeyPath: "title") },
+            Use("mutableSetValue(forKeyPath:)") { _, note in _ = note.mutableSetValue(forKeyPath: "items").count },
+            Use("mutableOrderedSetValue(forKeyPath:)") { _, note in
+                _ = note.mutableOrderedSetValue(forKeyPath: "items").count
+            },
             Use("hasFault(forRelationshipNamed:)") { _, note in _ = note.hasFault(forRelationshipNamed: "items") },
             Use("objectIDs(forRelationshipNamed:)") { _, note in _ = note.objectIDs(forRelationshipNamed: "items") },
             Use("changedValues()") { _, note in _ = note.changedValues() },
@@ -108,7 +114,8 @@ import Testing
         (
             "Runs its work on the context's queue.",
             [
-                "perform(_:)", "performAndWait(_:)", "perform(schedule:_:)", "results(of:sectionNameKeyPath:)",
+                "perform(_:)", "performAndWait(_:)", "perform(schedule:isolation:_:)",
+                "results(of:sectionNameKeyPath:)",
                 "results(of:as:)", "counts(of:)", "aggregates(_:of:over:)", "observe(_:as:)",
                 "mergeChanges(fromRemoteContextSave:into:)",
             ]

@@ -58,6 +58,8 @@ import Testing
 
     @Test func `a predicate of the program's own class is evaluated by that class`() throws {
         final class Refusal: ManagedObjects.NSPredicate {
+            override init() { super.init() }
+            required convenience init?(coder: NSCoder) { nil }
             override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool { false }
         }
         #expect(try !Refusal().evaluation(with: "x"))

@@ -1,0 +1,98 @@
+import Coral
+import Testing
+
+/// Values of transformable attributes that are not of the class that the model declares.
+struct ValueClassTests {
+    private func model(checked: Bool = true) -> NSManagedObjectModel {
+        let palette = WebModel.entity("Palette", [("name", .stringAttributeType)])
+        for (name, className) in [("colours", "NSMutableArray"), ("words", "[String]"), ("table", "[String: Int]")] {
+            let attribute = WebModel.attribute(name, .transformableAttributeType)
+            if checked { attribute.attributeValueClassName = className }
+            palette.properties.append(attribute)
+        }
+        let model = NSManagedObjectModel()
+        model.entities = [palette]
+        return model
+    }
+
+    private func document(_ members: String) -> Data { Data(#"{"Palette":[{"name":"p",\#(members)}]}"#.utf8) }
+
+    @Test func `an imported array becomes the mutable array that the attribute declares`() throws {
+        let context = try makeContext(model())
+        try context.performAndWait {
+            let palette = try context.importObject(from: document(#""colours":["red"],"words":["a"],"table":{"a":1}"#))
+            #expect(palette.value(forKey: "colours") is NSMutableArray)
+            try context.save()
+            context.refreshAllObjects()
+            #expect(palette.value(forKey: "colours") as? NSMutableArray == ["red"])
+            #expect(palette.value(forKey: "words") as? [String] == ["a"])
+            try palette.populate(from: ["colours": ["blue"]])
+            #expect(palette.value(forKey: "colours") as? NSMutableArray == ["blue"])
+        }
+    }
+
+    @Test(arguments: [
+        #""colours":"red""#, #""colours":{"a":1}"#, #""words":[1]"#, #""words":"a""#, #""table":{"a":"b"}"#,
+        #""table":["a"]"#,
+    ])
+    func `a value of another class is an error with its place`(members: String) throws {
+        let context = try makeContext(model())
+        try context.performAndWait {
+            let error = #expect(throws: ImportError.self) { try context.importObjects(from: document(members)) }
+            #expect(error?.code == .wrongValue, "\(error as Any)")
+            #expect(error?.place?.pointer.hasPrefix("/Palette/0") == true, "\(error as Any)")
+            #expect(!context.hasChanges)
+            let palette = context.insert("Palette", ["name": "q"])
+            let values = try JSONSerialization.jsonObject(with: Data("{\(members)}".utf8)) as? [String: Any] ?? [:]
+            #expect(throws: ImportError.self) { try palette.populate(from: values) }
+        }
+    }
+
+    @Test func `values changed in place keep the declared class`() throws {
+        let context = try makeContext(model())
+        try context.performAndWait {
+            let palette = context.insert("Palette", ["colours": NSMutableArray(array: ["red"])])
+            try context.save()
+            let colours = try context.mutableValues.value(of: palette, forKey: "colours", as: NSMutableArray.self)
+            colours.add("blue")
+            try context.mutableValues.save()
+            #expect(palette.value(forKey: "colours") as? NSMutableArray == ["red", "blue"])
+        }
+    }
+
+    #if !canImport(Darwin) && !CORAL_PUBLIC_API
+        @Test func `a stored value of another class is nil, and its bytes are kept`() throws {
+            let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).sqlite")
+            defer { try? FileManager.default.removeItem(at: url) }
+            let writer = try makeContext(model(checked: false), at: url)
+            try writer.performAndWait {
+                writer.insert("Palette", ["colours": "red" as NSString, "words": [1, 2] as NSArray])
+                try writer.save()
+            }
+            let reader = try makeContext(model(), at: url)
+            try reader.performAndWait {
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Palette")
+                let palette = try #require(try reader.fetch(request).first)
+                #expect(ManagedProperty<NSMutableArray?>("colours")[palette] == nil)
+                #expect(ManagedProperty<[String]?>("words")[palette] == nil)
+                let error = #expect(throws: TransformableError.self) {
+                    try palette.decodedValue(forKey: "words", as: [String].self)
+                }
+                #expect(error?.code == .wrongType)
+                palette.setValue("changed", forKey: "name")
+                try reader.save()
+            }
+            let again = try makeContext(model(checked: false), at: url)
+            try again.performAndWait {
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Palette")
+                let palette = try #require(try again.fetch(request).first)
+                #expect(palette.value(forKey: "colours") as? String == "red")
+                // A property of another type than the value is nil, also where the model declares no class.
+                #expect(ManagedProperty<NSMutableArray?>("colours")[palette] == nil)
+                #expect(throws: TransformableError.self) {
+                    try palette.decodedValue(forKey: "colours", as: NSMutableArray.self)
+                }
+            }
+        }
+    #endif
+}
