@@ -33,7 +33,6 @@ struct CoralCommand: ParsableCommand {
             ServeCommand.self,
             QueryCommand.self,
             GetCommand.self,
-            FindCommand.self,
             ExportCommand.self,
             ImportCommand.self,
             SetCommand.self,

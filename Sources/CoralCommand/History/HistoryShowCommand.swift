@@ -40,8 +40,6 @@ struct HistoryShowCommand: ParsableCommand {
 
     @OptionGroup var file: OutputFile
 
-    @OptionGroup var proof: ProofOption
-
     @OptionGroup var quiet: QuietOption
 
     @OptionGroup var source: ModelSource
@@ -50,9 +48,7 @@ struct HistoryShowCommand: ParsableCommand {
         if json, html { throw ValidationError("Choose one of --json and --html.") }
     }
 
-    func run() throws { try proof.prove(store, body: show) }
-
-    private func show() throws {
+    func run() throws {
         let open = try OpenStore(path: store, model: source)
         var pages = HistoryPages(open.coordinator)
         if let since { pages.start = try since.start(in: open) }

@@ -19,8 +19,7 @@ struct GetCommand: ParsableCommand {
     @Argument(help: "The store.", completion: Completion.stores)
     var store: String
 
-    @Argument(
-        help: "The object: a URI, or an entity and a primary key such as Note/p3.", completion: Completion.objects)
+    @Argument(help: "The object: a URI, or an entity and a primary key such as Note/p3.")
     var object: ObjectArgument
 
     @Option(name: .long, help: "Also show the objects that are at most this many relationships away.")

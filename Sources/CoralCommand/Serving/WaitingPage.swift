@@ -1,7 +1,8 @@
 import Coral
 import CoralTools
 
-/// A page that is sent in parts while its work runs: its beginning, the elapsed seconds each half second, and the rest.
+/// A page that is sent in parts while its work runs: its beginning, the elapsed seconds each half second, and the rest. That
+/// the browser has closed the connection is detected only when something is sent.
 actor WaitingPage {
     private let work: RequestWork
     private let start = Date()
@@ -33,7 +34,7 @@ actor WaitingPage {
     private var beginning: String {
         "<div class=\"working\"><p role=\"status\">The store is being read. This column or condition may have no index.</p>"
             + "<progress aria-label=\"Reading\"></progress> "
-            + work.cancellation
+            + "<a href=\"\(HTMLText.escaped(work.cancellation))\">Cancel</a> "
             + "<span class=\"seconds\" aria-hidden=\"true\">\n"
     }
 

@@ -101,14 +101,12 @@ struct MigrateCommand: ParsableCommand {
         }
         let migration = try chosenMigration(of: url)
         if sql { return try writeStatements(of: migration, forStoreAt: url) }
-        let start = Date()
         let result = try Work.run("Rehearsing", noun: nil) {
             try MigrationRehearsal(migration).run(onStoreAt: url, progress: $0)
         }
         warnOfUnfittingMappings(migration, result)
         let name = ServerURLs.shown(store)
-        var report = MigrationReport(
-            result, store: name, to: migration.destination.name, rehearsalSeconds: Date().timeIntervalSince(start))
+        var report = MigrationReport(result, store: name, to: migration.destination.name)
         if dryRun || !result.isPossible {
             try json ? JSONOutput.write(report) : StandardOutput.write(report.text)
             if let failure = result.failure {

@@ -15,8 +15,7 @@ enum PlainValue {
         }
     }
 
-    /// The value in a column. Dates are `2024-02-29 12:30:00.250`, in UTC, with all their digits; a date without a year of four
-    /// digits is null, because no date function reads it.
+    /// The value in a column. Dates are `2024-02-29 12:30:00.250`, in UTC, with all their digits.
     static func databaseValue(_ value: GraphValue) -> DatabaseValue {
         switch value {
         case .null, .composite, .file: .null
@@ -25,9 +24,7 @@ enum PlainValue {
         case .double(let value): value.databaseValue
         case .float(let value): Double(value).databaseValue
         case .date:
-            TextValue.text(of: value).flatMap { text in
-                text.hasPrefix("@") ? nil : String(text.replacingOccurrences(of: "T", with: " ").dropLast())
-            }?.databaseValue ?? .null
+            String((TextValue.text(of: value) ?? "").replacingOccurrences(of: "T", with: " ").dropLast()).databaseValue
         case .data(let value): value.databaseValue
         case .transformable(let value): value.archive?.databaseValue ?? .null
         case .decimal, .string, .uuid, .uri: TextValue.text(of: value)?.databaseValue ?? .null

@@ -1,1 +1,0 @@
-../../../Sources/CoralCommand/Serving/FormFields.swift
