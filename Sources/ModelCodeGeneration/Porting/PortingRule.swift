@@ -156,7 +156,7 @@ public struct PortingRule: Sendable, Hashable {
     static let appleModules = [
         "AppKit", "CloudKit", "Combine", "CoreLocation", "CoreSpotlight", "CryptoKit", "Darwin", "MapKit", "ObjectiveC",
         "OSLog",
-        "SwiftData", "SwiftUI", "UIKit", "UniformTypeIdentifiers", "WatchKit", "WidgetKit", "os",
+        "SwiftUI", "UIKit", "UniformTypeIdentifiers", "WatchKit", "WidgetKit", "os",
     ]
 
     init(_ pattern: String, _ replacement: String) {
