@@ -51,10 +51,6 @@ var targets: [Target] = [
     .target(
         name: "ManagedMacros",
         dependencies: ["ManagedMacroExpansion", .target(name: "Coral", condition: .when(traits: ["Macros"]))]),
-    // The macros of SwiftData's models. Empty without the trait.
-    .macro(
-        name: "SwiftDataMacros",
-        dependencies: ["SwiftDiagnostics", "SwiftSyntax", "SwiftSyntaxMacros", "SwiftCompilerPlugin"].map(syntax)),
     // The rewriting of a package's sources for other platforms, and its program. Empty without the trait.
     .target(
         name: "CoralPort",
@@ -99,6 +95,10 @@ if engineIsBuilt {
             ] + postgreSQL),
         // The module `CoreData` outside Apple's platforms.
         .target(name: "CoreData", dependencies: ["ManagedObjects"]),
+        // The macros of SwiftData's models. Empty without the trait.
+        .macro(
+            name: "SwiftDataMacros",
+            dependencies: ["SwiftDiagnostics", "SwiftSyntax", "SwiftSyntaxMacros", "SwiftCompilerPlugin"].map(syntax)),
         // The module `SwiftData` outside Apple's platforms: models over the engine's contexts and rows.
         .target(
             name: "SwiftData", dependencies: ["CoreData", "ManagedObjects", "PredicateLanguage", "SwiftDataMacros"]),
