@@ -48,7 +48,7 @@ extension NSManagedObjectContext {
     /// A publisher of the results of a request: first those of a fetch, then the new ones whenever objects of the context have
     /// changed them. Subscribe on the queue of the context; results are published there.
     ///
-    /// An addition to Core Data's API, in place of a delegate of `NSFetchedResultsController`, which it uses: the request needs a sort
+    /// An addition to Core Data's API, instead of a delegate of `NSFetchedResultsController`, which it uses: the request needs a sort
     /// descriptor. A fetch that fails ends the publisher with its error.
     public func publisher<Object: NSManagedObject>(for request: NSFetchRequest<Object>) -> FetchedObjectsPublisher<
         Object

@@ -10,7 +10,7 @@ public struct OSLogMessage: ExpressibleByStringInterpolation, Sendable {
 
 /// Whether a value of a message may be read in the log.
 public struct OSLogPrivacy: Sendable {
-    /// What stands in place of a private value.
+    /// The text that replaces a private value.
     public enum Mask: Sendable {
         /// A hash, so that equal values can be recognised within a process.
         case hash

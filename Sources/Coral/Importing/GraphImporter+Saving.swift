@@ -7,7 +7,7 @@ import CoreData
 extension GraphImporter {
     /// Plans an import and saves it in one write transaction of the context's store. No other process can save between the search
     /// for the objects of the records and the insertion of those that were not found, so that imports at the same time insert
-    /// an object with a key once, also if no uniqueness constraint requires it.
+    /// an object with a key once, even if no uniqueness constraint requires it.
     ///
     /// The importer's context determines the store, and the author of the transaction. It is not changed; contexts are notified as
     /// after a save. Call it on the context's queue. The transaction begins before the document is read.

@@ -20,7 +20,7 @@ public enum NSMergePolicyType: UInt, @unchecked Sendable {
 /// A policy is called in the transaction that then writes the save: nobody else can write the rows concerned until it returns,
 /// so that a resolved save does not conflict again. It reads and changes objects of the saving context. It must not save another
 /// context of the same stores, which throws code 134030, or wait for work that saves one, which would never end. Contexts and
-/// processes that save meanwhile wait for it, at most for the store's timeout. With a server, whose transactions may be ended by
+/// processes that save at that time wait for it, at most for the store's timeout. With a server, whose transactions may be ended by
 /// each other, it may be called again for the same save. Notifications of its changes are posted after the transaction.
 open class NSMergePolicy: NSObject, @unchecked Sendable {  // because it is immutable
     /// The kind of built-in policy.

@@ -51,6 +51,8 @@ class ModelProperty: @unchecked Sendable {  // because it is immutable
     /// The form of an attribute in the store.
     var form: ValueForm? { nil }
 
+    // These stop the program, because each subclass overrides them and no object of this class is created.
+
     /// The value of an object, in `Any`.
     func anyValue(in object: ModelObject, of record: ModelRecord) -> Any { fatalError("abstract") }
     /// Sets the value of an object.
@@ -121,6 +123,7 @@ class ModelProperty: @unchecked Sendable {  // because it is immutable
 
 /// A property of a known type.
 class TypedProperty<Value>: ModelProperty, @unchecked Sendable {  // because its superclass is
+    // These stop the program, because each subclass overrides them and no object of this class is created.
     func value(in object: ModelObject, of record: ModelRecord) -> Value { fatalError("abstract") }
     func set(_ value: Value, in object: ModelObject, of record: ModelRecord) { fatalError("abstract") }
 

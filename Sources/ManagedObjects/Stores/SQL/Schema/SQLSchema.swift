@@ -221,7 +221,7 @@ extension SQLJoinTable {
 }
 
 extension SQLCatalog {
-    /// Rejects a store that has something else in place of a table of the schema: a view, which may never terminate, a
+    /// Rejects a store that has something else under the name of a table of the schema: a view, which may never terminate, a
     /// virtual table, or a table that accepts any value as a primary key, so that several rows could be one object.
     ///
     /// - Throws: Code 259.

@@ -13,7 +13,7 @@ extension SQLiteStore.Content {
     /// - The names of new files are on disk before the commit: one sync of their folder.
     /// - Replaced files are removed when the commit is on disk, because the state before it refers to them. Cost: one sync of
     ///   the log, only if there are such files.
-    /// - Parameter body: Sets the files, also if it throws.
+    /// - Parameter body: Sets the files, even when it throws.
     func write<Result>(_ body: (Database, inout TransactionFiles) throws -> Result) throws -> Result {
         var files = TransactionFiles()
         var isCommitting = false
