@@ -133,16 +133,20 @@ targets += [
         ]),
     // Random graphs of any model, and checks of their properties, for tests of programs that use the toolkit.
     .target(name: "CoralTesting", dependencies: ["Coral"]),
+    // The widths of characters in a terminal, by the C library.
+    .target(name: "CCellWidth"),
     // The command `coral`. Its target's name differs from the library's by more than case, because file names on macOS
     // are case-insensitive.
     .executableTarget(
         name: "CoralCommand",
         dependencies: engine + (engineIsBuilt ? ["StoreRescue"] : []) + [
-            "AtomicFiles", "Coral", "CoralTools", "PredicateLanguage", "ModelFiles", "ModelCodeGeneration",
+            "AtomicFiles", "CCellWidth", "Coral", "CoralTools", "ModelCodeGeneration", "ModelFiles",
+            "PredicateLanguage",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "GRDB", package: "GRDB.swift"),
             // The HTTP server of `coral serve`.
-            .product(name: "FlyingFox", package: "FlyingFox"), .product(name: "FlyingSocks", package: "FlyingFox"),
+            .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
         ]),
 ]
 products += [
@@ -201,6 +205,8 @@ targets += [
         dependencies: [
             "Coral", "CoralCommand", "CoralTools", "NotesModel", "ChildProcesses",
             .product(name: "GRDB", package: "GRDB.swift"),
+            .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
+            .product(name: "NIOHTTP1", package: "swift-nio"),
         ]),
     // Starts programs in tests.
     .target(name: "ChildProcesses", path: "Tests/ChildProcesses"),
@@ -231,7 +237,11 @@ if engineIsBuilt {
             name: "staged-migration", dependencies: ["CoreData"], path: "Tests/StagedMigrationProcess"),
         // An asynchronous command and server, for a test that runs them with checks of contexts' queues.
         .executableTarget(
-            name: "async-program", dependencies: ["CoreData", .product(name: "FlyingFox", package: "FlyingFox")],
+            name: "async-program",
+            dependencies: [
+                "CoreData", .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+            ],
             path: "Tests/AsyncProgram"),
         // Counts the allocations of operations, in a separate process with a replaced malloc. Its test starts the
         // program and does not depend on it, because otherwise malloc would be replaced in all tests.
@@ -269,7 +279,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
-        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.26.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.90.0"),
         .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"604.0.0"),
     ],
     targets: targets,

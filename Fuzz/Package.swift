@@ -13,6 +13,13 @@ let readers: [(name: String, dependencies: [Target.Dependency])] = [
     ("Mapping", ["GraphDocuments"]),
     ("Store", ["CoreData", "ManagedObjects", "FuzzBooks"]), ("History", ["CoreData", "FuzzBooks"]),
     ("Query", ["CoreData", "PredicateLanguage", "FuzzBooks"]), ("Import", ["Coral", "CoreData", "FuzzBooks"]),
+    (
+        "Request",
+        [
+            "Requests", .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOEmbedded", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+        ]
+    ),
     ("Completion", ["CompletionWords", .product(name: "ArgumentParser", package: "swift-argument-parser")]),
 ]
 
@@ -22,33 +29,39 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.90.0"),
     ],
     targets: [
         .target(name: "AtomicFiles"),
         .target(name: "CodedErrors"),
-        .target(name: "KeyedArchives", dependencies: ["CodedErrors"]),
+        .target(name: "XMLReading", dependencies: ["CodedErrors"]),
+        .target(name: "KeyedArchives", dependencies: ["CodedErrors", "XMLReading"]),
         .target(name: "PredicateLanguage"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
             name: "ModelFiles",
-            dependencies: ["AtomicFiles", "CodedErrors", "KeyedArchives", "PredicateLanguage", "CZlib"]),
-        .target(name: "GraphDocuments", dependencies: ["AtomicFiles", "CodedErrors", "KeyedArchives"]),
+            dependencies: ["AtomicFiles", "CodedErrors", "KeyedArchives", "PredicateLanguage", "XMLReading", "CZlib"]),
+        .target(name: "GraphDocuments", dependencies: ["AtomicFiles", "CodedErrors", "KeyedArchives", "XMLReading"]),
+        .target(name: "SQLStores", dependencies: ["PredicateLanguage"]),
         .target(
             name: "ManagedObjects",
             dependencies: [
-                "AtomicFiles", "KeyedArchives", "PredicateLanguage", "ModelFiles",
+                "AtomicFiles", "KeyedArchives", "PredicateLanguage", "ModelFiles", "SQLStores", "XMLReading",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
         .target(name: "CoreData", dependencies: ["ManagedObjects"]),
         .target(
             name: "Coral",
             dependencies: [
-                "AtomicFiles", "CoreData", "ManagedObjects", "GraphDocuments", "KeyedArchives", "ModelFiles",
+                "AtomicFiles", "CodedErrors", "CoreData", "ManagedObjects", "GraphDocuments", "KeyedArchives",
+                "ModelFiles", "XMLReading",
             ]),
         // The file of the command that quotes completions for shells.
         .target(
             name: "CompletionWords",
             dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")]),
+        // The files of the command that check requests.
+        .target(name: "Requests", dependencies: [.product(name: "NIOHTTP1", package: "swift-nio")]),
         .target(name: "FuzzSupport", dependencies: ["GraphDocuments"]),
         .target(
             name: "FuzzBooks",

@@ -33,6 +33,7 @@ struct CoralCommand: ParsableCommand {
             ServeCommand.self,
             QueryCommand.self,
             GetCommand.self,
+            FindCommand.self,
             ExportCommand.self,
             ImportCommand.self,
             SetCommand.self,

@@ -2,8 +2,10 @@
 // async-program command|server|wrong STORE
 
 import CoreData
-import FlyingFox
 import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -54,26 +56,16 @@ struct AsyncProgram {
 
     /// A server whose handlers use contexts, and concurrent requests to it.
     private static func server(_ store: Notes) async throws {
-        let server = HTTPServer(address: try .inet(ip4: "127.0.0.1", port: 0), logger: .disabled)
-        await server.appendRoute("POST /background") { _ in
-            try await store.add("background")
-            return HTTPResponse(statusCode: .created)
-        }
-        await server.appendRoute("POST /child") { _ in
-            try await store.addThroughChild("child")
-            return HTTPResponse(statusCode: .created)
-        }
-        await server.appendRoute("POST /main") { _ in
-            try await store.addOnMainActor("main")
-            return HTTPResponse(statusCode: .created)
-        }
-        await server.appendRoute("GET /count") { _ in
-            let count = try await store.count()
-            return HTTPResponse(statusCode: .ok, body: Data("\(count)".utf8))
-        }
-        let running = Task { try await server.run() }
-        try await server.waitUntilListening(timeout: 30)
-        guard case .ip4(_, let port)? = await server.listeningAddress else { exit(1) }
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+        let server = try await ServerBootstrap(group: group)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.configureHTTPServerPipeline()
+                    try channel.pipeline.syncOperations.addHandler(Connection { try await answer($0, store) })
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        guard let port = server.localAddress?.port else { exit(1) }
         let address = "http://127.0.0.1:\(port)/"
         try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<60 {
@@ -85,8 +77,18 @@ struct AsyncProgram {
         }
         let count = try await request(address + "count", "GET").body
         print("\(count) notes: \(try Notes.titles(in: store.container.viewContext).joined(separator: ", "))")
-        running.cancel()
-        _ = await running.result
+        try await server.close().get()
+        try await group.shutdownGracefully()
+    }
+
+    private nonisolated static func answer(_ path: String, _ store: Notes) async throws -> String {
+        switch path {
+        case "/background": try await store.add("background")
+        case "/child": try await store.addThroughChild("child")
+        case "/main": try await store.addOnMainActor("main")
+        default: return "\(try await store.count())"
+        }
+        return ""
     }
 
     private nonisolated static func request(_ address: String, _ method: String) async throws -> (
@@ -97,6 +99,29 @@ struct AsyncProgram {
         request.httpMethod = method
         let (data, response) = try await URLSession.shared.data(for: request)
         return ((response as? HTTPURLResponse)?.statusCode ?? 0, String(decoding: data, as: UTF8.self))
+    }
+}
+
+/// Answers each request in a task of its own.
+final class Connection: ChannelInboundHandler, Sendable {
+    typealias InboundIn = HTTPServerRequestPart
+    private let answer: @Sendable (String) async throws -> String
+
+    init(_ answer: @escaping @Sendable (String) async throws -> String) { self.answer = answer }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard case .head(let request) = unwrapInboundIn(data) else { return }
+        let (channel, answer) = (context.channel, answer)
+        Task {
+            let text = try? await answer(request.uri)
+            let body = ByteBuffer(string: text ?? "")
+            let head = HTTPResponseHead(
+                version: request.version, status: text == nil ? .internalServerError : .ok,
+                headers: ["Content-Length": "\(body.readableBytes)"])
+            channel.write(HTTPServerResponsePart.head(head), promise: nil)
+            channel.write(HTTPServerResponsePart.body(.byteBuffer(body)), promise: nil)
+            try await channel.writeAndFlush(HTTPServerResponsePart.end(nil))
+        }
     }
 }
 

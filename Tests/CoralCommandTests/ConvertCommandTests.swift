@@ -57,6 +57,59 @@ import Testing
         #expect(try convert().errors.contains("--force"))
     }
 
+    @Test func `both sides of a one-to-one relationship have a column if they contradict each other`() throws {
+        let accounts = try AccountsStore()
+        let plain = accounts.file("plain.sqlite")
+        let queue = try DatabaseQueue(path: accounts.path)
+        // As in stores of apps: one side is set, and the other is not.
+        try queue.write { try $0.execute(sql: "UPDATE ZACCOUNT SET ZPROFILE = NULL") }
+        try queue.close()
+        let run = try CommandRun("convert", accounts.path, "-o", plain, "--code", accounts.file("Records.swift"))
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.errors.contains("Data.owner and its inverse have a column each"))
+        let (owners, profiles) = try DatabaseQueue(path: plain).read { database in
+            (
+                try Int.fetchOne(database, sql: "SELECT count(ownerId) FROM data"),
+                try Int.fetchOne(database, sql: "SELECT count(profileId) FROM account")
+            )
+        }
+        #expect(owners == 1)
+        #expect(profiles == 0)
+        // Sides that agree need one column.
+        let agreeing = try AccountsStore()
+        #expect(try CommandRun("convert", agreeing.path, "-o", agreeing.file("plain.sqlite")).status == 0)
+        let columns = try DatabaseQueue(path: agreeing.file("plain.sqlite")).read { database in
+            try database.columns(in: "data").map(\.name)
+        }
+        #expect(!columns.contains("ownerId"))
+    }
+
+    @Test func `a date that no date function reads is null, and is reported`() throws {
+        let queue = try DatabaseQueue(path: store.path)
+        try queue.write { database in
+            try database.execute(
+                sql: "UPDATE ZNOTE SET ZCREATEDAT = CASE Z_PK WHEN 1 THEN ? ELSE 123456789012345 END",
+                arguments: [Date.distantPast.timeIntervalSinceReferenceDate])
+        }
+        try queue.close()
+        let run = try convert()
+        #expect(run.status == 2)
+        #expect(
+            run.errors.contains("createdAt is @123456789012345.0, a date outside the years 0 to 9999."), "\(run.errors)"
+        )
+        #expect(run.output.contains("Each object equals its row."))
+        try DatabaseQueue(path: place).read { database in
+            #expect(
+                try String.fetchAll(database, sql: "SELECT datetime(createdAt) FROM note WHERE createdAt NOT NULL")
+                    == ["0000-12-30 00:00:00"])
+            // GRDB decodes each date.
+            for row in try Row.fetchAll(database, sql: "SELECT createdAt FROM note") {
+                let value: DatabaseValue = row["createdAt"]
+                #expect(value.isNull || Date.fromDatabaseValue(value) != nil)
+            }
+        }
+    }
+
     @Test func `names have SQL's form, and UUIDs are the same in every conversion`() throws {
         let code = store.file("schema.sql")
         #expect(try convert("--style", "sql", "--keys", "uuid", "--code", code).status == 0)

@@ -72,8 +72,10 @@ import Testing
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: store.path)
         let before = try store.contents()
         for arguments in [
-            ["export", link, "-o", store.path], ["query", link, "--entity", "Note", "-o", store.path],
-            ["subset", link, "--entity", "Note", "-o", store.path], ["model", "diagram", link, "-o", store.path],
+            ["export", link, "-o", store.path, "--format", "json"],
+            ["query", link, "--entity", "Note", "-o", store.path, "--csv"],
+            ["subset", link, "--entity", "Note", "-o", store.path],
+            ["model", "diagram", link, "-o", store.path, "--format", "svg"],
         ] {
             let run = try CommandRun(arguments + ["--force"])
             #expect(run.status == 1, "\(arguments)")

@@ -43,6 +43,48 @@ import Testing
         #expect(try CommandRun(arguments + ["--csv", "--format", "table"]).status == 64)
     }
 
+    @Test func `a file's extension names its format, or is an error`() throws {
+        let query = ["query", store.path, "--entity", "Note", "--columns", "title"]
+        for (arguments, name, allowed) in [
+            (["export", store.path], "chat.csv", ".json"), (query, "x.tsv", ".csv, .json"), (query, "x.xlsx", ".csv"),
+            (["diff", store.path, store.path], "changes.csv", ".json"),
+            (["model", "diagram", store.path], "model.png", ".svg"),
+        ] {
+            let run = try CommandRun(arguments + ["-o", store.file(name)])
+            #expect(run.status == 1, "\(name)")
+            #expect(run.errors.contains("\(name) names a format") && run.errors.contains(allowed), "\(run.errors)")
+            #expect(!FileManager.default.fileExists(atPath: store.file(name)))
+        }
+        // The format that is asked for applies to any name, and a file has the whole values.
+        let long = String(repeating: "long ", count: 40)
+        let queue = try DatabaseQueue(path: store.path)
+        try queue.write { try $0.execute(sql: "UPDATE ZNOTE SET ZTITLE = ?", arguments: [long]) }
+        try queue.close()
+        #expect(try CommandRun(query + ["-o", store.file("x.tsv"), "--csv"]).status == 0)
+        #expect(try CommandRun(query + ["-o", store.file("x")]).status == 0)
+        for name in ["x.tsv", "x"] {
+            #expect(try String(contentsOfFile: store.file(name), encoding: .utf8).contains(long), "\(name)")
+        }
+        #expect(try CommandRun(query + ["-o", store.file("x.txt"), "--format", "table"]).status == 0)
+        #expect(try !String(contentsOfFile: store.file("x.txt"), encoding: .utf8).contains(long))
+    }
+
+    @Test func `dates before the first year have a calendar date`() throws {
+        try setDate(Date.distantPast.timeIntervalSinceReferenceDate)
+        let query = try CommandRun("query", store.path, "--entity", "Note", "--columns", "createdAt", "--csv")
+        #expect(query.output.contains("0000-12-30T00:00:00.000Z"))
+        let zoned = try CommandRun("get", store.path, "Note/p1", "--time-zone", "+02:00").output
+        #expect(zoned.contains("0000-12-30T02:00:00.000+02:00"), "\(zoned)")
+        let condition = "createdAt == \"0000-12-30T00:00:00Z\""
+        let found = try CommandRun(
+            "query", store.path, "--entity", "Note", "--where", condition, "--columns", "title", "--csv")
+        #expect(found.output.split(separator: "\r\n").count == 2, "\(found.errors)")
+        let change = try CommandRun(
+            "set", store.path, "--entity", "Note", "--where", "TRUEPREDICATE", "createdAt=0000-01-01T00:00:00Z",
+            "--dry-run")
+        #expect(change.output.contains("0000-01-01T00:00:00.000Z"), "\(change.errors)")
+    }
+
     /// A quarter of a second past noon on 1 March, and the hour that is skipped or repeated in Berlin.
     @Test(arguments: [
         (730_987_200.25, "Europe/Berlin", "2024-03-01T13:00:00.250+01:00"),

@@ -130,11 +130,56 @@ final class RunningServer {
 
     /// Begins to get a page.
     func begin(_ page: String) throws -> Connection {
+        try begin(text: "GET \(root)\(page) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\r\n")
+    }
+
+    /// Begins to send a request.
+    func begin(text: String) throws -> Connection {
         let file = FileHandle(fileDescriptor: try connection(), closeOnDealloc: true)
-        let lines = "GET \(root)\(page) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\r\n"
-        try file.write(contentsOf: Data(lines.utf8))
+        try file.write(contentsOf: Data(text.utf8))
         return Connection(file)
     }
+
+    /// Sends bytes, and reads until the connection is closed; nil if this takes more than a number of seconds.
+    ///
+    /// - Parameter ends: Whether the server is told that nothing follows.
+    func exchange(_ request: Data, seconds: Int, ends: Bool = false) throws -> String? {
+        let handle = try connection()
+        defer { close(handle) }
+        var limit = timeval(tv_sec: seconds, tv_usec: 0)
+        setsockopt(handle, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(handle, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        // The server may close the connection before it has read everything.
+        request.withUnsafeBytes { bytes in
+            var sent = 0
+            while sent < bytes.count {
+                let count = Foundation.send(handle, bytes.baseAddress! + sent, bytes.count - sent, Self.noSignal)
+                guard count > 0 else { break }
+                sent += count
+            }
+        }
+        if ends { shutdown(handle, Self.writing) }
+        var answer: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let count = recv(handle, &buffer, buffer.count, 0)
+            if count > 0 {
+                answer += buffer[..<count]
+            } else if count < 0, errno == EAGAIN {
+                return nil
+            } else {
+                return String(decoding: answer, as: UTF8.self)
+            }
+        }
+    }
+
+    #if canImport(Darwin)
+        private static let noSignal: Int32 = 0
+        private static let writing = SHUT_WR
+    #else
+        private static let noSignal = Int32(MSG_NOSIGNAL)
+        private static let writing = Int32(SHUT_WR)
+    #endif
 
     private func exchange(_ request: Data) throws -> Data {
         let handle = try connection()

@@ -123,6 +123,20 @@ import Testing
         }
     }
 
+    @Test func `text is found in all values, also in changes that are not saved`() throws {
+        let server = try RunningServer(store.path, "--writable", "--no-backup")
+        #expect(try server.get("").body.contains("<form role=\"search\" action=\"find\">"))
+        let found = try server.get("find?text=GARDEN").body
+        #expect(found.contains("<a href=\"object?id=Note/p2\"") && found.contains("<mark>Garden</mark>"))
+        #expect(found.contains("1 object with “GARDEN”") && found.contains("value=\"GARDEN\""))
+        #expect(try server.get("find?text=nowhere").body.contains("0 objects with"))
+        #expect(try server.get("find?text=").body.contains("Enter the text to find."))
+        let change = ["id": "Note/p2", "key": "title", "value": "unsaved <b>", "kind": "text"]
+        #expect(try server.post("set", change).status == 303)
+        let unsaved = try server.get("find?text=saved%20%3Cb%3E").body
+        #expect(unsaved.contains("un<mark>saved &lt;b&gt;</mark>") && !unsaved.contains("<b>"))
+    }
+
     // MARK: - Paging
 
     @Test(arguments: ["", "&order=descending", "&sort=title", "&sort=title&order=descending", "&sort=author.name"])
@@ -215,6 +229,32 @@ import Testing
         #expect(try set("rank", "5").status == 303)
         let (status, errors) = try server.end()
         #expect(status == 1 && errors.contains("The changes of 1 object were not saved"), "\(errors)")
+    }
+
+    @Test func `a rejected change leaves the page, the field and what can be redone`() throws {
+        let accounts = try AccountsStore()
+        let server = try RunningServer(accounts.path, "--writable", "--no-backup")
+        let set = { (key: String, value: String) in
+            try server.post("set", ["id": "Account/p1", "key": key, "value": value, "return": "object?id=Account/p1"])
+        }
+        #expect(try set("name", "\"Grace\"").status == 303)
+        #expect(try server.post("undo", [:]).status == 303)
+        // The name is required.
+        let wrong = try set("name", "null")
+        #expect(wrong.status == 400)
+        // The first content of the page is the error, with a link to its field, at which it stands again.
+        let banner = try #require(wrong.body.firstRange(of: "role=\"alert\""))
+        let heading = try #require(wrong.body.firstRange(of: "<article>"))
+        #expect(banner.lowerBound < heading.lowerBound && wrong.body.contains("href=\"#field-name\""))
+        #expect(wrong.body.contains("id=\"field-name\" aria-invalid=\"true\" aria-describedby=\"mistake\" autofocus"))
+        let kept = try set("ratio", "much").body
+        #expect(kept.contains("value=\"much\""))
+        // What was rejected cannot be redone, and what was undone can.
+        #expect(try server.post("redo", [:]).status == 303)
+        #expect(try server.get("object?id=Account/p1").body.contains("value=\"Grace\""))
+        #expect(try server.get("").body.contains("<button disabled>Redo</button>"))
+        // A form returns to its field.
+        #expect(try server.get("object?id=Account/p1").body.contains("value=\"object?id=Account/p1#field-ratio\""))
     }
 
     @Test func `a change of another site, or without an origin, is refused`() throws {

@@ -4,6 +4,8 @@ import GRDB
 import NotesModel
 import Testing
 
+@testable import CoralCommand
+
 /// `coral serve` with work that takes long, large tables, damaged stores, and values of all types.
 @Suite struct ServedWorkTests {
     /// A store with so many notes of one author that a condition on all pairs takes hours.
@@ -30,15 +32,21 @@ import Testing
 
     #if !CORAL_PUBLIC_API
 
-        @Test(.timeLimit(.minutes(20))) func `slow work is shown, and cancelled by its link`() throws {
+        @Test(.timeLimit(.minutes(20))) func `slow work is shown, and cancelled by its button`() throws {
             let store = try largeStore()
             let server = try RunningServer(store.path)
             let connection = try server.begin(slow)
-            let text = try connection.read(until: "Cancel</a>")
+            let text = try connection.read(until: "Cancel</button>")
             // The page has its form and a progress indicator.
             #expect(text.contains("id=\"where\"") && text.contains("<progress") && !text.contains("class=\"done\""))
-            let link = try #require(text.firstMatch(of: /href="(cancel\?[^"]*)"/)?.1)
-            let answer = try server.get(String(link).replacingOccurrences(of: "&amp;", with: "&"))
+            let fields = text.matches(of: /type="hidden" name="([a-z]+)" value="([^"]*)"/).map {
+                (String($0.1), String($0.2).replacingOccurrences(of: "&amp;", with: "&"))
+            }
+            let form = Dictionary(fields) { $1 }
+            // Nothing is changed by following a link.
+            let link = FormFields.address("cancel", [("work", form["work"])])
+            #expect(try server.get(link).status == 404)
+            let answer = try server.post("cancel", form)
             #expect(answer.status == 303)
             let place = try #require(answer.headers["location"]?.dropFirst(server.root.count))
             let cancelled = try server.get(String(place)).body
@@ -53,7 +61,7 @@ import Testing
             let store = try largeStore()
             let server = try RunningServer(store.path)
             let connection = try server.begin(slow)
-            _ = try connection.read(until: "Cancel</a>")
+            _ = try connection.read(until: "Cancel</button>")
             try connection.close()
             // This request waits until the earlier work has ended.
             #expect(try server.get("table?entity=Note").body.contains("more than 10,000 objects"))

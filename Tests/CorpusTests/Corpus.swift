@@ -12,6 +12,8 @@ enum Corpus {
     /// A damaged store.
     static let damaged: URL? = files { $0.lastPathComponent == "db_corrupted.sqlite" }.first
 
+    static func files(named name: String) -> [URL] { files { $0.lastPathComponent == name } }
+
     private static func files(_ isWanted: (URL) -> Bool) -> [URL] {
         let all = FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil)
         var found: [URL] = []

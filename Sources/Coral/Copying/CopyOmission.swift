@@ -16,6 +16,8 @@ public struct CopyOmission: Sendable, Hashable, CustomStringConvertible {
         /// The object is in another store without a counterpart in that of the copies; or it is unsaved, and the copies
         /// are in another context.
         public static let unreachable = Reason(rawValue: "unreachable")
+        /// The object is not in the subset; see `GraphSubset`.
+        public static let outside = Reason(rawValue: "outside")
         /// The file beside the store that holds the attribute's value does not exist.
         public static let missingFile = Reason(rawValue: "missingFile")
     }
@@ -40,6 +42,7 @@ public struct CopyOmission: Sendable, Hashable, CustomStringConvertible {
             case .exclusive: "is not copied, and a link would remove it from the original"
             case .untouched: "is not copied, and a link would change it"
             case .dangling: "does not exist"
+            case .outside: "is not in the subset"
             default: "has no counterpart where the copies are"
             }
         return "\(relationship) of \(original.uriRepresentation().absoluteString) refers to "

@@ -87,8 +87,9 @@ struct AssignmentPlan {
         return .toOne(key: relationship.name, objects.first)
     }
 
-    /// Applies the assignments to an object. Values that are equal already are not set.
+    /// Applies the assignments to an object, of any context of the store. Values that are equal already are not set.
     func apply(to object: NSManagedObject) {
+        let own = { (target: NSManagedObject) in object.managedObjectContext?.object(with: target.objectID) ?? target }
         for step in steps {
             switch step {
             case .attribute(let key, let schema, let value):
@@ -97,9 +98,10 @@ struct AssignmentPlan {
                 let old = GraphValue(object.value(forKeyPath: key), declaredAs: schema)
                 if old != GraphValue(value, declaredAs: schema) { object.setValue(value, forKeyPath: key) }
             case .toOne(let key, let target):
+                let target = target.map(own)
                 if object.value(forKey: key) as? NSManagedObject !== target { object.setValue(target, forKey: key) }
             case .toMany(let relationship, let operation, let targets):
-                apply(operation, targets, to: relationship, of: object)
+                apply(operation, targets.map(own), to: relationship, of: object)
             }
         }
     }

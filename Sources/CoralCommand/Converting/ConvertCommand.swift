@@ -54,17 +54,20 @@ struct ConvertCommand: ParsableCommand {
     @Flag(name: .long, help: "Print JSON.")
     var json = false
 
+    @OptionGroup var proof: ProofOption
+
     @OptionGroup var quiet: QuietOption
 
     @OptionGroup var source: ModelSource
 
-    func run() throws {
+    func run() throws { try proof.prove(store, body: convert) }
+
+    private func convert() throws {
         let open = try OpenStore(path: store, model: source)
         try Confirmation.requireFree(output, for: .store, reading: [open.url, source.url], isForced: force)
         if let code { try Confirmation.requireFree(code, reading: [open.url, source.url], isForced: force) }
         try StandardOutput.requireOpen()
-        let schema = PlainSchema(open.model, style: style, keys: keys)
-        let result = try write(open, schema)
+        let result = try write(open, PlainSchema(open.model, style: style, keys: keys))
         try show(result)
         if result.lost.count > 0 || result.different.count > 0 { throw CommandStatus.findings.exitCode }
     }
@@ -97,7 +100,7 @@ struct ConvertCommand: ParsableCommand {
         result.lost.add(dangling?.danglingReferences.map { "\($0)" } ?? [], of: dangling?.danglingCount ?? 0)
         // Replacing an existing file has been confirmed before; a file that has been created since is not replaced.
         let isReplaced = force || FileStatus(partial.destination.path) != nil
-        let text = code == nil ? nil : codeText(schema, result.exceptions)
+        let text = code == nil ? nil : codeText(result.schema, result.exceptions)
         let source = try code.map { try CodeFile(path: $0, isReplaced: force || FileStatus($0) != nil) }
         try folder?.addFiles()
         do {
@@ -121,6 +124,11 @@ struct ConvertCommand: ParsableCommand {
     }
 
     private func show(_ result: PlainDatabase.Result) throws {
+        if !result.twoSided.isEmpty {
+            StandardError.report(
+                "Only one side of some objects is set in the store: \(result.twoSided.joined(separator: ", ")) and its inverse "
+                    + "have a column each.")
+        }
         StandardError.warn(result.lost.examples, of: result.lost.count)
         StandardError.warn(
             result.different.examples.map { "\($0) differs from the store." }, of: result.different.count)

@@ -23,6 +23,12 @@ enum Completion {
         return CompletionWord.words(Array(entity.propertiesByName.keys), after: "\(entity.name ?? "").")
     }
 
+    /// Objects: an entity, and the beginning of a key.
+    static let objects = CompletionKind.custom { words, _, prefix in
+        guard !prefix.contains("/") else { return [] }
+        return CompletionWord.words(model(in: words)?.entities.compactMap(\.name) ?? [], before: "/p")
+    }
+
     /// Key paths of the entity of `--entity`, for the last word on the command line: a predicate, or a list of keys.
     static let keyPaths = CompletionKind.custom { words, _, prefix in
         // Entities do not retain their model.

@@ -7,12 +7,14 @@ import Foundation
 /// characters that are special to a shell are offered, and the text that precedes them is quoted.
 package enum CompletionWord {
     /// The names that are safe to offer, sorted, each appended to the text that has been typed.
-    package static func words(_ names: [String], after typed: String = "") -> [String] {
+    ///
+    /// - Parameter ending: Text that follows each name, without characters that are special to a shell.
+    package static func words(_ names: [String], after typed: String = "", before ending: String = "") -> [String] {
         guard !typed.contains(where: \.isNewline) else { return [] }
         // A leading quote is part of the shell's syntax; the shell compares and inserts the text inside it.
         let isQuoted = typed.utf8.first == UInt8(ascii: "'") || typed.utf8.first == UInt8(ascii: "\"")
         let start = isQuoted ? String(typed.unicodeScalars.dropFirst()) : typed
-        return names.filter(isPlain).sorted().map { quoted(start + $0, for: CompletionShell.requesting) }
+        return names.filter(isPlain).sorted().map { quoted(start + $0 + ending, for: CompletionShell.requesting) }
     }
 
     /// Whether a name consists of letters, digits and underscores.

@@ -25,6 +25,33 @@ struct OutputFile: ParsableArguments {
     /// The path extension in lower case; empty if there is none.
     var fileExtension: String { url?.pathExtension.lowercased() ?? "" }
 
+    /// Endings of the names of documents.
+    private static let documentExtensions: Set<String> = [
+        "csv", "dot", "gv", "htm", "html", "json", "jsonl", "md", "mermaid", "mmd", "ndjson", "numbers", "ods", "pdf",
+        "plist",
+        "png", "sqlite", "svg", "tsv", "xls", "xlsx", "xml", "yaml", "yml",
+    ]
+
+    /// The document formats by the extensions of files.
+    static let graphFormats: [String: GraphFormat] = documentExtensions.reduce(into: [:]) { formats, name in
+        formats[name] = GraphFormat(fileExtension: name)
+    }
+
+    /// The format that the file's extension names.
+    ///
+    /// - Parameters:
+    ///   - formats: The formats by their extensions.
+    ///   - standard: The format of standard output, and of a file whose extension names no format.
+    /// Throws `CommandError` for the extension of a format that is not among them.
+    func format<Format>(of formats: [String: Format], else standard: Format) throws -> Format {
+        if let format = formats[fileExtension] { return format }
+        guard let output, Self.documentExtensions.contains(fileExtension) else { return standard }
+        throw CommandError(
+            "\(output) names a format that this command does not write. It writes "
+                + "\(formats.keys.sorted().map { ".\($0)" }.joined(separator: ", ")); --format chooses one for any name."
+        )
+    }
+
     /// Asks, before any work is done, whether an existing file may be replaced. The other methods replace it without
     /// asking.
     ///

@@ -14,20 +14,25 @@ struct ProofOption: ParsableArguments {
     /// Runs a command, and compares the hashes of the files before and after.
     ///
     /// Throws the command's error, and `CommandError` if a file was changed, created or removed.
-    func prove(_ store: String, _ body: () throws -> Void) throws {
+    func prove(_ stores: String..., body: () throws -> Void) throws { try prove(stores, body: body) }
+
+    func prove(_ stores: [String], body: () throws -> Void) throws {
         guard proof else { return try body() }
-        guard !ServerURLs.isOne(store) else {
+        guard !stores.contains(where: ServerURLs.isOne) else {
             throw CommandError("--proof compares the files of a store: a store in PostgreSQL has none.")
         }
-        let files = StoreFileHashes(store: URL(fileURLWithPath: store).withoutLinks)
-        let before = try files.hashes()
+        let files = stores.map { StoreFileHashes(store: URL(fileURLWithPath: $0).withoutLinks) }
+        let hashes = { try files.map { try $0.hashes() }.reduce(into: [:]) { $0.merge($1) { $1 } } }
+        let before = try hashes()
         StandardError.write(Self.text(before, "before"))
         // The proof covers commands that end with findings or an error, too.
         let result = Result { try body() }
-        let after = try files.hashes()
+        let after = try hashes()
         StandardError.write(Self.text(after, "after"))
         guard before == after else {
-            throw CommandError("The files of \(store) have changed while they were read, by this or another process.")
+            throw CommandError(
+                "The files of \(stores.joined(separator: ", ")) have changed while they were read, by this or another process."
+            )
         }
         StandardError.write("No file has changed.\n")
         try result.get()

@@ -5,7 +5,8 @@ enum Quantity {
         let units = ["bytes", "kB", "MB", "GB", "TB"]
         var value = Double(count)
         var unit = 0
-        while value >= 1000, unit < units.count - 1 {
+        // Compared as it is written, so that 999,960 bytes are 1.0 MB.
+        while unit == 0 ? value >= 1000 : (value * 10).rounded() >= 10_000, unit < units.count - 1 {
             value /= 1000
             unit += 1
         }

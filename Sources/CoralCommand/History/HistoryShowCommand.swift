@@ -40,6 +40,8 @@ struct HistoryShowCommand: ParsableCommand {
 
     @OptionGroup var file: OutputFile
 
+    @OptionGroup var proof: ProofOption
+
     @OptionGroup var quiet: QuietOption
 
     @OptionGroup var source: ModelSource
@@ -48,7 +50,9 @@ struct HistoryShowCommand: ParsableCommand {
         if json, html { throw ValidationError("Choose one of --json and --html.") }
     }
 
-    func run() throws {
+    func run() throws { try proof.prove(store, body: show) }
+
+    private func show() throws {
         let open = try OpenStore(path: store, model: source)
         var pages = HistoryPages(open.coordinator)
         if let since { pages.start = try since.start(in: open) }

@@ -49,7 +49,7 @@ struct ModelDiagramCommand: ParsableCommand {
         let diagram = ModelDiagram(
             model, entities: entity.isEmpty ? nil : Set(entity), showsAttributes: !brief)
         let text =
-            switch chosenFormat {
+            switch try chosenFormat() {
             case .svg: diagram.svg(title: URL(storeAt: path).deletingPathExtension().lastPathComponent)
             case .mermaid: diagram.mermaid()
             case .dot: diagram.dot()
@@ -60,12 +60,10 @@ struct ModelDiagramCommand: ParsableCommand {
         file.report("\(count.0), \(count.1)")
     }
 
-    private var chosenFormat: Format {
-        if let format { return format }
-        return switch file.fileExtension {
-        case "mmd", "mermaid", "md": .mermaid
-        case "dot", "gv": .dot
-        default: .svg
-        }
+    private func chosenFormat() throws -> Format {
+        try format
+            ?? file.format(
+                of: ["svg": .svg, "mmd": .mermaid, "mermaid": .mermaid, "md": .mermaid, "dot": .dot, "gv": .dot],
+                else: .svg)
     }
 }

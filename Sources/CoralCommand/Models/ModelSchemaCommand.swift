@@ -55,7 +55,7 @@ struct ModelSchemaCommand: ParsableCommand {
             let schema = try DocumentSchema(model, layout: layout.layout).data()
             return try file.write(String(decoding: schema, as: UTF8.self) + "\n")
         }
-        let chosen = format?.format ?? GraphFormat(fileExtension: file.fileExtension) ?? .json
+        let chosen = try format?.format ?? file.format(of: OutputFile.graphFormats, else: .json)
         try file.write(SampleDocument(model).data(as: chosen))
     }
 }

@@ -58,14 +58,21 @@ struct ModelSource: ParsableArguments {
     }
 
     #if !canImport(Darwin)
-        /// The model that is cached in a store.
+        /// The model that is cached in a store, otherwise one that is inferred from its tables.
         static func ownModel(in inspection: StoreInspection) throws -> NSManagedObjectModel {
-            guard let cached = inspection.cachedModel else {
-                throw CommandError(
-                    "\(inspection.url.storeName) does not contain its model, as stores of old systems do not: give it with "
-                        + "--model.")
-            }
-            return cached
+            if let model = try inspection.cachedModel ?? inspection.inferredModel() { return model }
+            throw CommandError(
+                "\(inspection.url.storeName) contains neither its model nor tables of entities: give the model with --model."
+            )
         }
     #endif
+
+    /// Whether a model was inferred from the tables of a store.
+    static func isInferred(_ model: NSManagedObjectModel) -> Bool {
+        #if canImport(Darwin)
+            return false
+        #else
+            return model.entities.contains { $0.userInfo?[StoreInspection.inferredKey] != nil }
+        #endif
+    }
 }

@@ -19,7 +19,8 @@ struct GetCommand: ParsableCommand {
     @Argument(help: "The store.", completion: Completion.stores)
     var store: String
 
-    @Argument(help: "The object: a URI, or an entity and a primary key such as Note/p3.")
+    @Argument(
+        help: "The object: a URI, or an entity and a primary key such as Note/p3.", completion: Completion.objects)
     var object: ObjectArgument
 
     @Option(name: .long, help: "Also show the objects that are at most this many relationships away.")

@@ -8,24 +8,21 @@ struct QueryAnswer {
     var escapesFormulas = false
     /// The time zone of dates; nil for UTC.
     var zone: TimeZone?
-    /// The maximum length of a cell in a table, in characters.
-    private static let cellLength = 60
+    /// The maximum width of a cell in a table, in cells of a terminal.
+    private static let cellWidth = 60
 
-    /// All objects as a table for a terminal.
-    func table(_ objects: [NSManagedObject]) -> String {
-        guard !objects.isEmpty else { return "No \(entity.name ?? "object") found.\n" }
-        let rows = objects.map { object in columns.map { $0.cell(of: object) } }
-        var table = TextTable(
-            columns.indices.map { index in
-                (columns[index].title, rows.allSatisfy { $0[index].isNumber } ? .trailing : .leading)
-            })
-        for row in rows { table.add(row.map { Self.cut($0.text(in: zone)) }) }
-        return table.text
+    /// The cells of a row in a table for a terminal.
+    func tableCells(_ row: [QueryCell]) -> [TableStream.Cell] {
+        row.map { cell in
+            let kind: TableStream.Cell.Kind = if case .object = cell { .name } else { cell.isNumber ? .number : .text }
+            return TableStream.Cell(text: Self.cut(cell.text(in: zone)), kind: kind)
+        }
     }
 
     /// Text on one line, truncated.
     static func cut(_ text: String) -> String {
-        let line = String(text.map { $0.isNewline ? "⏎" : $0 == "\t" ? " " : $0 })
-        return line.count > cellLength ? line.prefix(cellLength - 1) + "…" : line
+        // More characters than can be shown are not converted.
+        let line = String(text.prefix(cellWidth + 1).map { $0.isNewline ? "⏎" : $0 == "\t" ? " " : $0 })
+        return CellWidth.cut(line, to: cellWidth)
     }
 }

@@ -4,7 +4,7 @@ import Coral
 struct QueryColumn {
     /// The title of the column: the key path.
     let title: String
-    private let keys: [String]
+    let keys: [String]
 
     /// The relationships of the path, which are prefetched together.
     let prefetching: String?

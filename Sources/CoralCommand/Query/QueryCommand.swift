@@ -17,6 +17,9 @@ struct QueryCommand: ParsableCommand {
             --columns all attributes are shown, the destinations of to-one relationships, and the number of members of \
             to-many relationships.
 
+            Dates are written as ISO 8601, in the proleptic Gregorian calendar: Date.distantPast is \
+            0000-12-30T00:00:00.000Z. A date outside the years 0 to 9999 is @ and the seconds since 2001-01-01: @1e+15.
+
             A table truncates long values; CSV (RFC 4180) and JSON contain them completely. CSV joins several values \
             with "; ". A spreadsheet evaluates text that begins with =, +, - or @ as a formula: --csv-safe puts an \
             apostrophe before such text.
@@ -58,7 +61,9 @@ struct QueryCommand: ParsableCommand {
     @Option(name: .long, help: "The number of objects to skip at the beginning.")
     var offset = 0
 
-    @Option(name: .long, help: "The output format. Default: that of the file's extension, or a table.")
+    @Option(
+        name: .long,
+        help: "The output format. Default: that of the file's extension, or CSV for a file and a table otherwise.")
     var format: Format?
 
     @Flag(name: .long, help: "Print JSON, like --format json.")
@@ -81,7 +86,7 @@ struct QueryCommand: ParsableCommand {
     @OptionGroup var source: ModelSource
 
     func validate() throws {
-        if csvSafe, chosenFormat != .csv { throw ValidationError("--csv-safe requires --format csv.") }
+        if csvSafe, try chosenFormat() != .csv { throw ValidationError("--csv-safe requires --format csv.") }
         if let limit, limit < 0 { throw ValidationError("--limit must not be negative: \(limit).") }
         if offset < 0 { throw ValidationError("--offset must not be negative: \(offset).") }
         if json, csv { throw ValidationError("--json and --csv contradict each other.") }
@@ -96,12 +101,13 @@ struct QueryCommand: ParsableCommand {
         }
     }
 
-    func run() throws { try proof.prove(store, query) }
+    func run() throws { try proof.prove(store, body: query) }
 
     private func query() throws {
+        let format = try chosenFormat()
         let open = try OpenStore(path: store, model: source)
         try file.requireFree(reading: open.url, source.url)
-        guard let entity else { return try list(open) }
+        guard let entity else { return try list(open, as: format) }
         let description = try open.entity(named: entity)
         let columns =
             try self.columns.map { try QueryColumn.columns($0, of: description) }
@@ -116,47 +122,73 @@ struct QueryCommand: ParsableCommand {
         try open.context.performAndWait {
             var answer = QueryAnswer(entity: description, columns: columns, escapesFormulas: csvSafe)
             answer.zone = zone.zone
+            let rows = { (progress: Progress, body: ([QueryCell]) throws -> Void) in
+                try ObjectStream(of: request, isSorted: sort != nil, in: open.context)
+                    .forEachRow(columns, in: open.store, progress, body)
+            }
             let count: Int
-            if chosenFormat == .table {
-                // The width of a column depends on all objects.
-                var objects = try open.context.fetch(request)
-                if sort == nil { objects = StoredName.sorted(objects) }
-                try write(answer.table(objects))
-                count = objects.count
+            if format == .table, file.url == nil {
+                // A bar would be drawn over the table.
+                count =
+                    try Terminal.isConnected(.output)
+                    ? show(answer, rows, .discreteProgress(totalUnitCount: 0))
+                    : Work.run("Reading") { try show(answer, rows, $0) }
             } else {
-                count = try Work.run("Reading") { try writeDocument(answer, of: request, in: open.context, $0) }
+                count = try Work.run("Reading") { try write(answer, rows, as: format, $0) }
             }
             file.report(Quantity.count(count, "object"))
         }
     }
 
-    /// Writes CSV or JSON while the objects are read, in batches.
-    ///
-    /// - Returns: The number of objects.
-    private func writeDocument(
-        _ answer: QueryAnswer, of request: NSFetchRequest<NSManagedObject>, in context: NSManagedObjectContext,
-        _ progress: Progress
+    /// Passes the cells of each object to its argument, and returns the number of objects.
+    private typealias Rows = (Progress, ([QueryCell]) throws -> Void) throws -> Int
+
+    /// Shows a table while the objects are read, and returns their number.
+    private func show(_ answer: QueryAnswer, _ rows: Rows, _ progress: Progress) throws -> Int {
+        let pager = Pager()
+        var count = 0
+        do {
+            count = try writeTable(answer, rows, progress, pager.add)
+        } catch is Pager.Ended {}
+        try pager.finish()
+        return count
+    }
+
+    private func writeTable(
+        _ answer: QueryAnswer, _ rows: Rows, _ progress: Progress, _ write: @escaping (String) throws -> Void
     ) throws -> Int {
-        let batches = try ObjectBatches(of: request, isSorted: sort != nil, in: context)
-        progress.totalUnitCount = Int64(batches.count)
-        let output = ByteOutput(to: try file.sink())
-        var document = try QueryDocument(answer, as: chosenFormat, to: output)
-        for start in batches.starts {
-            if progress.isCancelled { throw CocoaError(.userCancelled) }
-            let objects = try batches.objects(from: start, in: context)
-            for object in objects { try document.write(object) }
-            progress.completedUnitCount += Int64(objects.count)
+        var table = TableStream(answer.columns.map(\.title), write: write)
+        let count = try rows(progress) { try table.add(answer.tableCells($0)) }
+        if count == 0 {
+            try write("No \(answer.entity.name ?? "object") found.\n")
+        } else {
+            try table.finish()
         }
-        try document.finish()
+        return count
+    }
+
+    /// Writes a document while the objects are read, and returns their number.
+    private func write(
+        _ answer: QueryAnswer, _ rows: Rows, as format: Format, _ progress: Progress
+    ) throws -> Int {
+        let output = ByteOutput(to: try file.sink())
+        let count: Int
+        if format == .table {
+            count = try writeTable(answer, rows, progress) { try output.write($0) }
+        } else {
+            var document = try QueryDocument(answer, as: format, to: output)
+            count = try rows(progress) { try document.write($0) }
+            try document.finish()
+        }
         try output.finish()
-        return batches.count
+        return count
     }
 
     /// Lists the entities that have objects.
-    private func list(_ open: OpenStore) throws {
+    private func list(_ open: OpenStore, as format: Format) throws {
         let counts = try EntityCounts(open).counts.filter { $0.count > 0 }
         let text: String
-        switch chosenFormat {
+        switch format {
         case .table:
             var table = TextTable([("Entity", .leading), ("Objects", .trailing)])
             for entity in counts { table.add([entity.name, "\(entity.count)"]) }
@@ -165,15 +197,20 @@ struct QueryCommand: ParsableCommand {
         case .csv: text = "entity,count\r\n" + counts.map { "\($0.name),\($0.count)\r\n" }.joined()
         case .json: text = try JSONOutput.text(of: counts)
         }
-        try write(text)
+        try write(text, as: format)
     }
 
-    private func write(_ text: String) throws {
-        try chosenFormat == .table && file.url == nil ? Pager.write(text) : file.write(text)
+    private func write(_ text: String, as format: Format) throws {
+        try format == .table && file.url == nil ? Pager.write(text) : file.write(text)
     }
 
-    private var chosenFormat: Format {
-        json ? .json : csv ? .csv : format ?? Format(rawValue: file.fileExtension) ?? .table
+    /// The format of the options.
+    private var requestedFormat: Format? { json ? .json : csv ? .csv : format }
+
+    /// The requested format, otherwise that of the file's extension. A file contains the whole values.
+    private func chosenFormat() throws -> Format {
+        try requestedFormat
+            ?? file.format(of: ["csv": .csv, "json": .json], else: file.url == nil ? .table : .csv)
     }
 }
 

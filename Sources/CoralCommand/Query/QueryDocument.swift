@@ -23,10 +23,12 @@ struct QueryDocument {
     }
 
     /// Writes an object: a line of CSV, or an object of JSON, whose keys are the titles of the columns.
-    mutating func write(_ object: NSManagedObject) throws {
-        guard json == nil else { return try writeJSON(object) }
-        let fields = answer.columns.map { column in
-            let cell = column.cell(of: object)
+    mutating func write(_ object: NSManagedObject) throws { try write(answer.columns.map { $0.cell(of: object) }) }
+
+    /// Writes the cells of an object.
+    mutating func write(_ row: [QueryCell]) throws {
+        guard json == nil else { return try writeJSON(row) }
+        let fields = row.map { cell in
             let text = cell.exactText(in: answer.zone)
             // A negative number is not a formula.
             return Self.field(answer.escapesFormulas && !cell.isNumber ? Self.unevaluated(text) : text)
@@ -34,13 +36,13 @@ struct QueryDocument {
         try output.write(fields.joined(separator: ",") + "\r\n")
     }
 
-    private mutating func writeJSON(_ object: NSManagedObject) throws {
+    private mutating func writeJSON(_ row: [QueryCell]) throws {
         guard var writer = json else { return }
         try writer.lineBreak()
         try writer.beginObject()
-        for (key, column) in zip(keys, answer.columns) {
+        for (key, cell) in zip(keys, row) {
             try writer.key(key)
-            try column.cell(of: object).write(to: &writer, in: answer.zone)
+            try cell.write(to: &writer, in: answer.zone)
         }
         try writer.endObject()
         json = writer
@@ -64,7 +66,7 @@ struct QueryDocument {
         return isFormula ? "'" + text : text
     }
 
-    private static func field(_ text: String) -> String {
+    static func field(_ text: String) -> String {
         let isPlain = !text.unicodeScalars.contains { "\",\r\n".unicodeScalars.contains($0) }
         // A literal search: a quote and a combining mark are one `Character`.
         return isPlain ? text : "\"" + text.replacingOccurrences(of: "\"", with: "\"\"", options: .literal) + "\""

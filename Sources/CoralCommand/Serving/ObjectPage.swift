@@ -5,12 +5,18 @@ import CoralTools
 struct ObjectPage {
     private let pages: SitePages
     private let object: NSManagedObject
-    /// The property that could not be changed, with the reason.
-    private let mistake: (property: String, sentence: String)?
+    private let mistake: Mistake?
     /// The number of members of a relationship that are shown.
     private static let memberLimit = 100
 
-    init(_ pages: SitePages, _ object: NSManagedObject, mistake: (property: String, sentence: String)? = nil) {
+    /// A property that could not be changed, with what was entered and the reason.
+    struct Mistake {
+        let property: String
+        let text: String
+        let sentence: String
+    }
+
+    init(_ pages: SitePages, _ object: NSManagedObject, mistake: Mistake? = nil) {
         self.pages = pages
         self.object = object
         self.mistake = mistake
@@ -29,7 +35,16 @@ struct ObjectPage {
             + (attributes + relationships).joined() + (try incoming()) + "</table></article>\n"
         return pages.frame.page(
             title: PageFrame.title(of: object) ?? name,
-            main: "<p class=\"sum\">\(PageFrame.link(to: entity))</p>\n\(card)", entity: entity)
+            main: banner + "<p class=\"sum\">\(PageFrame.link(to: entity))</p>\n\(card)", entity: entity)
+    }
+
+    /// The mistake at the top of the page, with a link to its field.
+    private var banner: String {
+        guard let mistake else { return "" }
+        let property = HTMLText.escaped(mistake.property)
+        return
+            "<div class=\"error\" role=\"alert\"><a href=\"#\(ValueEditor.anchor(of: mistake.property))\">\(property)</a> "
+            + "was not changed.\(PageFrame.sentence(mistake.sentence))</div>\n"
     }
 
     private func header(_ name: String) -> String { "<th scope=\"row\">\(HTMLText.breakable(name))</th>" }
@@ -52,7 +67,10 @@ struct ObjectPage {
         return "<tr\(value.isNull ? " class=\"nil\"" : "")>\(header(name))<td>\(cell)\(error(of: name))</td></tr>\n"
     }
 
-    private func editor(_ key: String) -> ValueEditor { ValueEditor(frame: pages.frame, object: name, key: key) }
+    private func editor(_ key: String) -> ValueEditor {
+        ValueEditor(
+            frame: pages.frame, object: name, key: key, mistake: mistake.flatMap { $0.property == key ? $0.text : nil })
+    }
 
     /// A field for each element of a composite value; nil if an element is composite itself.
     private func elements(of schema: GraphSchema.Attribute, _ value: GraphValue) -> String? {
@@ -84,7 +102,8 @@ struct ObjectPage {
 
     private func error(of property: String) -> String {
         guard let mistake, mistake.property == property else { return "" }
-        return PageFrame.error(mistake.sentence)
+        // The banner is announced.
+        return "<div class=\"error\" id=\"mistake\">\(PageFrame.sentence(mistake.sentence))</div>"
     }
 
     // MARK: - Relationships

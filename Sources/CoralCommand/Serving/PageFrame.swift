@@ -31,7 +31,9 @@ struct PageFrame {
     static let end = "\n</main>\n</body>\n</html>\n"
 
     /// A page up to its content.
-    func beginning(title: String, entity: String? = nil) -> String {
+    ///
+    /// - Parameter found: The text in the field that finds text.
+    func beginning(title: String, entity: String? = nil, found: String = "") -> String {
         let file = HTMLText.escaped(name)
         let heading = HTMLText.escaped(title)
         return """
@@ -49,12 +51,18 @@ struct PageFrame {
             <a class="skip" href="#main">To the content</a>
             <nav aria-label="Entities">
             <h1><a href="./">\(file)</a></h1>
-            \(counts.isEmpty ? "" : contents(marking: entity))
+            \(counts.isEmpty ? "" : search(found) + contents(marking: entity))
             </nav>
             <main id="main" tabindex="-1">
             \(bar)<h2>\(heading)</h2>
 
             """
+    }
+
+    /// The field that finds text in the whole store.
+    private func search(_ text: String) -> String {
+        "<form role=\"search\" action=\"find\"><input id=\"find\" type=\"search\" name=\"text\" placeholder=\"Find in all values\" "
+            + "aria-label=\"Find in all values\" value=\"\(HTMLText.escaped(text))\"></form>\n"
     }
 
     /// The total number of objects, the links to the other pages, and the entities.
@@ -103,10 +111,13 @@ struct PageFrame {
         "<input type=\"hidden\" name=\"\(name)\" value=\"\(HTMLText.escaped(value))\">"
     }
 
-    /// An error, which screen readers announce immediately. Line breaks are kept, because a caret marks the position.
+    /// An error, which screen readers announce immediately.
     static func error(_ sentence: String) -> String {
-        "<pre class=\"error\" role=\"alert\">\(HTMLText.escaped(sentence))</pre>"
+        "<div class=\"error\" role=\"alert\">\(Self.sentence(sentence))</div>"
     }
+
+    /// The sentence of an error. Line breaks are kept, because a caret marks the position.
+    static func sentence(_ text: String) -> String { "<pre>\(HTMLText.escaped(text))</pre>" }
 
     static func link(to entity: String) -> String {
         let address = HTMLText.escaped(FormFields.address("table", [("entity", entity)]))

@@ -1,4 +1,5 @@
 import Coral
+import CoralTools
 
 #if !canImport(Darwin) && !CORAL_PUBLIC_API
     import enum ManagedObjects.FetchInterruption
@@ -39,9 +40,12 @@ final class RequestWork: @unchecked Sendable {
     /// The beginning of the page, which does not depend on the result of slow statements; nil if it is not known yet.
     var head: String? { lock.withLock { beginning } }
 
-    /// The relative address that cancels the work, and leads to another page.
+    /// The button that cancels the work, and leads to another page.
     var cancellation: String {
-        FormFields.address("cancel", [("work", id), ("return", lock.withLock { addressAfterCancelling })])
+        let fields = [("work", id), ("return", lock.withLock { addressAfterCancelling })].map { name, value in
+            "<input type=\"hidden\" name=\"\(name)\" value=\"\(HTMLText.escaped(value))\">"
+        }
+        return "<form method=\"post\" action=\"cancel\">\(fields.joined())<button>Cancel</button></form> "
     }
 
     /// Sets the beginning of the page, and the address of the page that is shown instead if the work is cancelled.

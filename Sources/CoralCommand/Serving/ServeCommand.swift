@@ -1,7 +1,6 @@
 import ArgumentParser
 import Coral
 import CoralTools
-import FlyingFox
 
 /// `coral serve`: pages of a store for a browser on this machine.
 struct ServeCommand: ParsableCommand {
@@ -11,7 +10,7 @@ struct ServeCommand: ParsableCommand {
             The address is printed; it contains a secret and is valid until the command ends (ctrl-C). Only programs on \
             this machine can connect, and requests from other web sites are rejected.
 
-            There are tables of objects with predicates, sorting and a choice of columns, a card for each object with \
+            A field on every page finds text in all values. There are tables of objects with predicates, sorting and a choice of columns, a card for each object with \
             links in both directions, the diagram of the model, and the history of changes. A table can be written as \
             CSV or JSON, or as the coral query command that has the same result.
 

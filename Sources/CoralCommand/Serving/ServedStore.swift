@@ -120,27 +120,30 @@ final class ServedStore: @unchecked Sendable {
         Interruption.shared.cancels(progress)
     }
 
-    /// Changes a property of an object as one undo step. If the object is invalid then, the change is undone.
+    /// Changes a property of an object as one undo step, if the objects are valid then.
     ///
-    /// Throws `CommandError` for a value that the property cannot have, and the errors of validation.
+    /// Throws `CommandError` for a value that the property cannot have, and the errors of validation; then nothing is
+    /// changed, nor can be redone.
     static func change(_ assignment: Assignment, of object: NSManagedObject, zone: TimeZone?, in access: Access) throws
     {
         let plan = try AssignmentPlan([assignment], of: object.entity, in: access.open, zone: zone)
         let context = access.context
+        // A change that is undone would be on the stack of what can be redone: it is tried in a context of its own.
+        let trial = NSManagedObjectContext(concurrencyType: context.concurrencyType)
+        trial.parent = context
+        trial.undoManager = nil
+        try trial.performAndWait {
+            try plan.apply(to: trial.existingObject(with: object.objectID))
+            trial.processPendingChanges()
+            // A relationship also changes the objects at its other end.
+            for changed in trial.updatedObjects where changed.hasPersistentChangedValues {
+                try changed.validateForUpdate()
+            }
+        }
         context.undoManager?.beginUndoGrouping()
         plan.apply(to: object)
         context.processPendingChanges()
         context.undoManager?.endUndoGrouping()
-        do {
-            // A relationship also changes the objects at its other end.
-            for changed in context.updatedObjects where changed.hasPersistentChangedValues {
-                try changed.validateForUpdate()
-            }
-        } catch {
-            context.undo()
-            context.processPendingChanges()
-            throw error
-        }
     }
 
     /// Saves all changes after a backup; returns whether there were any.

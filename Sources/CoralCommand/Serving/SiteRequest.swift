@@ -35,14 +35,6 @@ struct SiteAnswer: Sendable {
     /// Whether the page contains a style sheet, such as that of a picture.
     var allowsInlineStyles = false
 
-    var phrase: String {
-        [
-            200: "OK", 303: "See Other", 400: "Bad Request", 403: "Forbidden", 404: "Not Found",
-            405: "Method Not Allowed",
-            413: "Content Too Large", 500: "Internal Server Error",
-        ][status] ?? "Error"
-    }
-
     static func page(_ html: String, status: Int = 200) -> SiteAnswer {
         SiteAnswer(status: status, body: Data(html.utf8))
     }
@@ -53,36 +45,11 @@ struct SiteAnswer: Sendable {
 
     static func redirection(to path: String) -> SiteAnswer { SiteAnswer(status: 303, location: path) }
 
+    static let tooLarge = refusal(
+        RequestCheck.Refusal.tooLarge.sentence, status: RequestCheck.Refusal.tooLarge.status)
+
     /// A refusal as plain text, which contains no data of the store.
     static func refusal(_ sentence: String, status: Int = 403) -> SiteAnswer {
         SiteAnswer(status: status, contentType: "text/plain", body: Data("\(sentence)\n".utf8))
-    }
-}
-
-/// The fields of a form, and addresses with fields.
-enum FormFields {
-    /// The fields of a body in the form `application/x-www-form-urlencoded`.
-    static func fields(of body: Data) -> [String: String] {
-        var fields: [String: String] = [:]
-        for part in String(decoding: body, as: UTF8.self).split(separator: "&") {
-            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
-                $0.replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? ""
-            }
-            if let name = pair.first { fields[name] = pair.count > 1 ? pair[1] : "" }
-        }
-        return fields
-    }
-
-    /// A relative address: `table?entity=Note&sort=title`. Fields without a value are omitted.
-    static func address(_ page: String, _ fields: [(String, String?)]) -> String {
-        let query = fields.compactMap { name, value in value.map { "\(name)=\(encoded($0))" } }
-        return query.isEmpty ? page : "\(page)?\(query.joined(separator: "&"))"
-    }
-
-    private static let plain = CharacterSet(
-        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
-
-    private static func encoded(_ text: String) -> String {
-        text.addingPercentEncoding(withAllowedCharacters: plain) ?? ""
     }
 }

@@ -35,8 +35,9 @@ enum SiteStyle {
               border-radius: 8px; padding: .35rem .8rem; cursor: pointer; }
             button:disabled { color: var(--faint); cursor: default; }
             pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: .3rem 0; font: .9em ui-monospace, monospace; }
-            pre.error { color: #c4302b; white-space: pre; overflow-x: auto; }
-            @media (prefers-color-scheme: dark) { pre.error { color: #ff8a80; } }
+            .error, .error a { color: #c4302b; }
+            .error pre { white-space: pre; overflow-x: auto; }
+            @media (prefers-color-scheme: dark) { .error, .error a { color: #ff8a80; } }
             .boxes { columns: 14rem; margin: .5rem 0; }
             .boxes label { display: block; color: inherit; }
             ul.words { position: absolute; top: 100%; left: 0; margin: .2rem 0; padding: .2rem; list-style: none;
@@ -56,6 +57,9 @@ enum SiteStyle {
             dl.elements dt { color: var(--faint); }
             dl.elements dd { margin: 0; }
             .mistake { color: #c4302b; align-self: center; }
+            nav input[type=search] { width: 100%; box-sizing: border-box; font: inherit; color: inherit; background: var(--card);
+              border: 1px solid var(--line); border-radius: 8px; padding: .35rem .6rem; margin: .3rem 0; }
+            .hit mark { background: var(--mark); color: inherit; border-radius: 3px; }
             .working { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: .8rem 1rem; }
             .working:has(+ .done) { display: none; }
             .seconds i { font-style: normal; color: var(--faint); }
@@ -126,7 +130,7 @@ enum SiteStyle {
         }
         addEventListener('keydown', event => {
           if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches('input, textarea, select')) return;
-          const field = document.getElementById('where');
+          const field = document.getElementById('where') ?? document.getElementById('find');
           if (event.key === '/' && field) { event.preventDefault(); return field.select(); }
           document.querySelector('[data-key="' + CSS.escape(event.key) + '"]')?.click();
         });

@@ -1,8 +1,12 @@
 import Coral
-import FlyingFox
-import FlyingSocks
+import NIOCore
+import NIOHTTP1
+import NIOPosix
 
 /// The HTTP server of a store's pages: on the loopback interface, for clients that have the address.
+///
+/// SwiftNIO reads the requests: its parser has limits for lines and headers, and reports a connection that is closed while
+/// its request is being answered.
 struct StoreServer {
     private let site: StoreSite
     private let port: UInt16
@@ -19,135 +23,53 @@ struct StoreServer {
         }.joined()
     }
 
+    /// In bytes: an address contains a predicate. Browsers send some 20 headers of less than 1 kB.
+    private static let limits = {
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        limits.maxHeaderFieldSize = 65536
+        limits.maxHeaderListSize = 131_072
+        limits.maxHeaderFieldCount = 100
+        return limits
+    }()
+
     /// Runs until the task is cancelled.
     ///
     /// Throws `CommandError` if the port is in use, and errors of sockets.
     ///
     /// - Parameter ready: Called with the address when connections are accepted.
-    func run(ready: @escaping @Sendable (String) throws -> Void) async throws {
-        // In seconds. The server ends requests that exceed the timeout, and queries may take long.
-        let server = try HTTPServer(address: .inet(ip4: "127.0.0.1", port: port), timeout: 3600, logger: .disabled)
-        await server.appendRoute("*", to: Gate(site: site, token: token))
-        let running = Task { try await server.run() }
-        try await withTaskCancellationHandler {
-            do {
-                try await server.waitUntilListening(timeout: 10)
-            } catch {
-                running.cancel()
-                // The error of the server itself, if it has ended.
-                if case .failure(let reason) = await running.result, !(reason is CancellationError) {
-                    throw CommandError("The port \(port) cannot be used: \(reason)")
+    func run(ready: (String) throws -> Void) async throws {
+        // The work of requests runs on other threads.
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        // A form contains the largest file as Base64, with escapes.
+        let gate = Gate(site: site, check: RequestCheck(token: token, formLimit: BinaryEditor.fileLimit * 2))
+        let waiting = WaitingConnections()
+        let bootstrap = ServerBootstrap(group: group)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    let limit = HeadLimit()
+                    try pipeline.addHandler(limit)
+                    try pipeline.configureHTTPServerPipeline(
+                        withPipeliningAssistance: true, withServerUpgrade: nil, withErrorHandling: true,
+                        withOutboundHeaderValidation: true, withEncoderConfiguration: .init(),
+                        withDecoderLimitConfiguration: Self.limits)
+                    try pipeline.addHandler(SiteConnection(gate, waiting: waiting, limit: limit))
                 }
-                throw error
             }
-            guard case .ip4(_, let port)? = await server.listeningAddress else {
-                throw CommandError("The server has no address.")
-            }
-            try ready("http://127.0.0.1:\(port)/\(token)/")
-            try await running.value
-        } onCancel: {
-            running.cancel()
-        }
-    }
-}
-
-/// Answers the requests that contain the token and come from no other site.
-struct Gate: HTTPHandler {
-    let site: StoreSite
-    let token: String
-
-    /// Headers of every response. Only styles, scripts and pictures of the address itself are loaded; pictures of values
-    /// are in data URLs.
-    private static let headers: [HTTPHeader: String] = [
-        HTTPHeader("Content-Security-Policy"):
-            "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; "
-            + "base-uri 'none'; frame-ancestors 'none'",
-        HTTPHeader("X-Content-Type-Options"): "nosniff",
-        HTTPHeader("Referrer-Policy"): "same-origin",
-        HTTPHeader("Cross-Origin-Opener-Policy"): "same-origin",
-        HTTPHeader("Cross-Origin-Resource-Policy"): "same-origin",
-        HTTPHeader("Cache-Control"): "no-store",
-    ]
-
-    func handleRequest(_ request: HTTPRequest) async throws -> HTTPResponse {
-        var answer = await self.answer(to: request)
-        // A method other than GET and POST, HEAD included, has been refused.
-        if answer.contentType.hasPrefix("text/") { answer.contentType += "; charset=utf-8" }
-        var headers = HTTPHeaders(Self.headers)
-        headers[.contentType] = answer.contentType
-        headers[.location] = answer.location
-        if answer.allowsInlineStyles {
-            headers[HTTPHeader("Content-Security-Policy")] = headers[HTTPHeader("Content-Security-Policy")]?
-                .replacingOccurrences(of: "style-src 'self'", with: "style-src 'self' 'unsafe-inline'")
-        }
-        for (name, value) in answer.headers { headers[HTTPHeader(name)] = value }
-        if let stream = answer.stream {
-            return HTTPResponse(
-                statusCode: HTTPStatusCode(answer.status, phrase: answer.phrase), headers: headers,
-                body: HTTPBodySequence(from: stream, suggestedBufferSize: 65536))
-        }
-        return HTTPResponse(
-            statusCode: HTTPStatusCode(answer.status, phrase: answer.phrase), headers: headers, body: answer.body)
-    }
-
-    private func answer(to request: HTTPRequest) async -> SiteAnswer {
-        // Another name would be that of a web site whose DNS entry was changed to this machine's address (DNS rebinding).
-        guard let host = request.headers[.host], ["127.0.0.1", "localhost"].contains(Self.name(of: host)) else {
-            return .refusal("The host of a request must be 127.0.0.1 or localhost.")
-        }
-        if let origin = request.headers[HTTPHeader("Origin")], origin != "http://\(host)" {
-            return .refusal("Requests from other web sites are rejected.")
-        }
-        // Browsers also send this header with requests without an origin. For a link of another site its value is cross-site.
-        if let site = request.headers[HTTPHeader("Sec-Fetch-Site")], !["same-origin", "none"].contains(site) {
-            return .refusal("Requests from other web sites are rejected.")
-        }
-        let parts = request.path.split(separator: "/", omittingEmptySubsequences: true).map(String.init)
-        guard let first = parts.first, Self.isEqual(first, token) else {
-            return .refusal("The address is not complete. Use the one that coral serve has printed.")
-        }
-        var fields = FormFields.fields(of: Data(request.target.query(percentEncoded: true).utf8))
-        let isChange = request.method == .POST
-        guard isChange || request.method == .GET else { return .refusal("The method is not supported.", status: 405) }
-        if isChange {
-            guard request.headers[HTTPHeader("Origin")] != nil else {
-                return .refusal("A change must come from a page of this address.")
-            }
-            guard let body = await Self.body(of: request) else {
-                return .refusal("The request is too large.", status: 413)
-            }
-            fields.merge(FormFields.fields(of: body)) { $1 }
-        }
-        // Relative links need the slash.
-        guard parts.count > 1 || request.target.path().hasSuffix("/") else { return .redirection(to: "/\(token)/") }
-        return await site.answer(
-            SiteRequest(
-                page: parts.dropFirst().joined(separator: "/"), fields: fields, isChange: isChange, root: "/\(token)/"))
-    }
-
-    private static func name(of host: String) -> Substring { host.prefix { $0 != ":" } }
-
-    /// Compares without stopping at the first difference, so that the duration does not depend on the token.
-    private static func isEqual(_ text: String, _ token: String) -> Bool {
-        let (text, token) = (Array(text.utf8), Array(token.utf8))
-        guard text.count == token.count else { return false }
-        return zip(text, token).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
-    }
-
-    /// The maximum length of a body, in bytes: enough for the largest file as Base64, with the escapes of a form.
-    private static let bodyLimit = BinaryEditor.fileLimit * 2
-
-    /// The body of a request; nil if it is too long.
-    private static func body(of request: HTTPRequest) async -> Data? {
-        var body = Data()
+        let channel: any Channel
         do {
-            for try await piece in request.bodySequence {
-                body += piece
-                if body.count > Self.bodyLimit { return nil }
-            }
+            channel = try await bootstrap.bind(host: "127.0.0.1", port: Int(port)).get()
         } catch {
-            return nil
+            throw CommandError("The port \(port) cannot be used: \(error)")
         }
-        return body
+        guard let number = channel.localAddress?.port else { throw CommandError("The server has no address.") }
+        try ready("http://127.0.0.1:\(number)/\(token)/")
+        try await withTaskCancellationHandler {
+            try await channel.closeFuture.get()
+        } onCancel: {
+            channel.close(promise: nil)
+        }
+        try await group.shutdownGracefully()
     }
 }

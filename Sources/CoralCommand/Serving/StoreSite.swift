@@ -21,7 +21,7 @@ struct StoreSite: Sendable {
         case "style.css": return .text(SiteStyle.sheet, as: "text/css")
         case "script.js": return .text(SiteStyle.script, as: "text/javascript")
         // Handled outside of the store's queue, on which the requests wait for each other.
-        case "cancel":
+        case "cancel" where request.isChange:
             request["work"].map(running.cancel)
             return .redirection(to: request.returnAddress)
         case "damage": return await damaged.page()
@@ -29,7 +29,18 @@ struct StoreSite: Sendable {
         }
         guard let store else { return await damaged.page() }
         let work = RequestWork()
-        guard request.page == "table", !request.isChange else { return await answer(request, store, work) }
+        // A change is completed, whether or not the browser waits for it.
+        if request.isChange { return await answer(request, store, work) }
+        return await withTaskCancellationHandler {
+            await ["table", "find"].contains(request.page)
+                ? streamed(request, store, work) : answer(request, store, work)
+        } onCancel: {
+            work.cancel()
+        }
+    }
+
+    /// A page that is sent in parts if it takes long.
+    private func streamed(_ request: SiteRequest, _ store: ServedStore, _ work: RequestWork) async -> SiteAnswer {
         running.add(work)
         Task {
             work.finish(await answer(request, store, work))
@@ -93,6 +104,7 @@ struct SitePages {
         case "table": return try TablePage(self).answer()
         case "table.csv": return try TablePage(self).document(.csv)
         case "table.json": return try TablePage(self).document(.json)
+        case "find": return try FindPage(self).answer()
         case "object": return .page(try ObjectPage(self, try object()).html())
         case "value": return try value()
         case "model": return diagram()
@@ -192,8 +204,9 @@ struct SitePages {
             do {
                 try ServedStore.change(assignment, of: object, zone: store.zone, in: access)
             } catch {
-                let page = try ObjectPage(self, object, mistake: (key, ErrorText.text(of: error))).html()
-                return .page(page, status: 400)
+                let mistake = ObjectPage.Mistake(
+                    property: key, text: request.fields["value"] ?? "", sentence: ErrorText.text(of: error))
+                return .page(try ObjectPage(self, object, mistake: mistake).html(), status: 400)
             }
         case "undo": access.context.undo()
         case "redo": access.context.redo()

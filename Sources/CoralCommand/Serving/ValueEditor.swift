@@ -8,9 +8,23 @@ struct ValueEditor {
     /// The name of the object, and the key path of the property.
     let object: String
     let key: String
+    /// What was entered and rejected; nil if the field has no mistake.
+    let mistake: String?
 
+    /// The name of the place of a property's field in its page.
+    static func anchor(of key: String) -> String { HTMLText.escaped("field-\(key)") }
+
+    /// A change returns to the place of its field, so that the page stays where it is.
     private var fields: String {
-        frame.hidden("id", object) + frame.hidden("key", key) + frame.hidden("return", frame.returnAddress)
+        let place = frame.returnAddress.prefix { $0 != "#" }
+        return frame.hidden("id", object) + frame.hidden("key", key)
+            + frame.hidden("return", "\(place)#field-\(key)")
+    }
+
+    /// The attributes of a field: its place, and the mistake, to which the browser moves.
+    private var place: String {
+        " id=\"\(Self.anchor(of: key))\""
+            + (mistake == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"mistake\" autofocus")
     }
 
     /// A field for the value of an attribute.
@@ -18,7 +32,8 @@ struct ValueEditor {
     /// - Parameter zone: The time zone of dates; nil for UTC.
     func html(of value: GraphValue, _ type: GraphValueType, in zone: TimeZone?) -> String {
         if type == .binaryData {
-            return BinaryEditor(fields: fields, key: key, frame: frame).html(isNull: value.isNull)
+            return BinaryEditor(fields: fields, place: place, key: key, frame: frame, mistake: mistake)
+                .html(isNull: value.isNull)
         }
         let text: String =
             switch value {
@@ -36,8 +51,9 @@ struct ValueEditor {
     func html(
         _ text: String, label: String, isNull: Bool, isText: Bool = false, attributes: String = ""
     ) -> String {
+        let text = mistake ?? text
         let value = HTMLText.escaped(text)
-        let label = "aria-label=\"\(HTMLText.escaped(label))\""
+        let label = "aria-label=\"\(HTMLText.escaped(label))\"\(place)"
         let isLong = text.count > 60 || text.contains(where: \.isNewline)
         // A browser omits the first line break in a text area.
         let input =
@@ -54,7 +70,7 @@ struct ValueEditor {
         let label = HTMLText.escaped("Value of \(key)")
         let none = text.isEmpty ? "<option selected value=\"null\"></option>" : ""
         return "<form class=\"edit\" method=\"post\" action=\"set\">\(fields)"
-            + "<select name=\"value\" aria-label=\"\(label)\">\(none)\(options)</select><button>Set</button></form>"
+            + "<select name=\"value\" aria-label=\"\(label)\"\(place)>\(none)\(options)</select><button>Set</button></form>"
     }
 
     private var removal: String {
@@ -89,8 +105,10 @@ struct BinaryEditor {
     static let fileLimit = 10_000_000
 
     let fields: String
+    let place: String
     let key: String
     let frame: PageFrame
+    let mistake: String?
 
     func html(isNull: Bool) -> String {
         let name = HTMLText.escaped(key)
@@ -99,10 +117,12 @@ struct BinaryEditor {
             ? ""
             : "<form class=\"edit\" method=\"post\" action=\"set\">\(fields)\(frame.hidden("value", "null"))"
                 + "<button aria-label=\"Remove the value of \(name)\">None</button></form>"
-        return "<details><summary>Change</summary>"
+        return "<details\(mistake == nil ? "" : " open")><summary>Change</summary>"
             + "<form class=\"edit\" method=\"post\" action=\"set\">\(fields)"
             + "<textarea name=\"value\" rows=\"2\" required spellcheck=\"false\" "
-            + "aria-label=\"Value of \(name), as Base64, or as hex: and digits\" placeholder=\"Base64, or hex:00ff\"></textarea>"
+            + "aria-label=\"Value of \(name), as Base64, or as hex: and digits\" placeholder=\"Base64, or hex:00ff\"\(place)>"
+            // Bytes that are too long are not sent back.
+            + "\(HTMLText.escaped(mistake.flatMap { $0.utf8.count > 10_000 ? nil : $0 } ?? ""))</textarea>"
             + "<input type=\"file\" data-limit=\"\(Self.fileLimit)\" aria-label=\"File for \(name)\">"
             + "<button>Set</button><span class=\"mistake\" role=\"alert\"></span></form>\(remove)</details>"
     }

@@ -1,8 +1,7 @@
 import Coral
 import CoralTools
 
-/// A page that is sent in parts while its work runs: its beginning, the elapsed seconds each half second, and the rest. That
-/// the browser has closed the connection is detected only when something is sent.
+/// A page that is sent in parts while its work runs: its beginning, the elapsed seconds each half second, and the rest.
 actor WaitingPage {
     private let work: RequestWork
     private let start = Date()
@@ -34,7 +33,7 @@ actor WaitingPage {
     private var beginning: String {
         "<div class=\"working\"><p role=\"status\">The store is being read. This column or condition may have no index.</p>"
             + "<progress aria-label=\"Reading\"></progress> "
-            + "<a href=\"\(HTMLText.escaped(work.cancellation))\">Cancel</a> "
+            + work.cancellation
             + "<span class=\"seconds\" aria-hidden=\"true\">\n"
     }
 

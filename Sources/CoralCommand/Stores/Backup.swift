@@ -22,10 +22,22 @@ struct BackupOption: ParsableArguments {
             try Work.run("Saving", noun: nil) { progress in
                 // A save that has been started is not cancelled.
                 if progress.isCancelled { throw CocoaError(.userCancelled) }
+                let notice = Self.noticeOfWaiting()
+                defer { notice.cancel() }
                 try work()
             }
         }
         try isNew ? save() : protecting(open, save)
+    }
+
+    /// Reports after two seconds that a save waits. A store that another process is writing to is waited for.
+    private static func noticeOfWaiting() -> DispatchWorkItem {
+        let notice = DispatchWorkItem {
+            StandardError.report(
+                "The save takes long. If another process writes to the store, the save waits for its end.")
+        }
+        DispatchQueue.global().asyncAfter(deadline: .now() + 2, execute: notice)
+        return notice
     }
 
     /// Makes a backup, runs work that changes a store, and reports the location of the backup. If the work fails,

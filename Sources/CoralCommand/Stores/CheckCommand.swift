@@ -46,7 +46,7 @@ struct CheckCommand: ParsableCommand {
 
     @OptionGroup var source: ModelSource
 
-    func run() throws { try proof.prove(store, check) }
+    func run() throws { try proof.prove(store, body: check) }
 
     private func check() throws {
         let url = try OpenStore.location(at: store)
@@ -174,10 +174,13 @@ private struct CheckReport: Encodable {
             return "No problems were found in \(store).\n" + (copy.map { "The copy is at \($0).\n" } ?? "")
         }
         var text = problems.map(\.text).joined()
-        text += "\(Quantity.count(problems.count, "problem"))"
-        let repairable = problems.count { $0.isRepairable }
+        let total = problems.reduce(0) { $0 + $1.count }
+        text += Quantity.count(total, "problem")
+        if problems.count > 1 { text += " of \(problems.count) kinds" }
+        let repairable = problems.reduce(0) { $0 + ($1.isRepairable ? $1.count : 0) }
         guard let copy, let left else {
-            return text + (repairable > 0 ? ", of which --repair repairs \(repairable) in a copy.\n" : ".\n")
+            return text
+                + (repairable > 0 ? ", of which --repair repairs \(Quantity.grouped(repairable)) in a copy.\n" : ".\n")
         }
         text += ".\nThe copy is at \(copy). "
         guard !left.isEmpty else { return text + "It has no problems.\n" }

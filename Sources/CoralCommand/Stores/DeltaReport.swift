@@ -15,7 +15,7 @@ enum DeltaReport {
     }
 
     private static func line(_ record: GraphRecord) -> String {
-        let values = record.attributes.filter { !$0.value.isNull }.prefix(6).map {
+        let values = record.attributes.filter { !$0.value.isNull }.map {
             "\($0.name) = \(ValueText.text($0.value))"
         }
         return "\(name(RecordSubject(entity: record.entity, id: record.id)))  \(values.joined(separator: ", "))"

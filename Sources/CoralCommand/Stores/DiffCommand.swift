@@ -70,6 +70,8 @@ struct DiffCommand: ParsableCommand {
     @Flag(name: .long, help: "Print the differences as a JSON document.")
     var json = false
 
+    @OptionGroup var proof: ProofOption
+
     @OptionGroup var quiet: QuietOption
 
     @OptionGroup var source: ModelSource
@@ -81,6 +83,14 @@ struct DiffCommand: ParsableCommand {
     }
 
     func run() throws {
+        let stores = [old, new].compactMap { $0 }.filter(\.isStore).compactMap { $0.url?.path }
+        if proof.proof, stores.isEmpty {
+            throw CommandError("--proof compares the files of stores: both sides are documents.")
+        }
+        try proof.prove(stores, body: diff)
+    }
+
+    private func diff() throws {
         let model = try chosenModel()
         var comparison = GraphComparison(model)
         comparison.naming = match.naming
@@ -122,7 +132,7 @@ struct DiffCommand: ParsableCommand {
 
     private func write(_ delta: GraphDelta) throws {
         if file.url != nil {
-            let format = GraphFormat(fileExtension: file.fileExtension) ?? .json
+            let format = try file.format(of: OutputFile.graphFormats, else: .json)
             try file.write(try delta.data(as: format))
             file.report(delta.summary)
         } else if json {

@@ -106,11 +106,11 @@ struct ExportCommand: ParsableCommand {
         }
     }
 
-    func run() throws { try proof.prove(store, export) }
+    func run() throws { try proof.prove(store, body: export) }
 
     private func export() throws {
         let open = try OpenStore(path: store, model: source)
-        let chosen = chosenFormat
+        let chosen = try chosenFormat()
         let request = try request(open)
         let layout = try chosenLayout(chosen)
         try file.requireFree(reading: open.url, source.url)
@@ -123,7 +123,7 @@ struct ExportCommand: ParsableCommand {
         exporter.missingFiles = missing.missingFiles
         exporter.plainDates = dates == .exact ? .exact : .milliseconds
         let result = try Work.run("Exporting") { [exporter] progress in
-            guard let sink else { return try writeWithFiles(open, with: exporter, progress) }
+            guard let sink else { return try writeWithFiles(open, as: chosen, with: exporter, progress) }
             return switch chosen {
             case .html: try writePage(open, request, to: sink, progress)
             case .graph: try write(open, request, with: exporter, to: sink, progress)
@@ -153,9 +153,9 @@ struct ExportCommand: ParsableCommand {
     }
 
     private func writeWithFiles(
-        _ open: OpenStore, with exporter: GraphExporter, _ progress: Progress
+        _ open: OpenStore, as format: ExportFormat, with exporter: GraphExporter, _ progress: Progress
     ) throws -> ExportResult {
-        guard let url = file.url, case .graph = chosenFormat else {
+        guard let url = file.url, case .graph = format else {
             throw CommandError("An HTML page has no external files: --files-from cannot be combined with it.")
         }
         return try exporter.exportStore(of: open.snapshot(), to: url, progress: progress)
@@ -176,8 +176,8 @@ struct ExportCommand: ParsableCommand {
     // MARK: - Options
 
     /// The requested format, otherwise the one of the file's extension.
-    private var chosenFormat: ExportFormat {
-        format ?? ExportFormat(fileExtension: file.fileExtension) ?? .graph(.json)
+    private func chosenFormat() throws -> ExportFormat {
+        try format ?? file.format(of: ExportFormat.extensions, else: .graph(.json))
     }
 
     private func chosenLayout(_ format: ExportFormat) throws -> DocumentLayout? {
@@ -219,15 +219,9 @@ enum ExportFormat: ExpressibleByArgument {
         }
     }
 
-    init?(fileExtension: String) {
-        if ["html", "htm"].contains(fileExtension) {
-            self = .html
-        } else if let format = GraphFormat(fileExtension: fileExtension) {
-            self = .graph(format)
-        } else {
-            return nil
-        }
-    }
+    /// The formats by the extensions of files.
+    static let extensions: [String: ExportFormat] = OutputFile.graphFormats.mapValues { .graph($0) }
+        .merging(["html": .html, "htm": .html]) { $1 }
 
     static var allValueStrings: [String] { GraphFormat.allCases.map(\.rawValue) + ["html"] }
     static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }

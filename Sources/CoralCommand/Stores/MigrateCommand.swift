@@ -101,12 +101,14 @@ struct MigrateCommand: ParsableCommand {
         }
         let migration = try chosenMigration(of: url)
         if sql { return try writeStatements(of: migration, forStoreAt: url) }
+        let start = Date()
         let result = try Work.run("Rehearsing", noun: nil) {
             try MigrationRehearsal(migration).run(onStoreAt: url, progress: $0)
         }
         warnOfUnfittingMappings(migration, result)
         let name = ServerURLs.shown(store)
-        var report = MigrationReport(result, store: name, to: migration.destination.name)
+        var report = MigrationReport(
+            result, store: name, to: migration.destination.name, rehearsalSeconds: Date().timeIntervalSince(start))
         if dryRun || !result.isPossible {
             try json ? JSONOutput.write(report) : StandardOutput.write(report.text)
             if let failure = result.failure {

@@ -74,10 +74,13 @@ struct MigrationReport: Encodable {
     var failure: String?
     /// How long the migration of the copy took, in seconds.
     var seconds: Double
+    /// How long the rehearsal took, including the copy and the search for findings, in seconds.
+    var rehearsalSeconds: Double
     var objectCount: Int
     var isMigrated = false
 
-    init(_ result: MigrationRehearsal.Result, store: String, to: String) {
+    init(_ result: MigrationRehearsal.Result, store: String, to: String, rehearsalSeconds: Double) {
+        self.rehearsalSeconds = (rehearsalSeconds * 1000).rounded() / 1000
         self.store = store
         self.to = to
         steps = result.steps.map(Step.init)
@@ -94,10 +97,18 @@ struct MigrationReport: Encodable {
         if failure == nil {
             let isExamined = !steps.contains { $0.kind == "mapping" }
             text += findings.isEmpty && isExamined ? "The migration loses nothing" : "The migration works"
-            text += "; on a copy it took \(seconds < 0.1 ? "less than 0.1" : "\((seconds * 10).rounded() / 10)") s.\n"
+            text += "; on a copy it took \(Self.text(ofSeconds: seconds))"
+            // Making and examining the copy may take longer than the migration.
+            text +=
+                rehearsalSeconds - seconds < 1
+                ? ".\n" : ", and the rehearsal \(Self.text(ofSeconds: rehearsalSeconds)).\n"
             if !isExamined { text += "What a mapping model removes or changes was not examined.\n" }
         }
         return text
+    }
+
+    private static func text(ofSeconds seconds: Double) -> String {
+        "\(seconds < 0.1 ? "less than 0.1" : "\((seconds * 10).rounded() / 10)") s"
     }
 
     /// The result of a migration, as a sentence.

@@ -85,14 +85,25 @@ struct OpenStore {
         // The companion files are beside the file, not beside a link to it.
         let url = url.withoutLinks
         self.url = url
+        let isInferred = ModelSource.isInferred(model)
+        if isInferred {
+            guard isReadOnly else {
+                throw CommandError(
+                    "\(url.storeName) does not contain its model, and one that is inferred from the tables does not suffice to "
+                        + "change it: give the model with --model.")
+            }
+            StandardError.report(
+                "\(url.storeName) does not contain its model: entities and properties were inferred from its tables. Give the model "
+                    + "with --model for its own names and types.")
+        }
         let model = model.keepingStoredArchives()
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         var options: [AnyHashable: Any] = [NSReadOnlyPersistentStoreOption: isReadOnly]
         let header = try header ?? StoreHeader(ofStoreAt: url)
         self.header = header
         options.merge(additional) { $1 }
-        // If the hashes have been removed from a store's metadata, the given model is accepted without a check.
-        if header.metadata[NSStoreModelVersionHashesKey] == nil {
+        // A model is accepted without a check if it was inferred, or if the hashes have been removed from the store's metadata.
+        if isInferred || header.metadata[NSStoreModelVersionHashesKey] == nil {
             options[NSIgnorePersistentStoreVersioningOption] = true
         }
         #if !canImport(Darwin)

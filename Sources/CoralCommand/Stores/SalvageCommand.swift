@@ -47,11 +47,15 @@ struct SalvageCommand: ParsableCommand {
     @Flag(name: .long, help: "Print JSON.")
     var json = false
 
+    @OptionGroup var proof: ProofOption
+
     @OptionGroup var quiet: QuietOption
 
     @OptionGroup var source: ModelSource
 
-    func run() throws {
+    func run() throws { try proof.prove(store, body: salvage) }
+
+    private func salvage() throws {
         #if canImport(Darwin) || CORAL_PUBLIC_API
             throw CommandError("On this system the pages of a store cannot be read.")
         #else

@@ -69,6 +69,8 @@ struct SubsetCommand: ParsableCommand {
     @Flag(name: .long, help: "Print JSON.")
     var json = false
 
+    @OptionGroup var proof: ProofOption
+
     @OptionGroup var quiet: QuietOption
 
     @OptionGroup var source: ModelSource
@@ -79,7 +81,9 @@ struct SubsetCommand: ParsableCommand {
         if output == "-" { throw ValidationError("A store is written to a file, not to standard output.") }
     }
 
-    func run() throws {
+    func run() throws { try proof.prove(store, body: writeSubset) }
+
+    private func writeSubset() throws {
         let open = try OpenStore(path: store, model: source)
         try open.context.performAndWait {
             let found = try condition.objects(of: entity, in: open)
@@ -90,7 +94,7 @@ struct SubsetCommand: ParsableCommand {
             }
             let subset = try chosenSubset()
             guard let output, !dryRun else {
-                return try show(try Work.run("Looking") { try subset.plan(roots, progress: $0) })
+                return try show(try Work.run("Looking") { try subset.plan(roots, progress: $0) }, open.model)
             }
             let url = URL(storeAt: output)
             if url.isOfServer {
@@ -104,7 +108,8 @@ struct SubsetCommand: ParsableCommand {
             let occupant: StoreCreation.Occupant = force || FileStatus(url.path) != nil ? .file : .nothing
             do {
                 try show(
-                    try Work.run("Writing") { try subset.write(roots, to: url, replacing: occupant, progress: $0) })
+                    try Work.run("Writing") { try subset.write(roots, to: url, replacing: occupant, progress: $0) },
+                    open.model)
             } catch {
                 throw RedactOption.explained(error, by: redact)
             }
@@ -129,14 +134,35 @@ struct SubsetCommand: ParsableCommand {
         return subset
     }
 
-    private func show(_ plan: CopyPlan) throws {
+    private func show(_ plan: CopyPlan, _ model: NSManagedObjectModel) throws {
         StandardError.warn(plan.omissions.map { StoredName.shortened($0.description) }, of: plan.omissionCount)
+        let readable = redact.isEmpty ? [] : readableAttributes(of: plan, model)
+        for (entity, names) in readable {
+            StandardError.report("Not redacted in \(entity): \(names.joined(separator: ", "))")
+        }
         if json {
-            let report = SubsetReport(isWritten: !dryRun, objects: plan.counts, omissionCount: plan.omissionCount)
+            let report = SubsetReport(
+                isWritten: !dryRun, objects: plan.counts, omissionCount: plan.omissionCount,
+                readable: readable.flatMap { entity, names in names.map { "\(entity).\($0)" } })
             return try dryRun ? JSONOutput.write(report) : JSONOutput.report(report)
         }
         try dryRun
             ? StandardOutput.write("Would write \(plan.summary)\n") : StandardOutput.report("Wrote \(plan.summary)\n")
+    }
+
+    /// The attributes that no --redact replaces, of the entities in a subset.
+    private func readableAttributes(
+        of plan: CopyPlan, _ model: NSManagedObjectModel
+    ) -> [(entity: String, names: [String])] {
+        let omitted = Set(exclude + redact.compactMap { $0.split(separator: "=").first.map(String.init) })
+        return plan.counts.keys.sorted().compactMap { entity in
+            guard let description = model.entitiesByName[entity] else { return nil }
+            let line = sequence(first: description, next: \.superentity).compactMap(\.name)
+            let names = description.attributesByName.filter { name, attribute in
+                !attribute.isTransient && !line.contains { omitted.contains("\($0).\(name)") }
+            }.keys.sorted()
+            return names.isEmpty ? nil : (entity, names)
+        }
     }
 }
 
@@ -145,6 +171,8 @@ private struct SubsetReport: Encodable {
     var isWritten: Bool
     var objects: [String: Int]
     var omissionCount: Int
+    /// The attributes of these objects that were not redacted, if any was.
+    var readable: [String]
 }
 
 /// Parses `Customer.name=name`.

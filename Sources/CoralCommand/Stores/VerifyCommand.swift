@@ -25,11 +25,15 @@ struct VerifyCommand: ParsableCommand {
     @Flag(name: .long, help: "Print JSON.")
     var json = false
 
+    @OptionGroup var proof: ProofOption
+
     @OptionGroup var quiet: QuietOption
 
     @OptionGroup var source: ModelSource
 
-    func run() throws {
+    func run() throws { try proof.prove(store, body: verify) }
+
+    private func verify() throws {
         let open = try OpenStore(path: store, model: source)
         // This also removes the files that a killed verification has left.
         let partial = try PartialFolder(

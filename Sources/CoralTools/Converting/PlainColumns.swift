@@ -15,7 +15,12 @@ struct PlainColumns {
         PlainTable(name: tables[root.name ?? ""] ?? "", entity: root, columns: columns, unique: uniqueness)
     }
 
-    init(of root: NSEntityDescription, tables: [String: String], _ style: PlainStyle) {
+    /// - Parameter twoSided: To-one relationships that have a column in addition to that of their inverse. These columns are
+    ///   the last, so that the others keep their names.
+    init(
+        of root: NSEntityDescription, tables: [String: String], _ style: PlainStyle,
+        twoSided: [NSRelationshipDescription]
+    ) {
         self.root = root
         self.tables = tables
         self.style = style
@@ -31,8 +36,12 @@ struct PlainColumns {
         }
         for entity in hierarchy {
             addAttributes(of: entity)
-            addReferences(of: entity)
+            for relationship in PlainSchema.ownRelationships(of: entity) where PlainSchema.hasColumn(relationship) {
+                addReference(relationship, isRequired: !relationship.isOptional && entity === root)
+            }
         }
+        for relationship in hierarchy.flatMap(PlainSchema.ownRelationships)
+        where twoSided.contains(where: { $0 === relationship }) { addReference(relationship, isRequired: false) }
     }
 
     private static func names(of entity: NSEntityDescription) -> Set<String> {
@@ -54,23 +63,21 @@ struct PlainColumns {
         }
     }
 
-    private mutating func addReferences(of entity: NSEntityDescription) {
-        for relationship in PlainSchema.ownRelationships(of: entity) where PlainSchema.hasColumn(relationship) {
-            guard let destination = relationship.destinationEntity,
-                let target = tables[PlainSchema.root(of: destination).name ?? ""]
-            else { continue }
-            let inverse = PlainSchema.inverse(relationship)
+    private mutating func addReference(_ relationship: NSRelationshipDescription, isRequired: Bool) {
+        guard let destination = relationship.destinationEntity,
+            let target = tables[PlainSchema.root(of: destination).name ?? ""]
+        else { return }
+        let inverse = PlainSchema.inverse(relationship)
+        columns.append(
+            PlainTable.Column(
+                name: names.choose(style.name(relationship.name, "id")), content: .reference(relationship),
+                entities: Self.names(of: relationship.entity), target: (target, Self.action(of: inverse)),
+                isRequired: isRequired))
+        if let inverse, inverse.isToMany, inverse.isOrdered {
             columns.append(
                 PlainTable.Column(
-                    name: names.choose(style.name(relationship.name, "id")), content: .reference(relationship),
-                    entities: Self.names(of: entity), target: (target, Self.action(of: inverse)),
-                    isRequired: !relationship.isOptional && entity === root))
-            if let inverse, inverse.isToMany, inverse.isOrdered {
-                columns.append(
-                    PlainTable.Column(
-                        name: names.choose(style.name(relationship.name, "position")), content: .position(relationship),
-                        entities: Self.names(of: entity)))
-            }
+                    name: names.choose(style.name(relationship.name, "position")), content: .position(relationship),
+                    entities: Self.names(of: relationship.entity)))
         }
     }
 

@@ -5,7 +5,7 @@ import ModelFiles
 
 /// Writes the objects of a store into a plain database, record by record: memory does not grow with their number.
 package struct PlainDatabase {
-    let schema: PlainSchema
+    private(set) var schema: PlainSchema
     /// The UUID of the store, from which UUIDs of objects are computed.
     let storeUUID: String
     /// The folder of binary values; nil writes them into the rows.
@@ -19,8 +19,12 @@ package struct PlainDatabase {
 
     /// What was written.
     package struct Result {
+        /// The tables, with a column for both sides of relationships whose sides contradict each other in the store.
+        package var schema: PlainSchema
         /// The parts of the schema that were omitted because the store does not satisfy them.
         package var exceptions = PlainExceptions()
+        /// One-to-one relationships whose sides contradict each other in the store, as `Entity.name`.
+        package var twoSided: [String] = []
         /// The numbers of rows, by table.
         package var counts: [String: Int] = [:]
         /// What the database does not contain, as sentences: values whose files are missing, references to objects that do not
@@ -39,26 +43,44 @@ package struct PlainDatabase {
     /// Throws `ConversionError`, errors of the database and the file system, and `CocoaError.userCancelled`. The progress
     /// counts each object twice.
     package func write(_ records: Records, to destination: URL, progress: Progress) throws -> Result {
-        var result = Result()
+        var result = Result(schema: schema)
         var count: Int64 = 0
-        func pass(_ body: @escaping ([GraphRecord]) throws -> Void) throws {
-            let batches = RecordBatches(progress, body)
-            try records { try batches.add($0) }
-            try batches.finish()
-        }
-        try pass { batch in
+        var sides = PlainSides(schema)
+        try pass(records, progress) { batch in
             count += Int64(batch.count)
-            for record in batch { survey(record, &result.exceptions) }
+            for record in batch {
+                survey(record, &result.exceptions)
+                sides.add(record)
+            }
         }
+        progress.totalUnitCount = count * 2
+        result.twoSided = sides.contradicting.map { "\($0.entity.name ?? "").\($0.name)" }
+        var plain = self
+        plain.schema = schema.adding(columnsFor: sides.contradicting)
+        result.schema = plain.schema
+        return try plain.write(records, to: destination, result, progress)
+    }
+
+    private func pass(
+        _ records: Records, _ progress: Progress, _ body: @escaping ([GraphRecord]) throws -> Void
+    ) throws {
+        let batches = RecordBatches(progress, body)
+        try records { try batches.add($0) }
+        try batches.finish()
+    }
+
+    private func write(
+        _ records: Records, to destination: URL, _ surveyed: Result, _ progress: Progress
+    ) throws -> Result {
+        var result = surveyed
         for (table, columns) in result.exceptions.nulls.sorted(by: { $0.key < $1.key }) {
             for column in columns.sorted() {
                 result.lost.add(
                     "\(table).\(column) has nulls in the store, so that the constraint NOT NULL was omitted.")
             }
         }
-        progress.totalUnitCount = count * 2
         var configuration = Configuration()
-        // Rows are written before those that they refer to. All references are checked at the end.
+        // Rows are result before those that they refer to. All references are checked at the end.
         configuration.foreignKeysEnabled = false
         // The database is moved to its location when it is complete and on disk.
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF") }
@@ -66,12 +88,12 @@ package struct PlainDatabase {
         try queue.write { database in
             for statement in schema.tableStatements(result.exceptions) { try database.execute(sql: statement) }
         }
-        try pass { batch in
+        try pass(records, progress) { batch in
             try queue.write { database in for record in batch { try insert(record, database, &result) } }
             progress.completedUnitCount += Int64(batch.count)
         }
         if !ordered.isEmpty || schema.joins.contains(where: { $0.inversePosition != nil }) {
-            try pass { batch in
+            try pass(records, progress) { batch in
                 try queue.write { database in for record in batch { try setPositions(of: record, database) } }
             }
         }
@@ -81,7 +103,7 @@ package struct PlainDatabase {
         }
         try queue.writeWithoutTransaction { try addUniqueIndexes(to: $0, &result) }
         let comparison = PlainComparison(self)
-        try pass { batch in
+        try pass(records, progress) { batch in
             try queue.read { database in
                 for record in batch { try comparison.compare(record, database, &result.different) }
             }
@@ -109,10 +131,8 @@ package struct PlainDatabase {
     private func insert(_ record: GraphRecord, _ database: Database, _ result: inout Result) throws {
         guard let table = schema.table(of: record.entity) else { return }
         let values = try table.columns.map { column in
-            if case .attribute(let path, _) = column.content, case .file(let file) = record.value(at: path),
-                file.isMissing
-            {
-                result.lost.add("The file of \(record.id).\(path.joined(separator: ".")) is missing.")
+            if case .attribute(let path, _) = column.content {
+                noteLoss(of: record.value(at: path), "\(record.id).\(path.joined(separator: "."))", &result)
             }
             return try value(of: column, in: record)
         }
@@ -122,6 +142,16 @@ package struct PlainDatabase {
             .execute(arguments: StatementArguments(values))
         result.counts[table.name, default: 0] += 1
         try insertPairs(of: record, database, &result)
+    }
+
+    /// Notes a value that is null in the database.
+    private func noteLoss(of value: GraphValue, _ place: String, _ result: inout Result) {
+        switch value {
+        case .file(let file) where file.isMissing: result.lost.add("The file of \(place) is missing.")
+        case .date where PlainValue.databaseValue(value).isNull:
+            result.lost.add("\(place) is \(TextValue.text(of: value) ?? ""), a date outside the years 0 to 9999.")
+        default: break
+        }
     }
 
     /// The value of a column. A position is null here: positions are written after all rows.

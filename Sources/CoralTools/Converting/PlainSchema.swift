@@ -9,15 +9,20 @@ package struct PlainSchema {
     private(set) var joins: [PlainJoin] = []
     /// The indexes of tables, by the names of all entities.
     private var indices: [String: Int] = [:]
+    private let model: NSManagedObjectModel
 
-    package init(_ model: NSManagedObjectModel, style: PlainStyle, keys: PlainKeys) {
+    /// - Parameter twoSided: The to-one relationships whose sides contradict each other in the store: both have a column.
+    package init(
+        _ model: NSManagedObjectModel, style: PlainStyle, keys: PlainKeys, twoSided: [NSRelationshipDescription] = []
+    ) {
+        self.model = model
         self.style = style
         self.keys = keys
         var names = NameChoice(taken: [], separator: style.separator)
         let roots = model.entities.filter { $0.superentity == nil }.sorted { ($0.name ?? "") < ($1.name ?? "") }
         var tableNames: [String: String] = [:]
         for root in roots { tableNames[root.name ?? ""] = names.choose(style.name(root.name ?? "")) }
-        tables = roots.map { PlainColumns(of: $0, tables: tableNames, style).table }
+        tables = roots.map { PlainColumns(of: $0, tables: tableNames, style, twoSided: twoSided).table }
         for (index, table) in tables.enumerated() {
             for entity in Self.hierarchy(of: table.entity) { indices[entity.name ?? ""] = index }
         }
@@ -41,6 +46,16 @@ package struct PlainSchema {
         }
     }
 
+    /// The schema with a column for both sides of some one-to-one relationships.
+    func adding(columnsFor twoSided: [NSRelationshipDescription]) -> PlainSchema {
+        twoSided.isEmpty ? self : PlainSchema(model, style: style, keys: keys, twoSided: twoSided)
+    }
+
+    /// The to-one relationships without a column, because their inverses have one.
+    var inverses: [NSRelationshipDescription] {
+        model.entities.flatMap(Self.ownRelationships).filter { !$0.isToMany && !Self.hasColumn($0) }
+    }
+
     /// The table of an entity, by its name.
     func table(of entity: String) -> PlainTable? { indices[entity].map { tables[$0] } }
 
@@ -56,7 +71,7 @@ package struct PlainSchema {
 
     /// The entity and its subentities, superentities first, in the order of their names. Recursive; the depth is that
     /// of the model.
-    static func hierarchy(of entity: NSEntityDescription) -> [NSEntityDescription] {
+    package static func hierarchy(of entity: NSEntityDescription) -> [NSEntityDescription] {
         [entity] + entity.subentities.sorted { ($0.name ?? "") < ($1.name ?? "") }.flatMap(hierarchy)
     }
 

@@ -15,7 +15,8 @@ enum PlainValue {
         }
     }
 
-    /// The value in a column. Dates are `2024-02-29 12:30:00.250`, in UTC, with all their digits.
+    /// The value in a column. Dates are `2024-02-29 12:30:00.250`, in UTC, with all their digits; a date without a year of four
+    /// digits is null, because no date function reads it.
     static func databaseValue(_ value: GraphValue) -> DatabaseValue {
         switch value {
         case .null, .composite, .file: .null
@@ -24,7 +25,9 @@ enum PlainValue {
         case .double(let value): value.databaseValue
         case .float(let value): Double(value).databaseValue
         case .date:
-            String((TextValue.text(of: value) ?? "").replacingOccurrences(of: "T", with: " ").dropLast()).databaseValue
+            TextValue.text(of: value).flatMap { text in
+                text.hasPrefix("@") ? nil : String(text.replacingOccurrences(of: "T", with: " ").dropLast())
+            }?.databaseValue ?? .null
         case .data(let value): value.databaseValue
         case .transformable(let value): value.archive?.databaseValue ?? .null
         case .decimal, .string, .uuid, .uri: TextValue.text(of: value)?.databaseValue ?? .null

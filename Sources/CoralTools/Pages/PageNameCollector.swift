@@ -13,14 +13,52 @@ package struct PageNameCollector: GraphWriter {
     private var best: (text: String, rank: Int)?
 
     /// The name of the attribute whose values are the display names of an entity's objects; nil if no attribute has text.
+    ///
+    /// It is the one that the key `coral.label` in the entity's user info names. Otherwise it is `title`, `name` or another of the
+    /// usual names; one that ends with such a word (`partnerName`); one that reads as a text (`text`, `messageBody`); any that is
+    /// not an identifier; or any.
     package static func nameAttribute(of entity: NSEntityDescription) -> String? {
+        if let named = entity.userInfo?["coral.label"] as? String,
+            entity.attributesByName[named]?.attributeType == .stringAttributeType
+        {
+            return named
+        }
         let texts = entity.attributesByName.filter { $0.value.attributeType == .stringAttributeType }.keys
         return texts.min { (rank(of: $0), $0) < (rank(of: $1), $1) }
     }
 
     private static func rank(of attribute: String) -> Int {
-        preferred.firstIndex(of: attribute) ?? preferred.count
+        // Inferred names are in lower case.
+        if let index = preferred.firstIndex(where: { $0.lowercased() == attribute.lowercased() }) { return index }
+        let kinds: [Set<String>] = [["name", "title"], texts, identifiers]
+        let word = lastWord(of: attribute)
+        return preferred.count + [0: 0, 1: 1, 2: 3][kinds.firstIndex { $0.contains(word) } ?? -1, default: 2]
     }
+
+    /// The last word of a name in lower case: `jid` of `fromJID`, `name` of `partnerName`.
+    private static func lastWord(of name: String) -> String {
+        let letters = Array(name.unicodeScalars)
+        var start = letters.count
+        while start > 0, letters[start - 1].properties.isUppercase { start -= 1 }
+        if start == letters.count {
+            while start > 0, !letters[start - 1].properties.isUppercase, letters[start - 1] != "_" { start -= 1 }
+            if start > 0, letters[start - 1].properties.isUppercase { start -= 1 }
+        }
+        var word = String.UnicodeScalarView()
+        word.append(contentsOf: letters[start...])
+        return String(word).lowercased()
+    }
+
+    /// Last words of the names of attributes with a text that people read.
+    private static let texts: Set<String> = [
+        "body", "comment", "content", "description", "message", "notes", "question", "summary", "text", "value",
+    ]
+
+    /// Last words of the names of attributes that identify or classify objects, and of those that only programs read.
+    private static let identifiers: Set<String> = [
+        "checksum", "guid", "hash", "id", "identifier", "jid", "language", "locale", "path", "state", "status", "token",
+        "type", "uid", "uri", "url", "uuid", "version", "zone",
+    ]
 
     /// A text as a name: on one line, truncated; nil if it consists of spaces.
     package static func name(_ text: String) -> String? {

@@ -44,8 +44,19 @@ public struct GraphSubset: Sendable {
         guard let model = objects.first?.managedObjectContext?.rootCoordinator?.managedObjectModel else {
             return CopyPlan()
         }
-        return try GraphCopier(rules: try chosenRules(model), batchSize: batchSize)
-            .plan(objects, into: SubsetContext(model: model, at: nil).context, progress: progress)
+        return Self.ofSubset(
+            try GraphCopier(rules: try chosenRules(model), batchSize: batchSize)
+                .plan(objects, into: SubsetContext(model: model, at: nil).context, progress: progress))
+    }
+
+    /// A plan whose omissions have the reasons of a subset: it is a new store, in which no object exists before.
+    private static func ofSubset(_ plan: CopyPlan) -> CopyPlan {
+        var plan = plan
+        for index in plan.omissions.indices
+        where [.exclusive, .untouched, .unreachable].contains(plan.omissions[index].reason) {
+            plan.omissions[index].reason = .outside
+        }
+        return plan
     }
 
     /// Creates an SQLite store with the objects and all that belongs to them, from one state of their store. The store
@@ -76,7 +87,7 @@ public struct GraphSubset: Sendable {
             let plan = try copier.withSession(objects, into: target.context, store: nil, progress: progress) {
                 session, _ in
                 _ = try session.runInBatches()
-                return session.plan
+                return Self.ofSubset(session.plan)
             }
             try target.close()
             return plan

@@ -2,8 +2,8 @@ import Foundation
 
 /// Dates as ISO 8601 in UTC, with full precision.
 ///
-/// `2024-02-29T12:30:00.000Z` has three fraction digits at least. Values without a calendar date (years outside 1 to
-/// 9999, -0.0, infinities, instants so close to 2001 that they need more than 12 digits) are written as `@` and the
+/// `2024-02-29T12:30:00.000Z` has three fraction digits at least. The calendar is the proleptic Gregorian one, as in ISO
+/// 8601: `Date.distantPast` is `0000-12-30T00:00:00.000Z`. Values without a calendar date (years outside 0 to 9999, -0.0, infinities, instants so close to 2001 that they need more than 12 digits) are written as `@` and the
 /// seconds since 2001-01-01 00:00:00 UTC: `@1e-300`.
 enum DateText {
     /// The maximum number of bytes of a date.
@@ -11,8 +11,8 @@ enum DateText {
 
     /// The days from 0000-03-01 to 2001-01-01 in the proleptic Gregorian calendar.
     private static let daysToReference: Int64 = 730_791
-    /// 0001-01-01 and 10000-01-01 as seconds since 2001.
-    private static let first: Int64 = -63_113_904_000
+    /// 0000-01-01 and 10000-01-01 as seconds since 2001.
+    private static let first: Int64 = -63_145_526_400
     private static let end: Int64 = 252_423_993_600
 
     // MARK: - Writing
@@ -168,7 +168,7 @@ enum DateText {
             text[13] == UInt8(ascii: ":"), text[16] == UInt8(ascii: ":"),
             let year = number(text, 0, 4), let month = number(text, 5, 2), let day = number(text, 8, 2),
             let hour = number(text, 11, 2), let minute = number(text, 14, 2), let second = number(text, 17, 2),
-            year >= 1, (1...12).contains(month), day >= 1, day <= length(ofMonth: month, year: year), hour < 24,
+            (1...12).contains(month), day >= 1, day <= length(ofMonth: month, year: year), hour < 24,
             minute < 60, second < 60
         else { return nil }
         var index = 19

@@ -1,0 +1,1 @@
+../../../Sources/CoralCommand/Serving/RequestCheck.swift

@@ -1,0 +1,130 @@
+import Coral
+
+/// Finds text in text: without regard to case and diacritics, as `CONTAINS[cd]` does, unless the case must match; as whole words;
+/// or by a regular expression.
+struct TextMatcher {
+    private enum Way {
+        case text
+        case expression(NSRegularExpression)
+    }
+
+    let text: String
+    private let way: Way
+    private let matchesCase: Bool
+    private let isWholeWord: Bool
+    /// The text as bytes if all are ASCII: they are then found without decoding the text that is searched.
+    private let needle: [UInt8]?
+    /// The distance by which the search advances after a byte at the end of the compared part.
+    private let shifts: [Int]
+
+    /// Throws `CommandError` for an empty text and for an expression that is invalid.
+    init(_ text: String, isExpression: Bool = false, matchesCase: Bool = false, isWholeWord: Bool = false) throws {
+        guard !text.isEmpty else { throw CommandError("The text to find is empty.") }
+        self.text = text
+        self.matchesCase = matchesCase
+        self.isWholeWord = isWholeWord
+        if isExpression {
+            let expression = isWholeWord ? "\\b(?:\(text))\\b" : text
+            do {
+                way = .expression(
+                    try NSRegularExpression(pattern: expression, options: matchesCase ? [] : .caseInsensitive))
+            } catch {
+                throw CommandError("\"\(text)\" is not a valid regular expression.")
+            }
+        } else {
+            way = .text
+        }
+        let bytes = text.utf8.map { matchesCase ? $0 : Self.lowercased($0) }
+        needle = isExpression || bytes.contains { $0 >= 0x80 } ? nil : bytes
+        var shifts = [Int](repeating: bytes.count, count: 256)
+        for (index, byte) in bytes.dropLast().enumerated() {
+            shifts[Int(byte)] = bytes.count - 1 - index
+            if !matchesCase { shifts[Int(Self.uppercased(byte))] = bytes.count - 1 - index }
+        }
+        self.shifts = shifts
+    }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 { (65...90).contains(byte) ? byte | 0x20 : byte }
+    private static func uppercased(_ byte: UInt8) -> UInt8 { (97...122).contains(byte) ? byte & 0xDF : byte }
+
+    /// Whether the text consists of some characters; true for an expression, which may match anything.
+    func consists(of characters: String) -> Bool {
+        if case .expression = way { return true }
+        return text.allSatisfy(characters.contains)
+    }
+
+    // MARK: - Searching
+
+    /// Whether UTF-8 may contain the text. If not, it does not; `range(in:)` decides.
+    func mayMatch(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let needle else { return true }
+        if contains(needle, bytes) { return true }
+        // Letters with diacritics are equal to those without, unless the case must match.
+        return !matchesCase && bytes.contains { $0 >= 0x80 }
+    }
+
+    /// Boyer, Moore and Horspool's search: most bytes are not looked at.
+    private func contains(_ needle: [UInt8], _ bytes: UnsafeRawBufferPointer) -> Bool {
+        var start = 0
+        while start + needle.count <= bytes.count {
+            var index = needle.count - 1
+            while index >= 0,
+                (matchesCase ? bytes[start + index] : Self.lowercased(bytes[start + index])) == needle[index]
+            {
+                index -= 1
+            }
+            if index < 0 { return true }
+            start += shifts[Int(bytes[start + needle.count - 1])]
+        }
+        return false
+    }
+
+    /// The first match; nil if there is none.
+    func range(in text: String) -> Range<String.Index>? {
+        switch way {
+        case .expression(let expression):
+            guard let match = expression.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)),
+                match.range.length > 0
+            else { return nil }
+            return Range(match.range, in: text)
+        case .text:
+            let options: String.CompareOptions = matchesCase ? .literal : [.caseInsensitive, .diacriticInsensitive]
+            var start = text.startIndex
+            while let found = text.range(of: self.text, options: options, range: start..<text.endIndex) {
+                if !isWholeWord || Self.isWord(found, in: text) { return found }
+                start = text.index(after: found.lowerBound)
+            }
+            return nil
+        }
+    }
+
+    private static func isWord(_ range: Range<String.Index>, in text: String) -> Bool {
+        let isLetter = { (character: Character) in character.isLetter || character.isNumber || character == "_" }
+        let startsInside = range.lowerBound > text.startIndex && isLetter(text[text.index(before: range.lowerBound)])
+        let endsInside = range.upperBound < text.endIndex && isLetter(text[range.upperBound])
+        return !startsInside && !endsInside
+    }
+}
+
+/// A part of a text around a match, on one line.
+struct Excerpt: Equatable {
+    let before: String
+    let match: String
+    let after: String
+    /// The number of characters on each side of the match.
+    private static let length = 40
+
+    init(_ text: String, _ range: Range<String.Index>) {
+        let start = text.index(range.lowerBound, offsetBy: -Self.length, limitedBy: text.startIndex) ?? text.startIndex
+        let end = text.index(range.upperBound, offsetBy: Self.length, limitedBy: text.endIndex) ?? text.endIndex
+        before = (start > text.startIndex ? "…" : "") + Self.line(text[start..<range.lowerBound])
+        match = Self.line(text[range].prefix(Self.length * 3))
+        after = Self.line(text[range.upperBound..<end]) + (end < text.endIndex ? "…" : "")
+    }
+
+    var text: String { before + match + after }
+
+    private static func line(_ text: Substring) -> String {
+        String(text.map { $0.isNewline || $0 == "\t" ? " " : $0 })
+    }
+}

@@ -1,0 +1,179 @@
+import Coral
+import CoralTools
+
+#if !canImport(Darwin) && !CORAL_PUBLIC_API
+    @_spi(Stores) import ManagedObjects
+#endif
+
+/// Searches all values of a store for text: attributes, elements of composite values, archived values, and binary values in rows
+/// and in files.
+///
+/// Entities whose values are columns of text are read as rows; the others as objects.
+struct TextSearch {
+    /// The values of one object in which the text was found.
+    struct Hit {
+        /// The short name of the object.
+        let name: String
+        /// The display name; nil without one.
+        let label: String?
+        /// The key path of each value, with the part around its first match.
+        let values: [(path: String, excerpt: Excerpt)]
+    }
+
+    let matcher: TextMatcher
+    /// Whether entities are read as rows where their values are columns. Rows do not have the unsaved changes of a context.
+    var readsRows = true
+
+    /// Searches the objects of entities, and passes each that has the text to a closure, in the order of the entities and the keys.
+    ///
+    /// Must be called on the context's queue. Throws `CocoaError.userCancelled` if the progress, which counts objects, is
+    /// cancelled. Memory does not grow with the number of objects.
+    func forEachHit(
+        in entities: [NSEntityDescription], of store: NSPersistentStore, _ context: NSManagedObjectContext,
+        _ progress: Progress, _ body: (Hit) throws -> Void
+    ) throws {
+        let concrete = Set(entities.flatMap(PlainSchema.hierarchy)).sorted { ($0.name ?? "") < ($1.name ?? "") }
+        for entity in concrete {
+            if readsRows, try searchRows(of: entity, store, context, progress, body) { continue }
+            let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+            request.includesSubentities = false
+            _ = try ObjectStream(of: request, isSorted: false, in: context).forEach(
+                Progress.discreteProgress(totalUnitCount: 0)
+            ) { object in
+                if progress.isCancelled { throw CocoaError(.userCancelled) }
+                progress.completedUnitCount += 1
+                if let hit = hit(object) { try body(hit) }
+            }
+        }
+    }
+
+    // MARK: - Objects
+
+    private func hit(_ object: NSManagedObject) -> Hit? {
+        var found: [(path: String, excerpt: Excerpt)] = []
+        for (name, attribute) in object.entity.attributesByName.sorted(by: { $0.key < $1.key }) {
+            search(GraphValue(object.value(forKey: name), declaredAs: GraphSchema.Attribute(attribute)), name, &found)
+        }
+        guard !found.isEmpty else { return nil }
+        return Hit(name: StoredName(object.objectID).text, label: PageFrame.title(of: object), values: found)
+    }
+
+    private func search(_ value: GraphValue, _ path: String, _ found: inout [(path: String, excerpt: Excerpt)]) {
+        switch value {
+        case .composite(let elements):
+            for element in elements { search(element.value, "\(path).\(element.name)", &found) }
+        case .transformable(let value):
+            if let readable = value.readable ?? value.archive.flatMap({ ReadableValue(archive: $0) }) {
+                search(readable, path, &found)
+            } else if let archive = value.archive {
+                search(archive, path, &found)
+            }
+        case .data(let data):
+            if let readable = ReadableValue(archive: data) {
+                search(readable, path, &found)
+            } else {
+                search(data, path, &found)
+            }
+        case .null, .file, .bool: break
+        default: if let text = TextValue.text(of: value) { search(text, path, &found) }
+        }
+    }
+
+    /// Recursive; the reader of archives limits the depth.
+    private func search(_ value: ReadableValue, _ path: String, _ found: inout [(path: String, excerpt: Excerpt)]) {
+        switch value {
+        case .value(let value): search(value, path, &found)
+        case .array(let values):
+            for (index, value) in values.enumerated() { search(value, "\(path)[\(index)]", &found) }
+        case .dictionary(let members): for member in members { search(member.value, "\(path).\(member.name)", &found) }
+        }
+    }
+
+    private func search(_ text: String, _ path: String, _ found: inout [(path: String, excerpt: Excerpt)]) {
+        if let range = matcher.range(in: text) { found.append((path, Excerpt(text, range))) }
+    }
+
+    /// Searches the readable parts of bytes. A few letters in a picture are chance.
+    private func search(_ data: Data, _ path: String, _ found: inout [(path: String, excerpt: Excerpt)]) {
+        guard data.withUnsafeBytes({ matcher.mayMatch($0) }) else { return }
+        for part in String(decoding: data, as: UTF8.self).split(whereSeparator: { !Self.isReadable($0) }) {
+            guard part.utf8.count >= Self.readableLength else { continue }
+            let text = String(part)
+            if let range = matcher.range(in: text) { return found.append((path, Excerpt(text, range))) }
+        }
+    }
+
+    /// The least number of bytes of a readable part.
+    private static let readableLength = 12
+
+    private static func isReadable(_ character: Character) -> Bool {
+        guard let scalar = character.unicodeScalars.first, scalar != "\u{FFFD}" else { return false }
+        return scalar.value >= 32 && !(0x7F...0x9F).contains(scalar.value) || character.isNewline || character == "\t"
+    }
+
+    // MARK: - Rows
+
+    #if canImport(Darwin) || CORAL_PUBLIC_API
+        private func searchRows(
+            of entity: NSEntityDescription, _ store: NSPersistentStore, _ context: NSManagedObjectContext,
+            _ progress: Progress, _ body: (Hit) throws -> Void
+        ) throws -> Bool { false }
+    #else
+        /// Searches the rows of an entity; false if some of its values are not plain columns.
+        private func searchRows(
+            of entity: NSEntityDescription, _ store: NSPersistentStore, _ context: NSManagedObjectContext,
+            _ progress: Progress, _ body: (Hit) throws -> Void
+        ) throws -> Bool {
+            let stored = entity.attributesByName.filter { !$0.value.isTransient }.sorted { $0.key < $1.key }
+            guard stored.allSatisfy({ RowValue.isPlain($0.value.attributeType) }) else { return false }
+            let label = PageNameCollector.nameAttribute(of: entity)
+            // Values that cannot contain the text are not read.
+            let attributes = stored.filter { $0.key == label || mayContainText($0.value.attributeType) }
+            let isSearched: Bool? = try context.withRows(of: store) { rows in
+                guard let cursor = try rows.cursor(over: entity, columns: attributes.map { .attribute([$0.key]) })
+                else {
+                    return false
+                }
+                defer { cursor.finish() }
+                while try cursor.next() {
+                    if progress.isCancelled { throw CocoaError(.userCancelled) }
+                    progress.completedUnitCount += 1
+                    var found: [(path: String, excerpt: Excerpt)] = []
+                    for (index, attribute) in attributes.enumerated() {
+                        let column = Int32(index + 1)
+                        guard !cursor.isNull(column),
+                            let text = text(of: attribute.value.attributeType, in: cursor, column)
+                        else { continue }
+                        search(text, attribute.key, &found)
+                    }
+                    guard !found.isEmpty else { continue }
+                    let title = attributes.firstIndex { $0.key == label }.flatMap { index in
+                        cursor.isNull(Int32(index + 1))
+                            ? nil : PageNameCollector.name(RowValue.text(in: cursor, Int32(index + 1)))
+                    }
+                    try body(Hit(name: "\(entity.name ?? "")/p\(cursor.integer(0))", label: title, values: found))
+                }
+                return true
+            }
+            return isSearched == true
+        }
+
+        private func mayContainText(_ type: NSAttributeType) -> Bool {
+            switch type {
+            case .booleanAttributeType: false
+            case .stringAttributeType, .URIAttributeType: true
+            case .UUIDAttributeType: matcher.consists(of: "0123456789ABCDEFabcdef-")
+            default: matcher.consists(of: "0123456789+-.:TZtze@")
+            }
+        }
+
+        /// The text of a value; nil if it is text without a match, which is then not decoded.
+        private func text(of type: NSAttributeType, in cursor: RowCursor, _ column: Int32) -> String? {
+            if ![.stringAttributeType, .URIAttributeType].contains(type) {
+                return RowValue.value(of: type, in: cursor, column).flatMap(TextValue.text)
+            }
+            guard cursor.withText(column, matcher.mayMatch) else { return nil }
+            return RowValue.text(in: cursor, column)
+        }
+    #endif
+}

@@ -1,0 +1,100 @@
+import Coral
+import CoralTools
+
+/// The objects of a request, read in batches. Memory holds one batch; for a predicate or an order also the IDs of all objects.
+struct ObjectStream {
+    private let request: NSFetchRequest<NSManagedObject>
+    private let isSorted: Bool
+    private let context: NSManagedObjectContext
+    /// The first batch is small, so that the first objects are known early.
+    private static let sizes = (first: 100, others: 500)
+
+    /// - Parameter isSorted: Whether the order is that of the request. Otherwise it is that of the objects' names.
+    init(of request: NSFetchRequest<NSManagedObject>, isSorted: Bool, in context: NSManagedObjectContext) {
+        self.request = request
+        self.isSorted = isSorted
+        self.context = context
+    }
+
+    /// Passes each object to a closure, and returns their number. Throws `CocoaError.userCancelled` if the progress, which counts
+    /// the objects, is cancelled.
+    func forEach(_ progress: Progress, _ body: (NSManagedObject) throws -> Void) throws -> Int {
+        try forEach(progress, { _, _ in false }, body)
+    }
+
+    /// - Parameter readsRows: Reads the rows of an entity itself, and counts them; false if objects are needed.
+    private func forEach(
+        _ progress: Progress, _ readsRows: (NSEntityDescription, inout Int) throws -> Bool,
+        _ body: (NSManagedObject) throws -> Void
+    ) throws -> Int {
+        // A predicate may be one that every batch would evaluate on all objects again.
+        guard !isSorted, request.predicate == nil, request.fetchOffset == 0,
+            let entity = context.persistentStoreCoordinator?.managedObjectModel.entitiesByName[request.entityName ?? ""]
+        else { return try forEachByID(progress, body) }
+        progress.totalUnitCount = Int64(try context.count(for: request))
+        var count = 0
+        let entities = request.includesSubentities ? PlainSchema.hierarchy(of: entity) : [entity]
+        for entity in entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") })
+        where request.fetchLimit == 0 || count < request.fetchLimit {
+            if try !readsRows(entity, &count) { try forEach(of: entity.name ?? "", &count, progress, body) }
+        }
+        return count
+    }
+
+    /// Passes the cells of each object to a closure, and returns the number of objects. Objects whose cells are columns are read as
+    /// rows. Throws as `forEach(_:_:)` does.
+    func forEachRow(
+        _ columns: [QueryColumn], in store: NSPersistentStore, _ progress: Progress,
+        _ body: ([QueryCell]) throws -> Void
+    ) throws -> Int {
+        try forEach(
+            progress,
+            { entity, count in
+                #if canImport(Darwin) || CORAL_PUBLIC_API
+                    return false
+                #else
+                    guard let query = RowQuery(columns, of: entity) else { return false }
+                    return try query.forEach(of: store, in: context, progress) { cells in
+                        try body(cells)
+                        count += 1
+                        return request.fetchLimit == 0 || count < request.fetchLimit
+                    }
+                #endif
+            }, { object in try body(columns.map { $0.cell(of: object) }) })
+    }
+
+    /// Reads the objects of one entity in the order of their keys: each batch begins after the last object of the previous one.
+    private func forEach(
+        of entity: String, _ count: inout Int, _ progress: Progress, _ body: (NSManagedObject) throws -> Void
+    ) throws {
+        let batch = NSFetchRequest<NSManagedObject>(entityName: entity)
+        batch.includesSubentities = false
+        batch.sortDescriptors = [NSSortDescriptor(key: "objectID", ascending: true)]
+        batch.relationshipKeyPathsForPrefetching = request.relationshipKeyPathsForPrefetching
+        while true {
+            batch.fetchLimit = count == 0 ? Self.sizes.first : Self.sizes.others
+            if request.fetchLimit > 0 { batch.fetchLimit = min(batch.fetchLimit, request.fetchLimit - count) }
+            if batch.fetchLimit == 0 { return }
+            let objects = try context.fetch(batch)
+            try pass(objects, progress, body)
+            count += objects.count
+            guard objects.count == batch.fetchLimit, let last = objects.last else { return }
+            batch.predicate = NSPredicate(format: "objectID > %@", last.objectID)
+        }
+    }
+
+    private func forEachByID(_ progress: Progress, _ body: (NSManagedObject) throws -> Void) throws -> Int {
+        let batches = try ObjectBatches(of: request, isSorted: isSorted, in: context)
+        progress.totalUnitCount = Int64(batches.count)
+        for start in batches.starts { try pass(try batches.objects(from: start, in: context), progress, body) }
+        return batches.count
+    }
+
+    private func pass(
+        _ objects: [NSManagedObject], _ progress: Progress, _ body: (NSManagedObject) throws -> Void
+    ) throws {
+        if progress.isCancelled { throw CocoaError(.userCancelled) }
+        for object in objects { try body(object) }
+        progress.completedUnitCount += Int64(objects.count)
+    }
+}

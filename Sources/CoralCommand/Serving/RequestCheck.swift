@@ -1,0 +1,75 @@
+import Foundation
+import NIOHTTP1
+
+/// Determines by the head of a request whether it is answered: it must contain the token, and come from no other site.
+package struct RequestCheck: Sendable {
+    /// The secret part of the address.
+    package let token: String
+    /// The maximum length of a form, in bytes.
+    private let formLimit: Int
+
+    /// Why a request is refused.
+    package struct Refusal: Sendable {
+        package let status: Int
+        /// Contains no data of the store.
+        package let sentence: String
+
+        package static let tooLarge = Refusal("The request is too large.", status: 413)
+
+        init(_ sentence: String, status: Int = 403) {
+            self.sentence = sentence
+            self.status = status
+        }
+    }
+
+    package init(token: String, formLimit: Int) {
+        self.token = token
+        self.formLimit = formLimit
+    }
+
+    /// The reason why a request is refused before its body is read; nil if it is answered.
+    package func refusal(of head: HTTPRequestHead) -> Refusal? {
+        guard head.version == .http1_1 || head.version == .http1_0 else {
+            return Refusal("The version of HTTP is not supported.", status: 505)
+        }
+        // Another name would be that of a web site whose DNS entry was changed to this machine's address (DNS rebinding).
+        let hosts = head.headers["Host"]
+        guard hosts.count == 1, ["127.0.0.1", "localhost"].contains(hosts[0].prefix { $0 != ":" }) else {
+            return Refusal("The host of a request must be 127.0.0.1 or localhost.")
+        }
+        guard head.headers["Origin"].allSatisfy({ $0 == "http://\(hosts[0])" }) else {
+            return Refusal("Requests from other web sites are rejected.")
+        }
+        // Browsers also send this header with requests without an origin. For a link of another site its value is cross-site.
+        guard head.headers["Sec-Fetch-Site"].allSatisfy(["same-origin", "none"].contains) else {
+            return Refusal("Requests from other web sites are rejected.")
+        }
+        guard let first = Self.path(of: head).first, Self.isEqual(first, token) else {
+            return Refusal("The address is not complete. Use the one that coral serve has printed.")
+        }
+        guard head.method == .POST || head.method == .GET else {
+            return Refusal("The method is not supported.", status: 405)
+        }
+        guard head.method == .GET || head.headers.contains(name: "Origin") else {
+            return Refusal("A change must come from a page of this address.")
+        }
+        let length = head.headers["Content-Length"].first.map { Int($0) ?? .max } ?? 0
+        return length > bodyLimit(of: head) ? .tooLarge : nil
+    }
+
+    /// The maximum length of a request's body, in bytes.
+    package func bodyLimit(of head: HTTPRequestHead) -> Int { head.method == .POST ? formLimit : 0 }
+
+    /// The parts of a path. Requests for a proxy, whose address begins with a scheme, have none.
+    package static func path(of head: HTTPRequestHead) -> [String] {
+        guard head.uri.hasPrefix("/") else { return [] }
+        return head.uri.prefix { $0 != "?" }.split(separator: "/").map { $0.removingPercentEncoding ?? "" }
+    }
+
+    /// Compares without stopping at the first difference, so that the duration does not depend on the token.
+    private static func isEqual(_ text: String, _ token: String) -> Bool {
+        let (text, token) = (Array(text.utf8), Array(token.utf8))
+        guard text.count == token.count else { return false }
+        return zip(text, token).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}

@@ -1,0 +1,103 @@
+import Coral
+import Foundation
+import GRDB
+import NotesModel
+import Testing
+
+@testable import CoralCommand
+
+/// `coral find`: text in all values of a store.
+@Suite struct FindCommandTests {
+    private let store: NotesStore
+
+    init() throws { store = try NotesStore() }
+
+    private func find(_ arguments: String...) throws -> CommandRun { try CommandRun(["find", store.path] + arguments) }
+
+    private func execute(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws {
+        let queue = try DatabaseQueue(path: store.path)
+        try queue.write { try $0.execute(sql: sql, arguments: arguments) }
+        try queue.close()
+    }
+
+    @Test func `hits are grouped by object, with the display name and an excerpt`() throws {
+        let before = try store.contents()
+        let run = try find("garden")
+        #expect(run.status == 0)
+        #expect(run.output == "Note/p2  Garden, \"big\"\n  title: Garden, \"big\"\n", "\(run.output)")
+        #expect(run.errors == "1 value of 1 object\n")
+        #expect(try find("nowhere").output == "")
+        #expect(try find("nowhere").errors.contains("0 values of 0 objects"))
+        #expect(try find("title").errors.contains("In the model: Note.title"))
+        #expect(try store.contents() == before)
+    }
+
+    @Test func `case and diacritics are ignored unless they must match`() throws {
+        try execute("UPDATE ZNOTE SET ZTITLE = 'Crème BRÛLÉE' WHERE Z_PK = 1")
+        for text in ["brulee", "BRÛLÉE", "creme", "Crème brûlée"] {
+            #expect(try find(text).output.contains("Note/p1"), "\(text)")
+        }
+        #expect(try find("brulee", "--match-case").output == "")
+        #expect(try find("BRÛLÉE", "--match-case").output.contains("Note/p1"))
+        #expect(try find("rule", "--whole-word").output == "")
+        #expect(try find("creme", "--whole-word").output.contains("Note/p1"))
+        #expect(try find("br.l[eé]+", "--regex").output.contains("Note/p1"))
+        let wrong = try find("(((", "--regex")
+        #expect(wrong.status == 1 && wrong.errors.contains("is not a valid regular expression"))
+        #expect(try find("").status == 1)
+    }
+
+    @Test func `numbers, dates, identifiers and addresses are found as they are written`() throws {
+        let accounts = try AccountsStore()
+        for (text, attribute) in [
+            ("12.34", "balance"), ("01234567-89ab", "token"), ("1970-01-01T00:00:01", "createdAt"),
+            ("example.com/a?b", "site"),
+        ] {
+            let run = try CommandRun("find", accounts.path, text, "--csv")
+            #expect(
+                run.output.contains("Account/p1,") && run.output.contains(",\(attribute),"), "\(text): \(run.output)")
+        }
+        #expect(try CommandRun("find", accounts.path, "12.34", "--entity", "Data").output == "")
+        #expect(try CommandRun("find", accounts.path, "12.34", "--entity", "Dat").errors.contains("Did you mean"))
+    }
+
+    @Test func `documents contain the same hits`() throws {
+        try execute("UPDATE ZNOTE SET ZBODY = 'a \"quoted\", body', ZTITLE = 'body' WHERE Z_PK = 1")
+        let csv = try find("body", "--csv").output
+        #expect(
+            csv
+                == "object,label,attribute,excerpt\r\nNote/p1,body,body,\"a \"\"quoted\"\", body\"\r\nNote/p1,body,title,body\r\n",
+            "\(csv)")
+        let json = try find("body", "--json").output
+        let parsed = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [[String: Any]])
+        #expect(parsed.count == 1 && parsed[0]["id"] as? String == "Note/p1")
+        #expect((parsed[0]["values"] as? [[String: String]])?.map { $0["attribute"] } == ["body", "title"])
+        #expect(try find("body", "-o", store.file("found.tsv")).status == 1)
+        #expect(try find("body", "-o", store.file("found.csv")).status == 0)
+        #expect(try String(contentsOfFile: store.file("found.csv"), encoding: .utf8) == csv)
+    }
+
+    @Test(arguments: ["needle", "nädel", "n", "ee"]) func `the quick search agrees with Foundation's`(_ text: String)
+        throws
+    {
+        var state: UInt64 = 7
+        func next(_ limit: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % limit
+        }
+        let alphabet = Array("nedlNEDLaÄä e\u{301}é😀")
+        for matchesCase in [false, true] {
+            let matcher = try TextMatcher(text, matchesCase: matchesCase)
+            for _ in 0..<500 {
+                var value = String((0..<next(30)).map { _ in alphabet[next(alphabet.count)] })
+                if next(3) == 0 { value += [text, text.uppercased()][next(2)] }
+                let expected = value.range(
+                    of: text, options: matchesCase ? .literal : [.caseInsensitive, .diacriticInsensitive])
+                var bytes = value
+                let mayMatch = bytes.withUTF8 { matcher.mayMatch(UnsafeRawBufferPointer($0)) }
+                #expect(expected == nil || mayMatch, "\(value)")
+                #expect(matcher.range(in: value) == expected, "\(value)")
+            }
+        }
+    }
+}

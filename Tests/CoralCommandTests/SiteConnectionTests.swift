@@ -1,0 +1,63 @@
+import Coral
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import Testing
+
+@testable import CoralCommand
+
+/// A connection of `coral serve`, with a clock of its own.
+@Suite struct SiteConnectionTests {
+    private let loop = EmbeddedEventLoop()
+    private let waiting = WaitingConnections()
+
+    /// A connection to a server without a store.
+    private func connection() throws -> EmbeddedChannel {
+        let damaged = DamagedStore(path: "/nothing", model: ModelSource())
+        let gate = Gate(site: StoreSite(nil, damaged: damaged), check: RequestCheck(token: "token", formLimit: 1000))
+        let channel = EmbeddedChannel(handler: SiteConnection(gate, waiting: waiting, limit: HeadLimit()), loop: loop)
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        return channel
+    }
+
+    private let request = HTTPRequestHead(
+        version: .http1_1, method: .POST, uri: "/token/set",
+        headers: ["Host": "127.0.0.1:1", "Origin": "http://127.0.0.1:1", "Content-Length": "100"])
+
+    @Test func `a request that does not arrive in time is closed`() throws {
+        let channel = try connection()
+        try channel.writeInbound(HTTPServerRequestPart.head(request))
+        // Bytes that trickle in do not extend the time.
+        for _ in 0..<2 {
+            loop.advanceTime(by: .seconds(14))
+            #expect(channel.isActive)
+            try channel.writeInbound(HTTPServerRequestPart.body(ByteBuffer(string: "a")))
+        }
+        loop.advanceTime(by: .seconds(3))
+        #expect(!channel.isActive)
+    }
+
+    @Test func `a refused request is answered before its body, and closed after it`() throws {
+        let channel = try connection()
+        var refused = request
+        refused.headers.replaceOrAdd(name: "Content-Length", value: "1000000000")
+        try channel.writeInbound(HTTPServerRequestPart.head(refused))
+        guard case .head(let head)? = try channel.readOutbound(as: HTTPServerResponsePart.self) else {
+            Issue.record("There is no response.")
+            return
+        }
+        #expect(head.status.code == 413 && head.headers["Connection"] == ["close"])
+        try channel.writeInbound(HTTPServerRequestPart.body(ByteBuffer(string: "a")))
+        #expect(channel.isActive)
+        try channel.writeInbound(HTTPServerRequestPart.end(nil))
+        #expect(!channel.isActive)
+    }
+
+    @Test func `the oldest of too many waiting connections is closed`() throws {
+        let first = try connection()
+        let second = try connection()
+        var others: [EmbeddedChannel] = []
+        while first.isActive, others.count < 1000 { others.append(try connection()) }
+        #expect(others.count == 99 && second.isActive && others.allSatisfy(\.isActive))
+    }
+}
