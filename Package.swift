@@ -266,6 +266,13 @@ if Context.environment["CORAL_TEST_MACROS"] != nil {
                 + ["SwiftIfConfig", "SwiftSyntax", "SwiftSyntaxMacrosTestSupport"].map(syntax)),
         .testTarget(name: "CoralPortTests", dependencies: ["CoralPort", "ModelCodeGeneration"]),
     ]
+    if engineIsBuilt {
+        targets.append(
+            .testTarget(
+                name: "SwiftDataMacrosTests",
+                dependencies: ["SwiftDataMacros"]
+                    + ["SwiftParser", "SwiftSyntax", "SwiftSyntaxMacrosTestSupport"].map(syntax)))
+    }
 }
 
 let package = Package(

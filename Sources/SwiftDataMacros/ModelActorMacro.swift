@@ -11,8 +11,7 @@
             guard let declaration = declaration.as(ActorDeclSyntax.self) else {
                 throw MacroExpansionErrorMessage("@ModelActor must be attached to an actor.")
             }
-            let isPublic = declaration.modifiers.contains { $0.name.text == "public" }
-            let access = isPublic ? "public " : ""
+            let access = declaration.modifiers.accessOfWitnesses
             return [
                 "\(raw: access)nonisolated let modelExecutor: any SwiftData.ModelExecutor",
                 "\(raw: access)nonisolated let modelContainer: SwiftData.ModelContainer",

@@ -11,7 +11,7 @@
         ) throws -> [AttributeSyntax] {
             guard declaration.is(ClassDeclSyntax.self), let variable = ModelVariable(member), variable.isPersisted,
                 // The compiler has no accessors for constants.
-                !variable.isConstant, ModelMistake(member) == nil,
+                !variable.isConstant, ModelMistake.found(in: member) == nil,
                 !variable.attributeNames.contains("_PersistedProperty")
             else { return [] }
             return ["@_PersistedProperty"]
@@ -26,9 +26,9 @@
             }
             var variables: [ModelVariable] = []
             for member in declaration.memberBlock.members {
-                if let mistake = ModelMistake(member.decl) {
+                if let mistake = ModelMistake.found(in: member.decl) {
                     context.diagnose(
-                        Diagnostic(node: member.decl, message: MacroExpansionErrorMessage(mistake.message)))
+                        Diagnostic(node: mistake.node, message: MacroExpansionErrorMessage(mistake.message)))
                 } else if let variable = ModelVariable(member.decl), variable.isPersisted {
                     variables.append(variable)
                     if variable.isConstant {
@@ -38,8 +38,18 @@
                     }
                 }
             }
+            let groups = declaration.memberBlock.members.compactMap { ModelGroup($0.decl) }
+            let declared = declaration.memberBlock.members.compactMap { $0.decl.as(VariableDeclSyntax.self) }
+            let names = declared.flatMap(\.bindings).map { $0.pattern.trimmedDescription.filter { $0 != "`" } }
+            for group in groups {
+                for (name, keyPath) in group.foreignProperties(Set(names), persisted: Set(variables.map(\.key))) {
+                    context.diagnose(
+                        Diagnostic(node: keyPath, message: MacroExpansionErrorMessage(group.mistake(name))))
+                }
+            }
             return ModelMembers(
-                declaration: declaration, variables: variables, isSubclass: isSubclass(declaration, protocols)
+                declaration: declaration, variables: variables, groups: groups,
+                isSubclass: isSubclass(declaration, protocols)
             ).declarations
         }
 
@@ -64,33 +74,6 @@
                 extensions.append(try ExtensionDeclSyntax("extension \(type.trimmed): Observation.Observable {}"))
             }
             return extensions
-        }
-    }
-
-    /// A declaration in a class with `@Model` that looks like a persisted property and cannot be one.
-    struct ModelMistake {
-        let message: String
-
-        /// The mistake in a member of a class; nil if there is none.
-        init?(_ member: some SyntaxProtocol) {
-            guard let declaration = member.as(VariableDeclSyntax.self),
-                !declaration.modifiers.contains(where: { ["static", "class"].contains($0.name.text) })
-            else { return nil }
-            if declaration.bindings.count > 1, declaration.bindings.allSatisfy({ $0.accessorBlock == nil }) {
-                let names = declaration.bindings.map(\.pattern.trimmedDescription).joined(separator: " and ")
-                message = "Declare \(names) separately: @Model implements declarations of one property."
-                return
-            }
-            guard let variable = ModelVariable(declaration) else { return nil }
-            if variable.isPersisted, variable.hasObservers {
-                message =
-                    "\(variable.key) cannot have an observer, because @Model implements its accessors. Observe it with "
-                    + "withObservationTracking, or mark it @Transient."
-            } else if variable.isPersisted, variable.isConstant, variable.initialValue == nil {
-                message = "\(variable.key) must be a var: @Model sets it when an object is fetched."
-            } else {
-                return nil
-            }
         }
     }
 #endif

@@ -5,14 +5,14 @@
     struct ModelMembers {
         let declaration: ClassDeclSyntax
         let variables: [ModelVariable]
+        /// What `#Unique` and `#Index` state.
+        let groups: [ModelGroup]
         /// Whether the superclass is a model too.
         let isSubclass: Bool
 
         private var className: String { declaration.name.text }
 
-        private var access: String {
-            declaration.modifiers.contains { ["public", "open"].contains($0.name.text) } ? "public " : ""
-        }
+        private var access: String { declaration.modifiers.accessOfWitnesses }
 
         private var isFinal: Bool { declaration.modifiers.contains { $0.name.text == "final" } }
 
@@ -79,16 +79,15 @@
 
         /// The elements of `schemaMetadata`: the properties in the order of the source, then `#Unique` and `#Index`.
         private var metadata: [String] {
-            variables.map { $0.propertyMetadata(of: className) }
-                + declaration.memberBlock.members.compactMap { member -> String? in
-                    guard let macro = member.decl.as(MacroExpansionDeclSyntax.self) else { return nil }
-                    let name = macro.macroName.text
-                    guard name == "Unique" || name == "Index" else { return nil }
-                    let type = "SwiftData.Schema.\(name)<\(className)>"
-                    return
-                        "SwiftData.Schema.PropertyMetadata(name: \"\(name.lowercased())\", keypath: \\\(className).self, "
-                        + "metadata: \(type)(\(macro.arguments.trimmedDescription)))"
-                }
+            variables.map { $0.propertyMetadata(of: className) } + groups.map { $0.propertyMetadata(of: className) }
+        }
+    }
+
+    extension DeclModifierListSyntax {
+        /// The access, with a space, of a member that implements a public protocol for a type with these modifiers.
+        var accessOfWitnesses: String {
+            if contains(where: { ["public", "open"].contains($0.name.text) }) { return "public " }
+            return contains { $0.name.text == "package" } ? "package " : ""
         }
     }
 #endif

@@ -6,14 +6,16 @@
         /// The name, with the backticks that Swift needs.
         let name: String
         let declaration: VariableDeclSyntax
+        /// The type that the source states.
+        let type: TypeSyntax?
         /// The expression of the initial value, as text.
         let initialValue: String?
         let isConstant: Bool
         /// Whether there is a `willSet` or `didSet`, which the accessors of the macro would silence.
         let hasObservers: Bool
+        private let attributes: ModelAttributes
 
         private static let otherModifiers = ["static", "class", "lazy"]
-        private static let ignored = ["Transient", "SwiftData.Transient", "ObservationIgnored"]
 
         /// The property that a member of a class declares; nil if it declares something else, or several properties.
         init?(_ member: some SyntaxProtocol) {
@@ -32,8 +34,10 @@
             }
             name = pattern.identifier.text
             declaration = variable
+            type = binding.typeAnnotation?.type
             initialValue = binding.initializer?.value.trimmedDescription
             isConstant = variable.bindingSpecifier.tokenKind == .keyword(.let)
+            attributes = ModelAttributes(variable)
         }
 
         /// The name in the schema: without backticks.
@@ -43,35 +47,33 @@
         var marker: String { "_" + key }
 
         /// Whether the macro persists the property.
-        var isPersisted: Bool { !attributeNames.contains(where: Self.ignored.contains) && !key.hasPrefix("_$") }
+        var isPersisted: Bool { !attributes.isIgnored && !key.hasPrefix("_$") }
 
-        var attributeNames: [String] { attributes.map(\.attributeName.trimmedDescription) }
+        var attributeNames: [String] { attributes.names }
 
-        private var attributes: [AttributeSyntax] {
-            declaration.attributes.compactMap { $0.as(AttributeSyntax.self) }
-        }
-
-        /// The expression of the property's metadata: that of `@Attribute` or `@Relationship`, with its arguments.
-        var metadata: String? {
-            for attribute in attributes {
-                let name = attribute.attributeName.trimmedDescription
-                guard
-                    let type = ["Attribute", "Relationship"].first(where: { name == $0 || name == "SwiftData." + $0 })
-                else { continue }
-                return "SwiftData.Schema.\(type)(\(attribute.arguments?.trimmedDescription ?? ""))"
-            }
-            return nil
-        }
+        /// Whether the property is stored by a `ValueTransformer`.
+        var isTransformable: Bool { attributes.metadata?.contains(".transformable(") ?? false }
 
         /// What a constant means: Swift lets no macro read it from the store.
         var constantWarning: String {
             "\(key) is saved, but a fetched object gets its initial value again. Declare it as `private(set) var \(key)`."
         }
 
+        /// The initial value as an expression of the property's type: `0` of a `Double` is no integer, and `.red` has a meaning only
+        /// with its type.
+        private var defaultValue: String {
+            guard let initialValue else { return "nil" }
+            guard let type else { return initialValue }
+            let written =
+                type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self).map { "\($0.wrappedType.trimmedDescription)?" }
+                ?? type.trimmedDescription
+            return "(\(initialValue)) as \(written)"
+        }
+
         /// The element of `schemaMetadata` that describes the property.
         func propertyMetadata(of className: String) -> String {
             "SwiftData.Schema.PropertyMetadata(name: \"\(key)\", keypath: \\\(className).\(name), "
-                + "defaultValue: \(initialValue ?? "nil"), metadata: \(metadata ?? "nil"))"
+                + "defaultValue: \(defaultValue), metadata: \(attributes.metadata ?? "nil"))"
         }
     }
 #endif

@@ -46,11 +46,6 @@
         }
     }
 
-    extension ModelVariable {
-        /// Whether the property is stored by a `ValueTransformer`.
-        var isTransformable: Bool { metadata?.contains(".transformable(") ?? false }
-    }
-
     /// `@Attribute`, `@Relationship`, `@Transient`, `#Unique` and `#Index`: expand to nothing; `@Model` reads them.
     struct ReadByModelMacro: PeerMacro, DeclarationMacro {
         static func expansion(

@@ -49,6 +49,23 @@ enum BooksV3: VersionedSchema {
     }
 }
 
+/// A version with initial values whose literals have other types than their properties.
+enum PricedBooks {
+    enum Shape: String, Codable { case narrow, wide }
+
+    @Model
+    final class Book {
+        var title: String
+        var pages: Int
+        var price: Double = 2
+        var shape: Shape = .wide
+        init(title: String) {
+            self.title = title
+            pages = 0
+        }
+    }
+}
+
 enum BooksPlan: SchemaMigrationPlan {
     static var schemas: [any VersionedSchema.Type] { [BooksV1.self, BooksV2.self, BooksV3.self] }
     static var stages: [MigrationStage] {
@@ -110,6 +127,18 @@ final class MigrationTests: XCTestCase {
         let books = try ModelContext(container).fetch(FetchDescriptor<BooksV2.Book>(sortBy: [SortDescriptor(\.pages)]))
         XCTAssertEqual(books.map(\.name), ["A", "B", "A"])
         XCTAssertEqual(books.map(\.isLong), [nil, nil, nil])
+    }
+
+    func testExistingRowsGetTheInitialValuesOfNewProperties() throws {
+        try makeFirst()
+        let container = try ModelContainer(for: PricedBooks.Book.self, configurations: configuration)
+        let books = try ModelContext(container).fetch(FetchDescriptor<PricedBooks.Book>())
+        XCTAssertEqual(books.map(\.price), [2, 2, 2])
+        XCTAssertEqual(books.map(\.shape), [.wide, .wide, .wide])
+        let priced = #Predicate<PricedBooks.Book> { $0.price == 2 }
+        XCTAssertEqual(try ModelContext(container).fetchCount(FetchDescriptor(predicate: priced)), 3)
+        XCTAssertEqual(
+            Schema([PricedBooks.Book.self]).entities[0].attributesByName["price"]?.defaultValue as? Double, 2)
     }
 
     func testAStoreThatIsNewerThanTheProgramIsRefused() throws {
