@@ -26,7 +26,7 @@ struct CoralCommand: ParsableCommand {
               Completion of words in the shell, including the names of entities and properties:
               coral --generate-completion-script bash > /etc/bash_completion.d/coral
             """,
-        version: "0.1.0",
+        version: CoralVersion.current,
         subcommands: [
             InfoCommand.self,
             OpenCommand.self,
