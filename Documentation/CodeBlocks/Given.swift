@@ -37,10 +37,11 @@ nonisolated(unsafe) let otherContext = makeContainer(at: folder.appendingPathCom
 /// The empty folder in which the page runs.
 let folder = URL(fileURLWithPath: FileManager.default.currentDirectoryPath, isDirectory: true)
 let storeURL = folder.appendingPathComponent("Notes.sqlite")
+/// The folder of this package.
+let sources = URL(fileURLWithPath: ProcessInfo.processInfo.environment["CORAL_SOURCES"] ?? "/", isDirectory: true)
 /// The model of Examples/Packages/Checklist, which has two versions.
 let checklistModelURL = URL(
-    fileURLWithPath: "Examples/Packages/Checklist/Sources/Checklist/Checklist.xcdatamodeld",
-    relativeTo: URL(fileURLWithPath: ProcessInfo.processInfo.environment["CORAL_SOURCES"] ?? "/", isDirectory: true))
+    fileURLWithPath: "Examples/Packages/Checklist/Sources/Checklist/Checklist.xcdatamodeld", relativeTo: sources)
 /// A file that does not exist.
 let url = folder.appendingPathComponent("New")
 

@@ -75,7 +75,9 @@ import Testing
         }
         var count = 0
         for page in pages {
-            for line in try String(contentsOf: page, encoding: .utf8).split(separator: "\n") {
+            // A line that ends with a backslash goes on in the next one.
+            let text = try String(contentsOf: page, encoding: .utf8).replacingOccurrences(of: "\\\n", with: "")
+            for line in text.split(separator: "\n") {
                 let line = line.trimmingCharacters(in: .whitespaces)
                 guard line.hasPrefix("$ coral "), !line.contains("--generate-completion-script") else { continue }
                 try parse(String(line.dropFirst(2)))
