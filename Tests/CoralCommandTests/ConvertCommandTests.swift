@@ -95,13 +95,13 @@ import Testing
         let run = try convert()
         #expect(run.status == 2)
         #expect(
-            run.errors.contains("createdAt is @123456789012345.0, a date outside the years 0 to 9999."), "\(run.errors)"
+            run.errors.contains("createdAt is @123456789012345.0, a date outside the years 1 to 9999."), "\(run.errors)"
         )
         #expect(run.output.contains("Each object equals its row."))
         try DatabaseQueue(path: place).read { database in
             #expect(
                 try String.fetchAll(database, sql: "SELECT datetime(createdAt) FROM note WHERE createdAt NOT NULL")
-                    == ["0000-12-30 00:00:00"])
+                    == ["0001-01-01 00:00:00"])
             // GRDB decodes each date.
             for row in try Row.fetchAll(database, sql: "SELECT createdAt FROM note") {
                 let value: DatabaseValue = row["createdAt"]

@@ -38,7 +38,12 @@ import Testing
             ("GET \(server.root) HTTP/1.1\r\n\(lines(server))Content-Length: 1\r\n\r\n", 413),
             (
                 "POST \(server.root)set HTTP/1.1\r\n\(lines(server))Transfer-Encoding: chunked\r\n\r\n"
-                    + "3000000\r\n\(String(repeating: "a", count: 40_000_000))", 413
+                    + "3000000\r\n\(String(repeating: "a", count: 40_000_000))", 411
+            ),
+            // Each of these chunks would be an event of the parser.
+            (
+                "POST \(server.root)set HTTP/1.1\r\n\(lines(server))Transfer-Encoding: chunked\r\n\r\n"
+                    + String(repeating: "1\r\na\r\n", count: 1_000_000), 411
             ),
         ] {
             let answer = try #require(try server.exchange(Data(request.utf8), seconds: 60), "\(request.prefix(60))")

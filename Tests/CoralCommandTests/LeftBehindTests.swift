@@ -274,10 +274,11 @@ import Testing
         for arguments in [
             ["export", store.path, "-o", store.path + "-wal"], ["export", store.path, "-o", store.path + "-shm"],
             ["export", store.path, "-o", store.path + "-journal"], ["export", link, "-o", store.path + "-wal"],
-            ["export", store.path, "-o", hard], ["export", store.path, "-o", link],
+            ["export", store.path, "-o", hard, "--format", "json"],
+            ["export", store.path, "-o", link, "--format", "json"],
             ["export", store.path, "-o", support],
             ["export", store.path, "--model", model, "-o", model + "/" + part],
-            ["query", store.path, "--entity", "Note", "--model", hard, "-o", hard],
+            ["query", store.path, "--entity", "Note", "--model", hard, "-o", hard, "--format", "csv"],
             ["subset", store.path, "--entity", "Note", "-o", hard],
             ["subset", store.path, "--entity", "Note", "-o", store.path + "-wal"],
             ["subset", store.path, "--entity", "Note", "--model", model, "-o", model + "/" + part],

@@ -69,20 +69,23 @@ import Testing
         #expect(try !String(contentsOfFile: store.file("x.txt"), encoding: .utf8).contains(long))
     }
 
-    @Test func `dates before the first year have a calendar date`() throws {
+    @Test func `dates of the first years have a calendar date`() throws {
         try setDate(Date.distantPast.timeIntervalSinceReferenceDate)
         let query = try CommandRun("query", store.path, "--entity", "Note", "--columns", "createdAt", "--csv")
-        #expect(query.output.contains("0000-12-30T00:00:00.000Z"))
+        #expect(query.output.contains("0001-01-01T00:00:00.000Z"))
         let zoned = try CommandRun("get", store.path, "Note/p1", "--time-zone", "+02:00").output
-        #expect(zoned.contains("0000-12-30T02:00:00.000+02:00"), "\(zoned)")
-        let condition = "createdAt == \"0000-12-30T00:00:00Z\""
+        #expect(zoned.contains("0001-01-01T02:00:00.000+02:00"), "\(zoned)")
+        let condition = "createdAt == \"0001-01-01T00:00:00Z\""
         let found = try CommandRun(
             "query", store.path, "--entity", "Note", "--where", condition, "--columns", "title", "--csv")
         #expect(found.output.split(separator: "\r\n").count == 2, "\(found.errors)")
         let change = try CommandRun(
-            "set", store.path, "--entity", "Note", "--where", "TRUEPREDICATE", "createdAt=0000-01-01T00:00:00Z",
+            "set", store.path, "--entity", "Note", "--where", "TRUEPREDICATE", "createdAt=1500-02-29T00:00:00Z",
             "--dry-run")
-        #expect(change.output.contains("0000-01-01T00:00:00.000Z"), "\(change.errors)")
+        #expect(change.output.contains("1500-02-29T00:00:00.000Z"), "\(change.errors)")
+        // A date that is before the first year in the zone is written in UTC.
+        let west = try CommandRun("get", store.path, "Note/p1", "--time-zone=-02:00").output
+        #expect(west.contains("0001-01-01T00:00:00.000Z"), "\(west)")
     }
 
     /// A quarter of a second past noon on 1 March, and the hour that is skipped or repeated in Berlin.

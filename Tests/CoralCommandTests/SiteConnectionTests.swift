@@ -15,9 +15,21 @@ import Testing
     private func connection() throws -> EmbeddedChannel {
         let damaged = DamagedStore(path: "/nothing", model: ModelSource())
         let gate = Gate(site: StoreSite(nil, damaged: damaged), check: RequestCheck(token: "token", formLimit: 1000))
-        let channel = EmbeddedChannel(handler: SiteConnection(gate, waiting: waiting, limit: HeadLimit()), loop: loop)
+        let channel = EmbeddedChannel(loop: loop)
+        try channel.pipeline.syncOperations.addHandlers(
+            OutputClosing(), SiteConnection(gate, waiting: waiting, limit: HeadLimit()))
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         return channel
+    }
+
+    /// Closes one direction as a socket does: an embedded channel would close both.
+    private final class OutputClosing: ChannelOutboundHandler {
+        typealias OutboundIn = HTTPServerResponsePart
+
+        func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+            guard mode == .output else { return context.close(mode: mode, promise: promise) }
+            promise?.succeed()
+        }
     }
 
     private let request = HTTPRequestHead(
@@ -50,6 +62,18 @@ import Testing
         try channel.writeInbound(HTTPServerRequestPart.body(ByteBuffer(string: "a")))
         #expect(channel.isActive)
         try channel.writeInbound(HTTPServerRequestPart.end(nil))
+        #expect(!channel.isActive)
+    }
+
+    @Test func `the rest of a refused request is read for a short time only`() throws {
+        let channel = try connection()
+        var refused = request
+        refused.headers.replaceOrAdd(name: "Host", value: "example.com")
+        try channel.writeInbound(HTTPServerRequestPart.head(refused))
+        loop.advanceTime(by: .seconds(1))
+        try channel.writeInbound(HTTPServerRequestPart.body(ByteBuffer(string: "a")))
+        #expect(channel.isActive)
+        loop.advanceTime(by: .seconds(2))
         #expect(!channel.isActive)
     }
 

@@ -73,14 +73,35 @@ import Testing
 
     @Test(arguments: [
         (0.0, "2001-01-01T00:00:00.000Z"), (-0.5, "2000-12-31T23:59:59.500Z"), (-1.0, "2000-12-31T23:59:59.000Z"),
-        (730_902_600.125, "2024-02-29T12:30:00.125Z"), (-63_113_904_000.0, "0001-01-01T00:00:00.000Z"),
-        (Date.distantPast.timeIntervalSinceReferenceDate, "0000-12-30T00:00:00.000Z"),
-        (-63_145_526_400.0, "0000-01-01T00:00:00.000Z"), (-63_145_526_401.0, "@-63145526401.0"),
+        (730_902_600.125, "2024-02-29T12:30:00.125Z"),
+        (Date.distantPast.timeIntervalSinceReferenceDate, "0001-01-01T00:00:00.000Z"),
+        (Date.distantPast.timeIntervalSinceReferenceDate - 1, "@-63114076801.0"),
+        (-13_197_600_000.0, "1582-10-15T00:00:00.000Z"), (-13_197_600_001.0, "1582-10-04T23:59:59.000Z"),
+        (-0.0, "@-0.0"), (-Double.infinity, "@-Infinity"), (Double.nan, "@NaN"), (1e15, "@1000000000000000.0"),
+        (1e300, "@1e+300"),
         (252_423_993_599.0, "9999-12-31T23:59:59.000Z"), (252_423_993_600.0, "@252423993600.0"),
         (700_000_000.123_456, "2023-03-08T20:26:40.123456Z"), (1e-300, "@1e-300"), (Double.infinity, "@Infinity"),
     ])
     func datesAreISO8601(seconds: Double, expected: String) {
         #expect(DateText.text(seconds) == expected)
+    }
+
+    @Test func `the calendar is that of Foundation's formatters, also before 1582`() throws {
+        let formatter = ISO8601DateFormatter()
+        // Each 100th day and a bit, from year 1 to 3000.
+        for seconds in stride(from: -63_114_076_800.0, to: 31_556_952_000, by: 8_640_777) {
+            let date = Date(timeIntervalSinceReferenceDate: seconds)
+            let text = formatter.string(from: date)
+            #expect(DateText.text(seconds) == text.dropLast() + ".000Z")
+            #expect(bytes(text) { DateText.seconds($0) } == seconds, "\(text)")
+        }
+        for text in [
+            "0001-01-01T00:00:00Z", "0100-02-29T00:00:00Z", "1500-02-29T00:00:00Z", "1582-10-04T23:59:59Z",
+            "1582-10-05T00:00:00Z", "1582-10-14T00:00:00Z", "1582-10-15T00:00:00Z", "1600-02-29T00:00:00Z",
+        ] {
+            let date = try #require(formatter.date(from: text))
+            #expect(bytes(text) { DateText.seconds($0) } == date.timeIntervalSinceReferenceDate, "\(text)")
+        }
     }
 
     @Test func otherDateFormatsAreRead() {
@@ -94,7 +115,8 @@ import Testing
         for text in [
             "", "@", "@x", "2024-02-30T12:00:00Z", "2023-02-29T12:00:00Z", "2024-13-01T00:00:00Z", "2024-01-01",
             "2024-01-01T00:00:00", "2024-01-01T24:00:00Z", "2024-01-01T00:00:00.Z", "2024-01-01T00:00:00Zx",
-            "-001-01-01T00:00:00Z", "2024-01-01T00:00:00+1", "２０２４-01-01T00:00:00Z",
+            "-001-01-01T00:00:00Z", "0000-12-31T00:00:00Z", "1700-02-29T00:00:00Z", "2024-01-01T00:00:00+1",
+            "２０２４-01-01T00:00:00Z",
         ] {
             #expect(bytes(text) { DateText.seconds($0) } == nil, "\(text)")
         }

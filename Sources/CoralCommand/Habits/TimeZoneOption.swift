@@ -53,7 +53,7 @@ enum DateCell {
         let offset = zone.secondsFromGMT(for: Date(timeIntervalSinceReferenceDate: seconds)) / 60 * 60
         // Only whole seconds are moved, so that no digit is rounded.
         guard case .date(let whole)? = TextValue.anyValue(exact[..<point] + "Z", as: .date),
-            let moved = TextValue.text(of: .date(whole + Double(offset)))
+            let moved = TextValue.text(of: .date(whole + Double(offset))), !moved.hasPrefix("@")
         else { return exact }
         let minutes = abs(offset) / 60
         let digits = [minutes / 60, minutes % 60].map { $0 < 10 ? "0\($0)" : "\($0)" }

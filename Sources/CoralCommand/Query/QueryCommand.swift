@@ -17,8 +17,9 @@ struct QueryCommand: ParsableCommand {
             --columns all attributes are shown, the destinations of to-one relationships, and the number of members of \
             to-many relationships.
 
-            Dates are written as ISO 8601, in the proleptic Gregorian calendar: Date.distantPast is \
-            0000-12-30T00:00:00.000Z. A date outside the years 0 to 9999 is @ and the seconds since 2001-01-01: @1e+15.
+            Dates are written as ISO 8601, in the calendar of Foundation's formatters: Date.distantPast is \
+            0001-01-01T00:00:00.000Z. A date outside the years 1 to 9999 is @ and the seconds since 2001-01-01: \
+            @252423993600.0.
 
             A table truncates long values; CSV (RFC 4180) and JSON contain them completely. CSV joins several values \
             with "; ". A spreadsheet evaluates text that begins with =, +, - or @ as a formula: --csv-safe puts an \

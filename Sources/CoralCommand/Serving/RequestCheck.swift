@@ -53,6 +53,10 @@ package struct RequestCheck: Sendable {
         guard head.method == .GET || head.headers.contains(name: "Origin") else {
             return Refusal("A change must come from a page of this address.")
         }
+        // Browsers state the length of a form.
+        guard !head.headers.contains(name: "Transfer-Encoding") else {
+            return Refusal("A body must state its length.", status: 411)
+        }
         let length = head.headers["Content-Length"].first.map { Int($0) ?? .max } ?? 0
         return length > bodyLimit(of: head) ? .tooLarge : nil
     }

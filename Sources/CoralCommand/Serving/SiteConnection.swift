@@ -12,6 +12,8 @@ final class SiteConnection: ChannelInboundHandler, @unchecked Sendable {
 
     /// The time within which a request must arrive completely.
     static let requestTime = TimeAmount.seconds(30)
+    /// The time for which the rest of a refused request is read.
+    static let discardTime = TimeAmount.seconds(2)
     private let gate: Gate
     private let waiting: WaitingConnections
     private let limit: HeadLimit
@@ -74,16 +76,21 @@ final class SiteConnection: ChannelInboundHandler, @unchecked Sendable {
 
     // MARK: - Writing
 
-    /// Answers at once. The connection is closed when the request has been received, or after the time for it: a response is
-    /// lost if its connection is closed while bytes arrive.
+    /// Answers at once, and ends the responses. What is left of the request is discarded for a short time before the
+    /// connection is closed: a browser loses a response whose connection is closed while it still sends.
     private func refuse(_ answer: SiteAnswer, in context: ChannelHandlerContext) {
         isRefused = true
+        limit.discard()
         guard let head else { return }
         context.write(wrapOutboundOut(.head(gate.head(of: answer, to: head, isLast: true))), promise: nil)
         if head.method != .HEAD {
             context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: answer.body)))), promise: nil)
         }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        context.close(mode: .output, promise: nil)
+        deadline?.cancel()
+        let channel = context.channel
+        deadline = context.eventLoop.scheduleTask(in: Self.discardTime) { channel.close(promise: nil) }
     }
 
     private func answer(_ head: HTTPRequestHead, in context: ChannelHandlerContext) {

@@ -21,7 +21,8 @@ struct StoreSite: Sendable {
         case "style.css": return .text(SiteStyle.sheet, as: "text/css")
         case "script.js": return .text(SiteStyle.script, as: "text/javascript")
         // Handled outside of the store's queue, on which the requests wait for each other.
-        case "cancel" where request.isChange:
+        case "cancel":
+            guard request.isChange else { return .refusal("Work is cancelled by its button.", status: 405) }
             request["work"].map(running.cancel)
             return .redirection(to: request.returnAddress)
         case "damage": return await damaged.page()

@@ -149,7 +149,7 @@ package struct PlainDatabase {
         switch value {
         case .file(let file) where file.isMissing: result.lost.add("The file of \(place) is missing.")
         case .date where PlainValue.databaseValue(value).isNull:
-            result.lost.add("\(place) is \(TextValue.text(of: value) ?? ""), a date outside the years 0 to 9999.")
+            result.lost.add("\(place) is \(TextValue.text(of: value) ?? ""), a date outside the years 1 to 9999.")
         default: break
         }
     }

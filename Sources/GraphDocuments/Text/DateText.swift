@@ -2,17 +2,22 @@ import Foundation
 
 /// Dates as ISO 8601 in UTC, with full precision.
 ///
-/// `2024-02-29T12:30:00.000Z` has three fraction digits at least. The calendar is the proleptic Gregorian one, as in ISO
-/// 8601: `Date.distantPast` is `0000-12-30T00:00:00.000Z`. Values without a calendar date (years outside 0 to 9999, -0.0, infinities, instants so close to 2001 that they need more than 12 digits) are written as `@` and the
-/// seconds since 2001-01-01 00:00:00 UTC: `@1e-300`.
+/// `2024-02-29T12:30:00.000Z` has three fraction digits at least. The calendar is that of Foundation's `ISO8601DateFormatter`
+/// and `Date.ISO8601FormatStyle`: Gregorian from 1582-10-15, Julian before. `Date.distantPast` is `0001-01-01T00:00:00.000Z`.
+/// Values without a calendar date (years outside 1 to 9999, -0.0, infinities, instants so close to 2001 that they need more than
+/// 12 digits) are written as `@` and the seconds since 2001-01-01 00:00:00 UTC: `@1e-300`.
 enum DateText {
     /// The maximum number of bytes of a date.
     static let longest = 48
 
     /// The days from 0000-03-01 to 2001-01-01 in the proleptic Gregorian calendar.
     private static let daysToReference: Int64 = 730_791
-    /// 0000-01-01 and 10000-01-01 as seconds since 2001.
-    private static let first: Int64 = -63_145_526_400
+    /// The days from 0000-03-01 to 1582-10-15, the first day of the Gregorian calendar.
+    private static let firstGregorianDay: Int64 = 578_041
+    /// The days from 0000-03-01 in the Julian calendar to that in the Gregorian calendar.
+    private static let julianOffset: Int64 = 2
+    /// 0001-01-01 in the Julian calendar and 10000-01-01 as seconds since 2001.
+    private static let first: Int64 = -63_114_076_800
     private static let end: Int64 = 252_423_993_600
 
     // MARK: - Writing
@@ -139,17 +144,26 @@ enum DateText {
     }
 
     /// Year, month and day of a day counted from 0000-03-01: in a year that begins in March the leap day is the last
-    /// day.
+    /// day. The day is not before year 1.
     private static func civil(daysFromMarch days: Int64) -> (year: Int64, month: UInt64, day: UInt64) {
-        let era = (days >= 0 ? days : days - 146_096) / 146_097
-        let dayOfEra = days - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        var yearFromMarch: Int64
+        let dayOfYear: Int64
+        if days >= firstGregorianDay {
+            let era = days / 146_097
+            let dayOfEra = days - era * 146_097
+            yearFromMarch = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146_096) / 365
+            dayOfYear = dayOfEra - (365 * yearFromMarch + yearFromMarch / 4 - yearFromMarch / 100)
+            yearFromMarch += era * 400
+        } else {
+            yearFromMarch = (4 * (days + julianOffset) + 3) / 1461
+            dayOfYear = days + julianOffset - 1461 * yearFromMarch / 4
+        }
         let shifted = (5 * dayOfYear + 2) / 153
         let day = dayOfYear - (153 * shifted + 2) / 5 + 1
         let month = shifted < 10 ? shifted + 3 : shifted - 9
-        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-        return (year, UInt64(truncatingIfNeeded: month), UInt64(truncatingIfNeeded: day))
+        return (
+            yearFromMarch + (month <= 2 ? 1 : 0), UInt64(truncatingIfNeeded: month), UInt64(truncatingIfNeeded: day)
+        )
     }
 
     // MARK: - Reading
@@ -168,9 +182,10 @@ enum DateText {
             text[13] == UInt8(ascii: ":"), text[16] == UInt8(ascii: ":"),
             let year = number(text, 0, 4), let month = number(text, 5, 2), let day = number(text, 8, 2),
             let hour = number(text, 11, 2), let minute = number(text, 14, 2), let second = number(text, 17, 2),
-            (1...12).contains(month), day >= 1, day <= length(ofMonth: month, year: year), hour < 24,
-            minute < 60, second < 60
+            year >= 1, (1...12).contains(month), day >= 1, hour < 24, minute < 60, second < 60
         else { return nil }
+        let isJulian = (year, month, day) < (1582, 10, 15)
+        guard day <= length(ofMonth: month, year: year, isJulian: isJulian) else { return nil }
         var index = 19
         var fraction: Int64 = 0
         var decimals = 0
@@ -188,7 +203,7 @@ enum DateText {
             if index == start { return nil }
         }
         guard let zone = zoneOffset(text, from: index) else { return nil }
-        let days = daysFromMarch(year: year, month: month, day: day) - daysToReference
+        let days = daysFromMarch(year: year, month: month, day: day, isJulian: isJulian) - daysToReference
         let whole = days * 86400 + hour * 3600 + minute * 60 + second - zone
         return combine(whole: whole, fraction: fraction, decimals: decimals)
     }
@@ -240,17 +255,16 @@ enum DateText {
         return text[index] == UInt8(ascii: "-") ? -offset : offset
     }
 
-    private static func daysFromMarch(year: Int64, month: Int64, day: Int64) -> Int64 {
+    private static func daysFromMarch(year: Int64, month: Int64, day: Int64, isJulian: Bool) -> Int64 {
         let shiftedYear = month <= 2 ? year - 1 : year
-        let era = (shiftedYear >= 0 ? shiftedYear : shiftedYear - 399) / 400
-        let yearOfEra = shiftedYear - era * 400
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        let julian = shiftedYear * 365 + shiftedYear / 4 + dayOfYear
+        return isJulian ? julian - julianOffset : julian - shiftedYear / 100 + shiftedYear / 400
     }
 
-    private static func length(ofMonth month: Int64, year: Int64) -> Int64 {
+    private static func length(ofMonth month: Int64, year: Int64, isJulian: Bool) -> Int64 {
         switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 2: year % 4 == 0 && (isJulian || year % 100 != 0 || year % 400 == 0) ? 29 : 28
         case 4, 6, 9, 11: 30
         default: 31
         }
