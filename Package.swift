@@ -102,12 +102,15 @@ if engineIsBuilt {
         // The module `SwiftData` outside Apple's platforms: models over the engine's contexts and rows.
         .target(
             name: "SwiftData", dependencies: ["CoreData", "ManagedObjects", "PredicateLanguage", "SwiftDataMacros"]),
+        // The toolkit for SwiftData's models.
+        .target(name: "CoralModels", dependencies: ["CodedErrors", "Coral", "SwiftData"]),
         // Stores in PostgreSQL. Empty without the trait.
         .target(name: "CoralPostgreSQL", dependencies: ["CoreData"]),
     ]
     products += [
         .library(name: "CoreData", targets: ["CoreData"]),
         .library(name: "SwiftData", targets: ["SwiftData"]),
+        .library(name: "CoralModels", targets: ["CoralModels"]),
         .library(name: "CoralPostgreSQL", targets: ["CoralPostgreSQL"]),
     ]
 }

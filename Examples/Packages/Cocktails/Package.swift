@@ -12,6 +12,10 @@ let package = Package(
     targets: [
         .target(name: "Cocktails", dependencies: [.product(name: "SwiftData", package: "coral")]),
         .testTarget(
-            name: "CocktailsTests", dependencies: ["Cocktails", .product(name: "CoreData", package: "coral")]),
+            name: "CocktailsTests",
+            dependencies: [
+                "Cocktails", .product(name: "CoreData", package: "coral"),
+                .product(name: "CoralModels", package: "coral"),
+            ]),
     ]
 )

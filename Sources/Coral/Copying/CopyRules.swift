@@ -139,6 +139,12 @@ public struct CopyRules: Sendable {
         if passedDown { excludedNames.formUnion(names) } else { excludedRootNames.formUnion(names) }
     }
 
+    /// Whether a rule, a closure or a value was set for exactly this key path, or the property was excluded.
+    package func hasRule(for keyPath: String) -> Bool {
+        rules[keyPath] != nil || choices[keyPath] != nil || values[keyPath] != nil
+            || excludedProperties.contains(keyPath)
+    }
+
     // MARK: - Objects and values
 
     /// Copies only those objects of an entity, and of entities that inherit from it, for which a condition holds.

@@ -91,7 +91,7 @@ public final class ImportPlan<Root: NSManagedObject> {
 
     /// Applies the plan, and returns what `apply` returns. Throws, with nothing changed, if the document has objects at its top, but
     /// none of the class.
-    func applyForRoots() throws -> [Root] {
+    package func applyForRoots() throws -> [Root] {
         let objects = session.context.performAndWait {
             session.payload.roots.compactMap(\.resolved.object).filter { !$0.isDeleted }
         }
@@ -100,7 +100,7 @@ public final class ImportPlan<Root: NSManagedObject> {
     }
 
     /// Applies the plan, and returns the first object that `apply` returns. Throws if there is none; then nothing has changed.
-    func applyForRoot() throws -> Root {
+    package func applyForRoot() throws -> Root {
         let isValid = errors.isEmpty || session.options.skipsInvalid
         let missing = ImportError(.misuse, "The document contains no object of \(Root.self).")
         let hasRoot = session.context.performAndWait {

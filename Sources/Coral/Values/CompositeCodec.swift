@@ -27,7 +27,11 @@ struct CompositeCodec: AttributeCodec {
     }
 
     func convert(_ value: GraphValue, by conversion: ValueConversion) -> GraphValue? {
-        guard case .composite(let given) = value else { return nil }
+        guard case .composite(let given) = value else {
+            // An enumeration has one element, which other programs write without its name.
+            guard elements.count == 1, let value = conversion.convert(value, to: elements[0]) else { return nil }
+            return .composite([GraphAttribute(name: elements[0].name, value: value)])
+        }
         var converted: [GraphAttribute] = []
         for declared in elements {
             guard let element = given.first(where: { $0.name == declared.name }) else { continue }

@@ -94,6 +94,9 @@ public struct GraphShape: Sendable, Hashable {
         rules[Target(keyPath: keyPath)] = rule
     }
 
+    /// Whether a rule was set for exactly this key path.
+    package func hasRule(for keyPath: String) -> Bool { rules[Target(keyPath: keyPath)] != nil }
+
     /// The shape with a rule for one relationship; see `set(_:_:)`.
     public func with(_ keyPath: String, _ rule: RelationshipRule) -> GraphShape {
         var copy = self

@@ -18,9 +18,16 @@ final class ForeignSaves: Sendable {
     }
 
     private let noted = Mutex(Noted())
+    private let listeners: ChangeListeners
 
     /// Observes the saves of a coordinator's other contexts.
-    init(of coordinator: NSPersistentStoreCoordinator, except context: NSManagedObjectContext) {
+    ///
+    /// - Parameter listeners: Are told which entities were saved.
+    init(
+        of coordinator: NSPersistentStoreCoordinator, except context: NSManagedObjectContext,
+        _ listeners: ChangeListeners
+    ) {
+        self.listeners = listeners
         let own = ObjectIdentifier(context)
         let store = ObjectIdentifier(coordinator)
         let observer = NotificationCenter.default.addObserver(
@@ -29,19 +36,25 @@ final class ForeignSaves: Sendable {
             guard let other = notification.object as? NSManagedObjectContext, ObjectIdentifier(other) != own,
                 other.persistentStoreCoordinator.map(ObjectIdentifier.init) == store
             else { return }
+            let inserted = notification.userInfo?[NSInsertedObjectIDsKey] as? Set<NSManagedObjectID> ?? []
             let updated = notification.userInfo?[NSUpdatedObjectIDsKey] as? Set<NSManagedObjectID> ?? []
             let deleted = notification.userInfo?[NSDeletedObjectIDsKey] as? Set<NSManagedObjectID> ?? []
-            self?.note(updated, deleted)
+            self?.note(inserted, updated, deleted)
         }
         let kept = Observer(token: observer)
         noted.withLock { $0.observer = kept }
     }
 
-    private func note(_ updated: Set<NSManagedObjectID>, _ deleted: Set<NSManagedObjectID>) {
+    /// Notes what others have saved.
+    func note(
+        _ inserted: Set<NSManagedObjectID>, _ updated: Set<NSManagedObjectID>, _ deleted: Set<NSManagedObjectID>
+    ) {
         noted.withLock { noted in
             noted.updated.formUnion(updated)
             noted.deleted.formUnion(deleted)
         }
+        listeners.send(
+            Set(inserted.union(updated).union(deleted).compactMap(\.entity.name)), isLocal: false)
     }
 
     deinit {

@@ -2,8 +2,9 @@ import CoreData
 import Foundation
 
 /// Where a container keeps its models: a file, or memory.
-public struct ModelConfiguration: Hashable, Identifiable, CustomDebugStringConvertible {
+public struct ModelConfiguration: DataStoreConfiguration, Hashable, Identifiable, CustomDebugStringConvertible {
     public typealias ID = URL
+    public typealias Store = DefaultStore
 
     public let name: String
     public let url: URL

@@ -14,8 +14,11 @@ import Synchronization
 public class ModelContainer: Equatable, @unchecked Sendable {  // because what changes is guarded by a lock
     public final let schema: Schema
     public final let migrationPlan: (any SchemaMigrationPlan.Type)?
-    final let coordinator: NSPersistentStoreCoordinator
+    package final let coordinator: NSPersistentStoreCoordinator
     private let state: Mutex<State>
+    private final var remoteChanges: RemoteChanges?
+    /// The stores of the program's own kinds.
+    final let dataStores: [AnyDataStore]
 
     private struct State: @unchecked Sendable {  // because schemas in configurations are not changed
         var configurations: Set<ModelConfiguration>
@@ -57,11 +60,36 @@ public class ModelContainer: Equatable, @unchecked Sendable {  // because what c
         let configurations = configurations.isEmpty ? [ModelConfiguration()] : configurations
         state = Mutex(State(configurations: Set(configurations)))
         coordinator = try StoreOpening(schema: givenSchema, plan: migrationPlan, configurations: configurations).open()
+        dataStores = []
+        remoteChanges = postRemoteChanges()
+    }
+
+    /// Opens stores of any kind for some models.
+    ///
+    /// - Throws: ``SwiftDataError``, the error of a store, or that of a configuration's `validate()`.
+    @_disfavoredOverload
+    public convenience init(
+        for forTypes: any PersistentModel.Type..., configurations: any DataStoreConfiguration...
+    ) throws {
+        try self.init(for: Schema(forTypes), configurations: configurations)
+    }
+
+    /// Opens stores of any kind for a schema.
+    @_disfavoredOverload
+    public init(for givenSchema: Schema, configurations: [any DataStoreConfiguration]) throws {
+        (schema, migrationPlan) = (givenSchema, nil)
+        let configurations = configurations.isEmpty ? [ModelConfiguration()] : configurations
+        state = Mutex(State(configurations: Set(configurations.compactMap { $0 as? ModelConfiguration })))
+        let opening = StoreOpening(schema: givenSchema, plan: nil, configurations: configurations)
+        coordinator = try opening.open()
+        dataStores = try coordinator.persistentStores.compactMap { try ($0 as? CustomStore)?.dataStore }
+        remoteChanges = postRemoteChanges()
     }
 
     /// A container over stores that are open already.
     init(schema: Schema, coordinator: NSPersistentStoreCoordinator, configuration: ModelConfiguration) {
         (self.schema, migrationPlan, self.coordinator) = (schema, nil, coordinator)
+        dataStores = []
         state = Mutex(State(configurations: [configuration]))
     }
 
@@ -79,6 +107,10 @@ public class ModelContainer: Equatable, @unchecked Sendable {  // because what c
     /// - Throws: The error of the file system or the store.
     public func erase() throws {
         for store in coordinator.persistentStores {
+            if let store = store as? CustomStore {
+                try store.erase()
+                continue
+            }
             guard let url = store.url else { continue }
             let (type, configuration, options) = (store.type, store.configurationName, store.options)
             try coordinator.remove(store)
@@ -110,7 +142,7 @@ public class ModelContainer: Equatable, @unchecked Sendable {  // because what c
 struct StoreOpening {
     let schema: Schema
     let plan: (any SchemaMigrationPlan.Type)?
-    let configurations: [ModelConfiguration]
+    let configurations: [any DataStoreConfiguration]
 
     func open() throws -> NSPersistentStoreCoordinator {
         try checkConfigurations()
@@ -121,17 +153,35 @@ struct StoreOpening {
                 model.entities.filter { names.contains($0.name ?? "") }, forConfigurationName: configuration.name)
         }
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        ModelClass.note(schema.classes)
         for configuration in configurations {
+            let part = configurations.count > 1 ? configuration.name : nil
+            guard let configuration = configuration as? ModelConfiguration else {
+                try add(configuration, part, to: coordinator)
+                continue
+            }
             if !configuration.isStoredInMemoryOnly {
                 try FileManager.default.createDirectory(
                     at: configuration.url.deletingLastPathComponent(), withIntermediateDirectories: true)
                 try MigrationRunner(schema: schema, plan: plan).migrate(configuration)
             }
             try coordinator.addPersistentStore(
-                ofType: NSSQLiteStoreType, configurationName: configurations.count > 1 ? configuration.name : nil,
-                at: configuration.url, options: Self.options(of: configuration))
+                ofType: NSSQLiteStoreType, configurationName: part, at: configuration.url,
+                options: Self.options(of: configuration))
         }
         return coordinator
+    }
+
+    /// Opens a store of the program's own kind.
+    private func add(
+        _ configuration: any DataStoreConfiguration, _ part: String?, to coordinator: NSPersistentStoreCoordinator
+    ) throws {
+        CustomStore.isUsed.store(true, ordering: .relaxed)
+        NSPersistentStoreCoordinator.registerStoreClass(CustomStore.self, type: .init(rawValue: CustomStore.type))
+        try coordinator.addPersistentStore(
+            ofType: CustomStore.type, configurationName: part,
+            at: URL(fileURLWithPath: "/dev/null").appendingPathComponent(configuration.name),
+            options: [CustomStore.dataStoreKey: try configuration.open(with: schema, plan)])
     }
 
     static func options(of configuration: ModelConfiguration) -> [AnyHashable: Any] {
@@ -144,14 +194,14 @@ struct StoreOpening {
 
     private func checkConfigurations() throws {
         for configuration in configurations { try configuration.validate() }
-        let files = configurations.filter { !$0.isStoredInMemoryOnly }
+        let files = configurations.compactMap { $0 as? ModelConfiguration }.filter { !$0.isStoredInMemoryOnly }
         if Set(files.map(\.url)).count != files.count || Set(configurations.map(\.name)).count != configurations.count {
             throw SwiftDataError.duplicateConfiguration.because("Two configurations have the same name or file.")
         }
     }
 
     /// The entities that a configuration keeps: those of its schema, or of the container's.
-    private func entityNames(of configuration: ModelConfiguration) throws -> [String] {
+    private func entityNames(of configuration: any DataStoreConfiguration) throws -> [String] {
         guard let part = configuration.schema else { return schema.entities.map(\.name) }
         if let missing = part.entities.first(where: { schema.entitiesByName[$0.name] == nil }) {
             throw SwiftDataError.configurationSchemaNotFoundInContainerSchema.because(

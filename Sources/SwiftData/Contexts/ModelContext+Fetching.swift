@@ -95,7 +95,7 @@ extension ModelContext {
         var fetch = ModelFetch(FetchDescriptor<T>(predicate: predicate), in: self)
         fetch.includesSubclasses = includeSubclasses
         for object in try fetch.objects() { managedContext.delete(object) }
-        noteChange()
+        noteChange(of: nil)
     }
 
     // MARK: - By identifier

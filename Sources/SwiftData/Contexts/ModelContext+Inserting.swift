@@ -33,7 +33,22 @@ extension ModelContext {
                 move(property, of: model, record, object, property.index < values.count ? values[property.index] : nil)
             }
         }
-        noteChange()
+        noteChange(of: Set(inserted.map(\.record.modelClass.name)))
+    }
+
+    /// Inserts a model without values.
+    func insertNew(_ modelClass: ModelClass) -> any PersistentModel {
+        let object = ModelObject(entity: entity(of: modelClass), insertInto: managedContext)
+        let model = modelClass.makeModel(over: object, in: self)
+        kept[ObjectIdentifier(model)] = model
+        noteChange(of: [modelClass.name])
+        return model
+    }
+
+    /// Deletes a model of any class.
+    func delete(any model: any PersistentModel) {
+        func delete<Model: PersistentModel>(_ model: Model) { self.delete(model) }
+        delete(model)
     }
 
     /// Moves a value to the object. Relationships are added to those that the other ends have set already.

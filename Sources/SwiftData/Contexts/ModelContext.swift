@@ -13,12 +13,17 @@ import ManagedObjects
 /// A context is not `Sendable`: it belongs to the thread, queue or actor that made it, and so do its models.
 public class ModelContext: Equatable, CustomDebugStringConvertible {
     public let container: ModelContainer
-    let managedContext: NSManagedObjectContext
+    package let managedContext: NSManagedObjectContext
     /// The models with unsaved changes, which would otherwise be released with their transient values.
     var kept: [ObjectIdentifier: any PersistentModel] = [:]
     private let saving: Autosave
     let upserts = UpsertPolicy()
     let foreignSaves: ForeignSaves
+    private let listeners = ChangeListeners()
+    /// Whether anybody wants to know of changes, which otherwise are not described.
+    private(set) var isObserved = false
+    private var otherProcesses: OtherProcesses?
+    private let dataStores: [AnyDataStore]
     /// The identity of the context, for stores of one's own and for notifications.
     public internal(set) var editingState = EditingState()
 
@@ -30,9 +35,19 @@ public class ModelContext: Equatable, CustomDebugStringConvertible {
         managedContext = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
         managedContext.persistentStoreCoordinator = container.coordinator
         managedContext.mergePolicy = upserts
-        foreignSaves = ForeignSaves(of: container.coordinator, except: managedContext)
+        foreignSaves = ForeignSaves(of: container.coordinator, except: managedContext, listeners)
         saving = Autosave(isEnabled: isMain)
+        dataStores = container.dataStores
+        if !dataStores.isEmpty { shareEditingState() }
+        for store in dataStores { store.initialize(editingState) }
     }
+
+    deinit {
+        for store in dataStores { store.invalidate(editingState) }
+    }
+
+    /// Lets the requests of the engine's context to data stores state its identity.
+    private func shareEditingState() { managedContext.userInfo[CustomStore.editingStateKey] = editingState }
 
     // MARK: - State
 
@@ -55,6 +70,7 @@ public class ModelContext: Equatable, CustomDebugStringConvertible {
         set {
             managedContext.transactionAuthor = newValue
             editingState.author = newValue
+            if !dataStores.isEmpty { shareEditingState() }
         }
     }
 
@@ -107,16 +123,41 @@ public class ModelContext: Equatable, CustomDebugStringConvertible {
             kept[ObjectIdentifier(model)] = model
             managedContext.delete(object)
         }
-        noteChange()
+        // Cascades may delete objects of any entity.
+        noteChange(of: nil)
     }
 
     /// Notes that a model is about to change.
     func willChange(_ object: ModelObject, of owner: (any PersistentModel)?) {
         if let owner, !object.hasChanges { kept[ObjectIdentifier(owner)] = owner }
-        noteChange()
+        saving.noteChange(in: self)
     }
 
-    func noteChange() { saving.noteChange(in: self) }
+    /// Notes that a model has changed.
+    func didChange(_ object: ModelObject, _ property: ModelProperty) {
+        guard isObserved else { return }
+        var entities: Set<String> = [object.entity.name ?? ""]
+        if let destination = property.destination { entities.insert(ModelClass.name(of: destination)) }
+        listeners.send(entities, isLocal: true)
+    }
+
+    /// Notes that models of some entities have changed; nil means any.
+    func noteChange(of entities: Set<String>?) {
+        saving.noteChange(in: self)
+        if isObserved { listeners.send(entities, isLocal: true) }
+    }
+
+    /// Calls a closure after changes of the context, and of its stores by other contexts and processes.
+    func observe(_ body: @escaping @Sendable (ChangeListeners.Change) -> Void) -> ChangeListeners.Registration {
+        if !isObserved {
+            isObserved = true
+            managedContext.userInfo[ModelObject.listenersKey] = listeners
+            otherProcesses = OtherProcesses(of: container.coordinator) { [foreignSaves] changes in
+                foreignSaves.note(changes.inserted, changes.updated, changes.deleted)
+            }
+        }
+        return listeners.add(body)
+    }
 
     /// Ends the current step of work: delete rules are applied, the undo manager is informed, and the context saves if
     /// ``autosaveEnabled``. An error of that save is printed, and the changes stay unsaved.
@@ -135,6 +176,7 @@ public class ModelContext: Equatable, CustomDebugStringConvertible {
         managedContext.rollback()
         managedContext.undoManager?.removeAllActions()
         kept = [:]
+        noteChange(of: nil)
     }
 
     /// Saves all changes, or none.

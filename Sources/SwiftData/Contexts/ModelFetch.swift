@@ -44,6 +44,17 @@ struct ModelFetch<T: PersistentModel> {
         return request
     }
 
+    /// Executes a request. A store of the program's own kind gets the descriptor with it.
+    private func execute<Result>(_ body: (NSManagedObjectContext) throws -> Result) rethrows -> Result {
+        let managed = context.managedContext
+        guard !context.container.dataStores.isEmpty,
+            let entity = context.container.coordinator.managedObjectModel.entitiesByName[ModelClass.of(T.self).name]
+        else { return try body(managed) }
+        managed.userInfo[CustomStore.fetchKey] = DescribedRequest(entity: entity, fetch: descriptor)
+        defer { managed.userInfo.removeObject(forKey: CustomStore.fetchKey) }
+        return try body(managed)
+    }
+
     private func name(_ keyPath: PartialKeyPath<T>) throws -> String {
         let modelClass = ModelClass.of(T.self)
         if let property = modelClass.property(keyPath) { return property.name }
@@ -55,18 +66,18 @@ struct ModelFetch<T: PersistentModel> {
     // MARK: - Results
 
     func models() throws -> [T] {
-        let found = try context.managedContext.fetch(request()).compactMap(model)
+        let found = try execute { try $0.fetch(request()) }.compactMap(model)
         return isComplete ? found : try finish(found)
     }
 
     func objects() throws -> [NSManagedObject] {
-        if isComplete { return try context.managedContext.fetch(request()) }
+        if isComplete { return try execute { try $0.fetch(request()) } }
         return try models().compactMap { $0._modelRecord?.object }
     }
 
     func count() throws -> Int {
         guard isComplete else { return try models().count }
-        return try context.managedContext.count(for: request())
+        return try execute { try $0.count(for: request()) }
     }
 
     func identifiers() throws -> [PersistentIdentifier] {
@@ -79,7 +90,7 @@ struct ModelFetch<T: PersistentModel> {
         request.sortDescriptors = source.sortDescriptors
         (request.fetchLimit, request.fetchOffset) = (source.fetchLimit, source.fetchOffset)
         request.includesPendingChanges = source.includesPendingChanges
-        return try context.managedContext.fetch(request).map { PersistentIdentifier($0) }
+        return try execute { try $0.fetch(request) }.map { PersistentIdentifier($0) }
     }
 
     func batches(of size: Int) throws -> FetchResultsCollection<T> {
@@ -102,7 +113,7 @@ struct ModelFetch<T: PersistentModel> {
         guard isComplete else { return try models().compactMap { $0._modelRecord?.object } }
         let request = try request()
         request.fetchBatchSize = max(size, 1)
-        return try context.managedContext.fetch(request).compactMap { $0 as? ModelObject }
+        return try execute { try $0.fetch(request) }.compactMap { $0 as? ModelObject }
     }
 
     private func model(_ object: NSManagedObject) -> T? {

@@ -26,6 +26,10 @@ public struct PersistentIdentifier: Codable, Comparable, Hashable, Identifiable,
     var isTemporary: Bool { storeIdentifier == nil }
 
     init(_ objectID: NSManagedObjectID) {
+        if CustomStore.isUsed.load(ordering: .relaxed), let store = objectID.persistentStore as? CustomStore {
+            self = store.identifier(of: objectID)
+            return
+        }
         let uri = objectID.uriRepresentation()
         id = ID(uri: uri.absoluteString, primaryKey: uri.lastPathComponent)
         entityName = objectID.entity.name ?? ""
@@ -40,9 +44,26 @@ public struct PersistentIdentifier: Codable, Comparable, Hashable, Identifiable,
         (self.entityName, storeIdentifier, objectID) = (entityName, nil, nil)
     }
 
-    private init(uri: String, primaryKey: String, entityName: String, storeIdentifier: String?) {
+    /// The identifier of an object that a data store has not saved yet.
+    init(temporary objectID: NSManagedObjectID) {
+        let uri = objectID.uriRepresentation()
+        id = ID(uri: uri.absoluteString, primaryKey: uri.lastPathComponent)
+        (entityName, storeIdentifier, self.objectID) = (objectID.entity.name ?? "", nil, objectID)
+    }
+
+    private init(
+        uri: String, primaryKey: String, entityName: String, storeIdentifier: String?,
+        objectID: NSManagedObjectID? = nil
+    ) {
         id = ID(uri: uri, primaryKey: primaryKey)
-        (self.entityName, self.storeIdentifier, objectID) = (entityName, storeIdentifier, nil)
+        (self.entityName, self.storeIdentifier, self.objectID) = (entityName, storeIdentifier, objectID)
+    }
+
+    /// The identifier, with the engine's ID of its object.
+    func with(_ objectID: NSManagedObjectID) -> PersistentIdentifier {
+        PersistentIdentifier(
+            uri: id.uri, primaryKey: id.primaryKey, entityName: entityName, storeIdentifier: storeIdentifier,
+            objectID: objectID)
     }
 
     /// The identifier that a store of one's own gives a model.
@@ -54,8 +75,9 @@ public struct PersistentIdentifier: Codable, Comparable, Hashable, Identifiable,
         let key =
             primaryKey.description.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed)
             ?? primaryKey.description
+        let host = storeIdentifier.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? storeIdentifier
         return PersistentIdentifier(
-            uri: "x-coredata://\(storeIdentifier)/\(entityName)/\(key)", primaryKey: key, entityName: entityName,
+            uri: "x-coredata://\(host)/\(entityName)/\(key)", primaryKey: key, entityName: entityName,
             storeIdentifier: storeIdentifier)
     }
 
@@ -105,6 +127,11 @@ public struct PersistentIdentifier: Codable, Comparable, Hashable, Identifiable,
     /// inserted.
     func managedObjectID(in coordinator: NSPersistentStoreCoordinator) -> NSManagedObjectID? {
         if let objectID { return objectID }
+        if CustomStore.isUsed.load(ordering: .relaxed) {
+            for case let store as CustomStore in coordinator.persistentStores {
+                if let found = store.objectID(of: self) { return found }
+            }
+        }
         return URL(string: id.uri).flatMap { coordinator.managedObjectID(forURIRepresentation: $0) }
     }
 }

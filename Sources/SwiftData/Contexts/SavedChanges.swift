@@ -35,6 +35,8 @@ struct SavedChanges {
         }
         for (record, _) in deleted { record.detach(deleted: true) }
         let saved = inserted.map(followSurvivor)
+        // A row that took the values of an inserted model may have been in results before.
+        if zip(inserted, saved).contains(where: { $0 !== $1 }) { context.noteChange(of: nil) }
         context.upserts.reset()
         post(ModelContext.didSave, inserted: saved)
     }

@@ -12,6 +12,14 @@ public struct DefaultHistoryToken: HistoryToken {
 
     init(_ token: NSPersistentHistoryToken) { tokenValue = token.numbers }
 
+    /// A position in the history of one store.
+    init(store: String, number: Int64) { tokenValue = [store: number] }
+
+    /// A position in the history of several stores.
+    init(joining tokens: some Sequence<DefaultHistoryToken>) {
+        tokenValue = tokens.reduce(into: [:]) { $0.merge($1.tokenValue ?? [:]) { max($0, $1) } }
+    }
+
     /// Whether the position is before another one: for stores that both name, by their numbers.
     public static func < (lhs: DefaultHistoryToken, rhs: DefaultHistoryToken) -> Bool {
         let (left, right) = (lhs.tokenValue ?? [:], rhs.tokenValue ?? [:])
@@ -168,10 +176,15 @@ extension ModelContext {
 }
 
 extension ModelContainer {
-    fileprivate func transactions<T: HistoryTransaction>(
-        _ descriptor: HistoryDescriptor<T>, in context: NSManagedObjectContext
+    /// The transactions that a descriptor selects.
+    ///
+    /// - Parameter position: The position after which the store reads; nil means its whole history.
+    func transactions<T: HistoryTransaction>(
+        _ descriptor: HistoryDescriptor<T>, after position: DefaultHistoryToken? = nil,
+        in context: NSManagedObjectContext
     ) throws -> [(origin: NSPersistentHistoryTransaction, typed: T)] {
-        let request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
+        let request = NSPersistentHistoryChangeRequest.fetchHistory(
+            after: position.map { NSPersistentHistoryToken($0.tokenValue ?? [:]) })
         let result: NSPersistentStoreResult
         do {
             result = try context.execute(request)

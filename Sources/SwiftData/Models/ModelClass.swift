@@ -33,6 +33,18 @@ final class ModelClass: @unchecked Sendable {  // because it is immutable but fo
         }
     }
 
+    private static let opened = Mutex<[String: ModelClass]>([:])
+
+    /// The class of an entity in the container that was opened last; snapshots are decoded with it.
+    static func current(named name: String) -> ModelClass? { opened.withLock { $0[name] } }
+
+    /// Notes the classes of a container that is opened.
+    static func note(_ classes: [ModelClass]) {
+        opened.withLock { opened in
+            for each in classes { opened[each.name] = each }
+        }
+    }
+
     static func name(of type: any Any.Type) -> String {
         let name = String(describing: type)
         // A generic class would have brackets in its name.

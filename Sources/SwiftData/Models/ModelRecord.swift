@@ -55,9 +55,9 @@ public final class ModelRecord {
 
     /// Notes the values before the deletion is saved.
     func keepValues() {
-        guard let object else { return }
+        guard object != nil else { return }
         // Related objects may be gone too.
-        lastValues = modelClass.properties.map { $0.isRelationship ? nil : $0.anyValue(in: object, of: self) }
+        lastValues = modelClass.properties.map { $0.isRelationship ? nil : anyValue(of: $0) }
     }
 
     /// Makes the values that `keepValues()` has noted the record's own: after the deletion was saved, or the insertion was rolled back.
@@ -99,8 +99,10 @@ public final class ModelRecord {
         let property: TypedProperty<Value> = modelClass.typedProperty(keyPath)
         if let object {
             if isGone { return }
+            let modelContext = modelContext
             modelContext?.willChange(object, of: owner)
             property.set(value, in: object, of: self)
+            modelContext?.didChange(object, property)
             return
         }
         if property.isRelationship, let owner {
@@ -108,6 +110,15 @@ public final class ModelRecord {
         } else {
             setOwn(value, at: property.index)
         }
+    }
+
+    /// The value of a property; nil where there is none, also of a property that should have one.
+    func anyValue(of property: ModelProperty) -> Any? {
+        guard let object else {
+            return property.index < values.count ? values[property.index] : property.defaultValue
+        }
+        guard object.value(forKey: property.name) != nil else { return nil }
+        return property.anyValue(in: object, of: self)
     }
 
     func setOwn(_ value: Any, at index: Int) {
@@ -148,14 +159,26 @@ package final class ModelObject: NSManagedObject {
         }
     }
 
-    package override func awake(fromSnapshotEvents flags: NSSnapshotEventType) { announceAll() }
+    /// The key of the ``ChangeListeners`` in the user info of a context.
+    static let listenersKey = "SwiftData.listeners"
+
+    package override func awake(fromSnapshotEvents flags: NSSnapshotEventType) {
+        announceAll()
+        let undone: NSSnapshotEventType = [.undoInsertion, .undoDeletion, .undoUpdate]
+        if !flags.isDisjoint(with: undone),
+            let listeners = managedObjectContext?.userInfo[Self.listenersKey] as? ChangeListeners
+        {
+            listeners.send(nil, isLocal: true)
+        }
+    }
 
     package override func didTurnIntoFault() {
         super.didTurnIntoFault()
         announceAll()
     }
 
-    private func announceAll() {
+    /// Informs Observation that any property may have changed.
+    func announceAll() {
         guard let model, let modelClass = entity.companion as? ModelClass else { return }
         for property in modelClass.properties { Self.announce(property, of: model) }
     }

@@ -51,6 +51,9 @@ extension PersistentModel {
     /// The values, if they are where SwiftData itself puts them.
     var _modelRecord: ModelRecord? { persistentBackingData._record }
 
+    /// The backing data of a model of any class.
+    var erasedBackingData: any BackingData { persistentBackingData }
+
     /// The identity of the object: temporary until it is saved.
     public var persistentModelID: PersistentIdentifier {
         if let record = _modelRecord { return record.identifier }

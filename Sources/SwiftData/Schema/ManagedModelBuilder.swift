@@ -188,10 +188,16 @@ extension NSManagedObjectModel {
     public static func makeManagedObjectModel(
         for schema: Schema, mergedWith managedObjectModel: NSManagedObjectModel? = nil
     ) -> NSManagedObjectModel? {
-        guard let model = try? ManagedModelBuilder.model(of: schema) else { return nil }
-        for entity in model.entities { (entity.assignedClass, entity.companion) = (nil, nil) }
+        guard let model = try? plainModel(of: schema) else { return nil }
         guard let managedObjectModel else { return model }
         return NSManagedObjectModel(byMerging: [managedObjectModel, model])
+    }
+
+    /// The model of a schema, without its classes.
+    static func plainModel(of schema: Schema) throws -> NSManagedObjectModel {
+        let model = try ManagedModelBuilder.model(of: schema)
+        for entity in model.entities { (entity.assignedClass, entity.companion) = (nil, nil) }
+        return model
     }
 
     /// The model of a schema, merged with this one.

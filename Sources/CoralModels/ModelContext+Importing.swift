@@ -1,0 +1,105 @@
+import Coral
+import SwiftData
+
+extension ModelContext {
+    /// Imports a document: inserts, updates and links models, which are found by their keys. On any error nothing is changed; the
+    /// changes are not saved.
+    ///
+    ///     let recipes = try context.importModels(from: json, as: Recipe.self)
+    ///
+    /// A key is the one of the class's ``RuledModel/toolkitRules``, else its unique properties.
+    ///
+    /// - Returns: The models that were encoded, in their order, without those that they own.
+    /// - Throws: ``ModelToolkitError`` for invalid rules, and the errors of `GraphImporter.importObjects(from:as:progress:)`.
+    @discardableResult
+    public func importModels<Model: PersistentModel>(
+        from data: Data, as type: Model.Type, options: ImportOptions = ImportOptions()
+    ) throws -> [Model] {
+        try importModels(from: .data(data), as: type, options: options)
+    }
+
+    /// Imports any source, such as a file.
+    @discardableResult
+    public func importModels<Model: PersistentModel>(
+        from source: ImportSource, as type: Model.Type, options: ImportOptions = ImportOptions()
+    ) throws -> [Model] {
+        try plan(source, type, options).applyForRoots().compactMap { self.model(of: $0) as? Model }
+    }
+
+    /// Imports a document, and returns the model that was encoded: a new one, or the one that was found by its key.
+    ///
+    /// - Throws: As ``importModels(from:as:options:)-(Data,_,_)`` does, and `ImportError` for a document without such a model.
+    @discardableResult
+    public func importModel<Model: PersistentModel>(
+        from data: Data, as type: Model.Type, options: ImportOptions = ImportOptions()
+    ) throws -> Model {
+        try importModel(from: .data(data), as: type, options: options)
+    }
+
+    /// Imports a dictionary as `dictionary(style:shape:portable:)` or `JSONSerialization` creates it.
+    @discardableResult
+    public func importModel<Model: PersistentModel>(
+        from dictionary: [String: Any], as type: Model.Type, options: ImportOptions = ImportOptions()
+    ) throws -> Model {
+        try importModel(from: .dictionary(dictionary), as: type, options: options)
+    }
+
+    private func importModel<Model: PersistentModel>(
+        from source: ImportSource, as type: Model.Type, options: ImportOptions
+    ) throws -> Model {
+        let object = try plan(source, type, options).applyForRoot()
+        guard let model = model(of: object) as? Model else {
+            throw ImportError(.misuse, "The document has a \(object.entity.name ?? ""), not a \(type), at its top.")
+        }
+        return model
+    }
+
+    private func plan<Model: PersistentModel>(
+        _ source: ImportSource, _ type: Model.Type, _ options: ImportOptions
+    ) throws -> AppliedPlan {
+        let options = try rules.applied(to: options)
+        let plan: ImportPlan<NSManagedObject> = try GraphImporter(into: managedContext, options: options)
+            .plan(source, entity: Schema.entityName(for: type))
+        return AppliedPlan(plan: plan, context: self)
+    }
+
+    /// A plan whose changes the context is told of.
+    private struct AppliedPlan {
+        let plan: ImportPlan<NSManagedObject>
+        let context: ModelContext
+
+        func applyForRoots() throws -> [NSManagedObject] {
+            defer { context.noteChangesOfObjects() }
+            return try plan.applyForRoots()
+        }
+
+        func applyForRoot() throws -> NSManagedObject {
+            defer { context.noteChangesOfObjects() }
+            return try plan.applyForRoot()
+        }
+    }
+}
+
+extension PersistentModel {
+    /// Updates this model from a document: values that the document does not mention are kept, null clears a value, and of the models
+    /// that this one owns, those that are not listed are deleted. On any error nothing is changed.
+    ///
+    /// - Throws: ``ModelToolkitError`` for a model in no context and for invalid rules, and the errors of
+    ///   `NSManagedObject.populate(from:options:)`.
+    public func populate(from data: Data, options: ImportOptions = ImportOptions()) throws {
+        let context = try contextOfToolkit
+        try managedObject.populate(from: data, options: context.rules.applied(to: options))
+        context.noteChangesOfObjects()
+    }
+
+    /// Updates this model from a dictionary as ``dictionary(style:shape:portable:)`` or `JSONSerialization` creates it.
+    ///
+    ///     let earlier = try recipe.dictionary()
+    ///     …
+    ///     try recipe.populate(from: earlier)
+    public func populate(from dictionary: [String: Any], options: ImportOptions = ImportOptions()) throws {
+        let context = try contextOfToolkit
+        try managedObject.populate(from: dictionary, options: context.rules.applied(to: options))
+        context.noteChangesOfObjects()
+    }
+}

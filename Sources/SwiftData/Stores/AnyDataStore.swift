@@ -1,0 +1,170 @@
+import Foundation
+
+/// The models that a data store has found, as the engine's store keeps them.
+struct FoundSnapshots {
+    var fetched: [DefaultSnapshot]
+    var related: [DefaultSnapshot] = []
+    /// Whether the store has applied the predicate, with the limit.
+    var isFiltered = true
+    var isSorted = true
+}
+
+/// A ``DataStore`` of any type.
+class AnyDataStore: @unchecked Sendable {  // because a data store guards its state
+    let identifier: String
+
+    init(identifier: String) { self.identifier = identifier }
+
+    // These stop the program, because `TypedDataStore` overrides them and no object of this class is created.
+
+    /// The models of a class, with what a descriptor states of them.
+    func snapshots<T: PersistentModel>(_ descriptor: FetchDescriptor<T>, _ state: EditingState) throws -> FoundSnapshots
+    {
+        fatalError("abstract")
+    }
+    func cachedSnapshot(for identifier: PersistentIdentifier, _ state: EditingState) throws -> DefaultSnapshot? {
+        fatalError("abstract")
+    }
+    func save(
+        inserted: [any PersistentModel], updated: [any PersistentModel], deleted: [any PersistentModel],
+        _ state: EditingState
+    ) throws -> (remapped: [PersistentIdentifier: PersistentIdentifier], snapshots: [DefaultSnapshot]) {
+        fatalError("abstract")
+    }
+    func erase() throws { fatalError("abstract") }
+    func initialize(_ state: EditingState) { fatalError("abstract") }
+    func invalidate(_ state: EditingState) { fatalError("abstract") }
+
+    // MARK: - Fetching
+
+    /// All models of a class.
+    final func fetchAll(_ modelClass: ModelClass, _ state: EditingState) throws -> [DefaultSnapshot] {
+        func all<T: PersistentModel>(_: T.Type) throws -> [DefaultSnapshot] {
+            let found = try snapshots(FetchDescriptor<T>(), state)
+            return found.fetched + found.related
+        }
+        return try all(modelClass.type)
+    }
+
+    /// The models of a class that a fetch of the program describes, as far as the store can select them.
+    final func snapshots(
+        _ modelClass: ModelClass, _ fetch: (any DescribedFetch)?, limit: Int, offset: Int, _ state: EditingState
+    ) throws -> FoundSnapshots {
+        guard let fetch else {
+            return FoundSnapshots(fetched: try fetchAll(modelClass, state), isFiltered: false, isSorted: false)
+        }
+        do {
+            return try fetch.snapshots(of: self, filters: true, sorts: true, limit: limit, offset: offset, state)
+        } catch DataStoreError.preferInMemorySort {
+            var found = try fetch.snapshots(of: self, filters: true, sorts: false, limit: 0, offset: 0, state)
+            (found.isFiltered, found.isSorted) = (limit == 0 && offset == 0, false)
+            return found
+        } catch DataStoreError.preferInMemoryFilter {
+            var found = try fetch.snapshots(of: self, filters: false, sorts: false, limit: 0, offset: 0, state)
+            (found.isFiltered, found.isSorted) = (false, false)
+            return found
+        }
+    }
+}
+
+/// A fetch of a program, whose descriptor the engine's request does not contain.
+protocol DescribedFetch {
+    func snapshots(
+        of store: AnyDataStore, filters: Bool, sorts: Bool, limit: Int, offset: Int, _ state: EditingState
+    ) throws -> FoundSnapshots
+}
+
+extension FetchDescriptor: DescribedFetch {
+    func snapshots(
+        of store: AnyDataStore, filters: Bool, sorts: Bool, limit: Int, offset: Int, _ state: EditingState
+    ) throws -> FoundSnapshots {
+        var descriptor = self
+        if !filters { descriptor.predicate = nil }
+        if !sorts { descriptor.sortBy = [] }
+        descriptor.fetchLimit = limit == 0 ? nil : limit
+        descriptor.fetchOffset = offset == 0 ? nil : offset
+        return try store.snapshots(descriptor, state)
+    }
+}
+
+/// A data store of a known type.
+final class TypedDataStore<Store: DataStore>: AnyDataStore,
+    @unchecked Sendable  // because its superclass is
+{
+    private let store: Store
+
+    init(_ store: Store) {
+        self.store = store
+        super.init(identifier: store.identifier)
+    }
+
+    override func snapshots<T: PersistentModel>(
+        _ descriptor: FetchDescriptor<T>, _ state: EditingState
+    ) throws -> FoundSnapshots {
+        let result = try store.fetch(DataStoreFetchRequest(descriptor: descriptor, editingState: state))
+        return FoundSnapshots(
+            fetched: try result.fetchedSnapshots.map { try $0.plain() },
+            related: try result.relatedSnapshots.values.map { try $0.plain() })
+    }
+
+    override func cachedSnapshot(
+        for identifier: PersistentIdentifier, _ state: EditingState
+    ) throws -> DefaultSnapshot? {
+        try store.cachedSnapshots(for: [identifier], editingState: state)[identifier].map { try $0.plain() }
+    }
+
+    override func save(
+        inserted: [any PersistentModel], updated: [any PersistentModel], deleted: [any PersistentModel],
+        _ state: EditingState
+    ) throws -> (remapped: [PersistentIdentifier: PersistentIdentifier], snapshots: [DefaultSnapshot]) {
+        func snapshots(_ models: [any PersistentModel]) -> [Store.Snapshot] {
+            var related: [PersistentIdentifier: any BackingData] = [:]
+            return models.map { Store.Snapshot(from: $0.erasedBackingData, relatedBackingDatas: &related) }
+        }
+        let new = snapshots(inserted)
+        let changed = snapshots(updated)
+        let result = try store.save(
+            DataStoreSaveChangesRequest(
+                editingState: state, inserted: new, updated: changed, deleted: snapshots(deleted)))
+        for snapshot in new where result.remappedIdentifiers[snapshot.persistentIdentifier] == nil {
+            throw CocoaError(
+                CocoaError.Code(rawValue: 134_030),  // NSPersistentStoreSaveError
+                userInfo: [
+                    NSLocalizedFailureReasonErrorKey:
+                        "The store \(store.identifier) gave a new \(snapshot.persistentIdentifier.entityName) no identifier."
+                ])
+        }
+        // What contexts read from now on: the saved values, with permanent identifiers, unless the store has changed them.
+        let saved = try (new + changed).map { snapshot -> DefaultSnapshot in
+            let permanent = result.remappedIdentifiers[snapshot.persistentIdentifier] ?? snapshot.persistentIdentifier
+            if let changed = result.snapshotsToReregister[permanent] { return try changed.plain() }
+            return try snapshot.copy(
+                persistentIdentifier: permanent, remappedIdentifiers: result.remappedIdentifiers
+            ).plain()
+        }
+        let known = Set(saved.map(\.persistentIdentifier))
+        let others = try result.snapshotsToReregister.filter { !known.contains($0.key) }.values.map { try $0.plain() }
+        return (result.remappedIdentifiers, saved + others)
+    }
+
+    override func erase() throws { try store.erase() }
+    override func initialize(_ state: EditingState) { store.initializeState(for: state) }
+    override func invalidate(_ state: EditingState) { store.invalidateState(for: state) }
+}
+
+extension DataStoreSnapshot {
+    /// The snapshot in the form that the engine's store reads. A snapshot of another type states its values by encoding them.
+    fileprivate func plain() throws -> DefaultSnapshot {
+        if let plain = self as? DefaultSnapshot { return plain }
+        return try JSONDecoder().decode(DefaultSnapshot.self, from: JSONEncoder().encode(self))
+    }
+}
+
+extension DataStoreConfiguration {
+    /// Opens the store of the configuration.
+    func open(with schema: Schema, _ plan: (any SchemaMigrationPlan.Type)?) throws -> AnyDataStore {
+        var configuration = self
+        if configuration.schema == nil { configuration.schema = schema }
+        return TypedDataStore(try Store(configuration, migrationPlan: plan))
+    }
+}
