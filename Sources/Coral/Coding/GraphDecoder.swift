@@ -30,7 +30,7 @@ public struct GraphDecoder {
             let source = ImportSource.dictionary(TreeDocument.foundationObject(graph, style: .native))
             let plan: ImportPlan<NSManagedObject> = try GraphImporter(into: context, options: importing).plan(source)
             try plan.tryOut { _ = try decode(type, from: value, objects: $0, in: $1) }
-            try plan.apply()
+            try plan.apply(isNew: true)
             for id in plan.objectIDs.keys { objects[id] = plan[id] }
         }
         return try decode(type, from: value, objects: objects, in: context)

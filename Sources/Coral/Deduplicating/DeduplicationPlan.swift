@@ -13,6 +13,8 @@ public final class DeduplicationPlan {
         public let survivor: NSManagedObject
         /// The objects that are deleted, by primary key.
         public let duplicates: [NSManagedObject]
+        /// What the plan has read of the objects' keys, of the survivor first.
+        let read: [[String: Any?]]
     }
 
     /// The keys that several objects have, by entity and in the order of the survivors' keys.
@@ -38,10 +40,12 @@ public final class DeduplicationPlan {
 
     /// Merges the objects of each group into the survivor, in the context, unsaved. A plan can be applied once.
     ///
-    /// Throws `ImportError` if it was already applied, and the errors of fetching. Cost: the relationships of the
-    /// duplicates are loaded.
+    /// Throws `ImportError` if it was already applied, or with the code `outdatedPlan` if an object was deleted in the context, or has
+    /// another key there, since the plan was made; and the errors of fetching. Then nothing has changed. Cost: the relationships of
+    /// the duplicates are loaded.
     public func apply() throws {
         guard !isApplied else { throw ImportError(.misuse, "The plan has already been applied.") }
+        try requireUnchanged()
         isApplied = true
         for group in groups {
             for duplicate in group.duplicates {
@@ -53,6 +57,20 @@ public final class DeduplicationPlan {
         context.processPendingChanges()
         for group in groups {
             for duplicate in group.duplicates { context.delete(duplicate) }
+        }
+    }
+
+    private func requireUnchanged() throws {
+        for group in groups {
+            for (object, read) in zip([group.survivor] + group.duplicates, group.read) {
+                let isDeleted = object.isDeleted || object.managedObjectContext !== context
+                guard isDeleted || !PlannedState.has(object, read) else { continue }
+                let uri = object.objectID.uriRepresentation().absoluteString
+                throw ImportError(
+                    .outdatedPlan,
+                    "\(ImportSubject.shortName(uri)) was \(isDeleted ? "deleted" : "changed") after the plan was made. "
+                        + "Make another plan.", entity: group.entity, object: uri)
+            }
         }
     }
 

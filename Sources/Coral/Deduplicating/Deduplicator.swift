@@ -92,7 +92,8 @@ public struct Deduplicator {
                 }
             }
             return DeduplicationPlan.Group(
-                entity: entity.name ?? "", key: label.joined(separator: ", "), survivor: chosen, duplicates: duplicates)
+                entity: entity.name ?? "", key: label.joined(separator: ", "), survivor: chosen, duplicates: duplicates,
+                read: ([chosen] + duplicates).map { PlannedState.values(of: $0, rule.parts.map(\.name)) })
         }
     }
 

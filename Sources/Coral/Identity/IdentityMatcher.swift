@@ -23,6 +23,8 @@ struct IdentityMatcher {
     private var nodesByContent: [ImportNode] = []
     private(set) var conflicts: [ImportConflict] = []
     private(set) var errors: [ImportError] = []
+    /// The nodes with errors, which may have been merged since.
+    private(set) var refused: [ImportNode] = []
 
     init(
         payload: ImportPayload, context: NSManagedObjectContext, options: ImportOptions, progress: Progress? = nil
@@ -209,6 +211,7 @@ extension IdentityMatcher: RecordMatching {
     mutating func refuseUnready(_ nodes: [ImportNode]) {
         for node in nodes {
             node.isMatchingComplete = true
+            refused.append(node)
             errors.append(
                 ImportError(
                     .ambiguousIdentity, "The key of this \(node.entity.name) contains a cycle.", at: node.place,
@@ -241,7 +244,7 @@ extension IdentityMatcher: RecordMatching {
 
     mutating func hold(_ key: IdentityKey, by node: ImportNode) {
         index[key] = node
-        if node.isBound { return }
+        if node.isBound, !node.isPopulated { return }
         if let place = wanted.firstIndex(where: { $0.rule == key.rule }) {
             wanted[place].keys.append(key)
         } else {
@@ -287,6 +290,14 @@ extension IdentityMatcher: RecordMatching {
     }
 
     mutating func prefers(_ known: NSManagedObject, to other: NSManagedObject, for node: ImportNode) -> Bool {
+        if node.resolved.isPopulated {
+            let name = ImportSubject.shortName(other.objectID.uriRepresentation().absoluteString)
+            conflicts.append(
+                ImportConflict(
+                    subject: node.resolved.subject, property: node.keys.first?.rule.parts.first?.name,
+                    message: "\(name) has the key of the record too: afterwards both objects have it."))
+            return true
+        }
         guard nodesByURI[known.objectID] === node.resolved else { return false }
         // If the document also contains the other object, it may change that object's key.
         if nodesByURI[other.objectID] == nil { noteOtherObject(node, other.objectID, keyDecides: false) }
@@ -295,6 +306,8 @@ extension IdentityMatcher: RecordMatching {
 
     mutating func refuseAmbiguity(_ node: ImportNode, _ known: NSManagedObject, _ other: NSManagedObject) {
         let (one, two) = (known.objectID, other.objectID)
+        node.resolved.rivals += [one, two]
+        refused.append(node)
         errors.append(
             ImportError(
                 .ambiguousIdentity,

@@ -28,16 +28,20 @@ struct IdentityRules {
         self.declared = declared
     }
 
-    /// The keys of an entity, in order of precedence.
+    /// The keys of an entity, in order of precedence: declared keys, its own before those of its ancestors, else the uniqueness
+    /// constraints.
     func rules(of entity: NSEntityDescription) -> [IdentityRule] {
         let lineage = Array(sequence(first: entity, next: \.superentity))
+        var rules: [IdentityRule] = []
         for ancestor in lineage {
             guard let key = declared[ancestor.name ?? ""] else { continue }
-            let parts = key.compactMap { try? Self.part($0, of: ancestor) }
-            return [IdentityRule(entity: ancestor.name ?? "", parts: parts)]
+            let rule = IdentityRule(
+                entity: ancestor.name ?? "", parts: key.compactMap { try? Self.part($0, of: ancestor) })
+            // A key that a subentity declares again is unique among the objects of the topmost entity.
+            rules.removeAll { $0.parts == rule.parts }
+            rules.append(rule)
         }
-        guard identity.usesUniquenessConstraints else { return [] }
-        var rules: [IdentityRule] = []
+        guard rules.isEmpty, identity.usesUniquenessConstraints else { return rules }
         for ancestor in lineage {
             for constraint in ancestor.uniquenessConstraints {
                 let names = constraint.compactMap { ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name }

@@ -10,11 +10,12 @@ import GraphDocuments
 /// document is read a second time for these. If there are more than 5,000 of them, or if records cannot be imported one by
 /// one (two of them have the same key, for example), the whole document is imported through objects.
 ///
-/// Any other document is imported in batches of objects, each of which is saved on its own. Relationships to records that
-/// were not read yet are deferred: if there are any, the document is read a second time to set them. Memory holds one batch
-/// and the ids of all records. After an error or cancellation the batches saved before it stay in the store. For all-or-nothing
-/// imports use `importDocument(_:intoStoreAt:model:…)`, which works on a copy of the store, or `GraphImporter`, which works
-/// in memory.
+/// Any other document is imported in batches of objects, each of which is matched and saved in a transaction of its own, so
+/// that imports at the same time insert an object with a key once; with hooks, only a uniqueness constraint ensures that.
+/// Relationships to records that were not read yet are deferred: if there are any, the document is read a second time to set
+/// them. Memory holds one batch and the ids of all records. After an error or cancellation the batches saved before it stay in
+/// the store. For all-or-nothing imports use `importDocument(_:intoStoreAt:model:…)`, which works on a copy of the store, or
+/// `GraphImporter`, which works in memory.
 ///
 /// No plan is kept: the result has counts and the first entries of each kind. Deletion scopes need the whole document
 /// at once and are refused. A key that includes a relationship is resolved only if the related record is in the same
@@ -66,6 +67,8 @@ public struct BatchImporter {
         public internal(set) var errors: [ImportError] = []
         /// The number of errors of omitted records; a record may have several.
         public internal(set) var errorCount = 0
+        /// The number of records that were omitted because of errors.
+        public internal(set) var omittedRecordCount = 0
         /// The number of batches saved, those of deferred relationships included; 1 for an import by rows.
         public internal(set) var savedBatchCount = 0
         /// Whether the document was imported by rows, or why all or some of its records were not.

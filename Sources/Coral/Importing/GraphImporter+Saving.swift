@@ -23,24 +23,26 @@ extension GraphImporter {
         saving: (() throws -> Void) throws -> Void
     ) throws -> ImportPlan<NSManagedObject>? {
         #if !canImport(Darwin) && !CORAL_PUBLIC_API
-            guard let coordinator = context.persistentStoreCoordinator, coordinator.persistentStores.count == 1,
-                let store = coordinator.persistentStores.first
-            else { return nil }
-            return try context.writeRows(in: store) { writer in
-                // A context without a queue: the transaction's connection can be used on its own queue only.
-                let own = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
-                own.persistentStoreCoordinator = coordinator
-                own.undoManager = nil
+            guard let store = context.onlyStore else { return nil }
+            return try context.inWriteTransaction(of: store) { own in
                 var importer = GraphImporter(into: own, options: options)
                 importer.worksInPlace = true
                 importer.isInTransaction = true
                 let plan = try planning(importer)
-                try plan.apply()
-                if own.hasChanges { try saving { try writer.save(own) } }
+                try plan.apply(isNew: true)
+                if own.hasChanges { try saving { try own.save() } }
                 return plan
             }
         #else
             return nil
         #endif
+    }
+}
+
+extension NSManagedObjectContext {
+    /// The store of the context's coordinator; nil if that does not have exactly one.
+    var onlyStore: NSPersistentStore? {
+        guard let stores = persistentStoreCoordinator?.persistentStores, stores.count == 1 else { return nil }
+        return stores.first
     }
 }

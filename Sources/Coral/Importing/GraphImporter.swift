@@ -111,7 +111,7 @@ public struct GraphImporter {
 
     /// Updates a given object from any source.
     public func populate(_ object: NSManagedObject, from source: ImportSource, progress: Progress? = nil) throws {
-        try plan(populating: object, from: source, progress: progress).apply()
+        try plan(populating: object, from: source, progress: progress).apply(isNew: true)
     }
 
     /// Plans an update of a given object: see `populate(_:from:progress:)`. Deletions of children that are not listed

@@ -60,7 +60,7 @@ public struct ImportError: Error, Sendable, Hashable {
         public static let ambiguousIdentity = Code(rawValue: "ambiguousIdentity")
         /// A document without records that would delete objects.
         public static let emptyDocument = Code(rawValue: "emptyDocument")
-        /// An object that was changed or deleted after the plan was made.
+        /// An object that was changed, deleted, or inserted with the key of a planned one, after the plan was made.
         public static let outdatedPlan = Code(rawValue: "outdatedPlan")
         /// A value whose file did not exist when the document was written.
         public static let missingFile = Code(rawValue: "missingFile")

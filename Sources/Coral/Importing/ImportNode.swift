@@ -41,8 +41,12 @@ final class ImportNode {
     var object: NSManagedObject?
     /// The ID of the object that the node was matched with; nil for one that is new.
     var matchedID: NSManagedObjectID?
+    /// The objects to which the keys of the record belong, if they belong to several: the record is refused.
+    var rivals: [NSManagedObjectID] = []
     /// Whether the object was assigned by the caller or an earlier pass, so that its key is not looked up.
     var isBound = false
+    /// Whether the caller populates the object, so that a key of another object is a conflict.
+    var isPopulated = false
     /// Whether matching is complete: the node has a matched object, or needs a new one.
     var isMatchingComplete = false
     /// The node that this one was merged into.
@@ -84,9 +88,11 @@ final class ImportNode {
         referencePlace = referencePlace ?? other.referencePlace
         isTop = isTop || other.isTop
         matchedID = matchedID ?? other.matchedID
+        rivals += other.rivals
         object = object ?? other.object
         isMatchingComplete = isMatchingComplete || other.isMatchingComplete
         isBound = isBound || other.isBound
+        isPopulated = isPopulated || other.isPopulated
         for key in other.keys where !keys.contains(key) { keys.append(key) }
         other.representative = self
         other.records = []

@@ -195,4 +195,9 @@ public struct ImportHooks {
     public var link: [String: ([NSManagedObject], NSManagedObject) -> [NSManagedObject]?] = [:]
 
     public init() {}
+
+    /// Whether there are no hooks.
+    var isEmpty: Bool {
+        shouldImport.isEmpty && willImport.isEmpty && didImport.isEmpty && value.isEmpty && link.isEmpty
+    }
 }

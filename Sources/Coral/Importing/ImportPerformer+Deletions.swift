@@ -22,7 +22,8 @@ extension ImportPerformer {
             )
         }
         noteUnknownEnd()
-        let kept = Set(session.payload.nodes.compactMap { $0.resolved.object?.objectID })
+        var kept = Set(session.payload.nodes.compactMap { $0.resolved.object?.objectID })
+        for node in session.payload.nodes { kept.formUnion(node.rivals) }
         for scope in options.deletionScopes {
             let request = NSFetchRequest<NSManagedObject>(entityName: scope.entity)
             request.predicate = scope.predicate

@@ -195,7 +195,7 @@ extension ImportPerformer {
         let (relationship, node) = (setting.relationship, setting.node)
         let target = target.resolved
         if target.object == nil, target.isReference, options.danglingReferences == .stub { makeStub(target) }
-        if let object = target.object, !target.isTombstone {
+        if let object = target.object, !target.isTombstone, target.rivals.isEmpty {
             guard let destination = relationship.destinationEntity,
                 object.entity === destination || object.entity.isKindOf(entity: destination)
             else {

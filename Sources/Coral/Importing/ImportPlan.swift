@@ -39,15 +39,19 @@ public final class ImportPlan<Root: NSManagedObject> {
     public var header: DocumentHeader? { session.payload.header }
     /// The number of records read.
     public var recordCount: Int { session.payload.recordCount }
+    /// The number of records that are omitted because of errors, which may be several for a record: see
+    /// `ImportOptions.skipsInvalid`.
+    public var omittedRecordCount: Int { session.omittedRecordCount }
 
-    /// One line: `1 insert, 12 updates, 3 links, 0 errors`. Deletions, missing files, conflicts, and members that the model does not
-    /// have are included if there are any.
+    /// One line: `1 insert, 12 updates, 3 links, 0 errors`. Deletions, missing files, conflicts, omitted records, and members that the
+    /// model does not have are included if there are any.
     public var summary: String {
         var parts = [count(inserts.count, "insert"), count(updates.count, "update"), count(links.count, "link")]
         if !deletions.isEmpty { parts.append(count(deletions.count, "deletion")) }
         if !missingFiles.isEmpty { parts.append(count(missingFiles.count, "missing file")) }
         if !conflicts.isEmpty { parts.append(count(conflicts.count, "conflict")) }
         parts.append(count(errors.count, "error"))
+        if omittedRecordCount > 0 { parts.append(count(omittedRecordCount, "omitted record")) }
         let unknown = session.changes.unknownMembers
         if !unknown.isEmpty {
             let names = unknown.kept.joined(separator: ", ")
@@ -66,16 +70,33 @@ public final class ImportPlan<Root: NSManagedObject> {
     ///
     /// Throws the first `ImportError`, which contains the others, if the plan has errors; else errors of saving to a
     /// parent context. Throws `ImportError` with the code `outdatedPlan` if an object was changed or deleted in the context
-    /// after the plan was made: then make another plan. A plan can be applied only once.
+    /// after the plan was made, or if an object with the key of one that the plan inserts is in the context or was saved by another
+    /// one: then make another plan. A plan can be applied only once.
+    ///
+    /// Cost: one fetch for each key and batch of objects to insert. No fetch excludes that another process saves such an object
+    /// between `apply` and the save: only a uniqueness constraint and `BatchImporter` do.
     @discardableResult
-    public func apply() throws -> [Root] {
+    public func apply() throws -> [Root] { try apply(isNew: false) }
+
+    /// - Parameter isNew: Whether the plan was made just now, so that no key is searched for again.
+    @discardableResult
+    package func apply(isNew: Bool) throws -> [Root] {
         guard !isApplied else { throw ImportError(.misuse, "The plan has been applied already.") }
         if !session.options.skipsInvalid, let error = errors.combined {
             if session.context === target { target.rollback() }
             throw error
         }
+        do {
+            if !isNew { try PlannedKeys(of: session).requireNew(in: target) }
+            if session.context !== target { try PlannedState(of: session).requireUnchanged(in: target) }
+        } catch {
+            if session.context === target {
+                isApplied = true
+                target.rollback()
+            }
+            throw error
+        }
         if session.context !== target {
-            try PlannedState(of: session.context).requireUnchanged(in: target)
             isApplied = true
             try session.context.performAndWait {
                 #if !canImport(Darwin) && !CORAL_PUBLIC_API
@@ -96,7 +117,7 @@ public final class ImportPlan<Root: NSManagedObject> {
             session.payload.roots.compactMap(\.resolved.object).filter { !$0.isDeleted }
         }
         guard objects.isEmpty || objects.contains(where: { $0 is Root }) else { return [try applyForRoot()] }
-        return try apply()
+        return try apply(isNew: true)
     }
 
     /// Applies the plan, and returns the first object that `apply` returns. Throws if there is none; then nothing has changed.
@@ -110,7 +131,7 @@ public final class ImportPlan<Root: NSManagedObject> {
             if session.context === target { target.rollback() }
             throw missing
         }
-        guard let object = try apply().first else { throw missing }
+        guard let object = try apply(isNew: true).first else { throw missing }
         return object
     }
 

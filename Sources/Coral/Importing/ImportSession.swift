@@ -10,6 +10,10 @@ final class ImportSession {
     let model: ImportModel
     let payload: ImportPayload
     private(set) var changes: ImportChanges
+    /// The nodes whose records were omitted because of errors.
+    private(set) var refusedNodes: [ImportNode] = []
+    /// The number of records that were omitted because of errors.
+    var omittedRecordCount: Int { refusedNodes.reduce(0) { $0 + $1.records.count } }
     let progress: Progress?
     /// The part of the work that is done: all of it, or a step of an import in batches.
     let part: Part
@@ -88,6 +92,7 @@ final class ImportSession {
         }
         root.matchedID = object.objectID
         root.isBound = true
+        root.isPopulated = true
         root.object = object
         populatedRoot = root
     }
@@ -116,7 +121,8 @@ final class ImportSession {
             populated = try OwnedChildMatcher(options).match(below: populatedRoot.resolved)
         }
         try checkCancelled()
-        var excluded: Set<Int> = []
+        // Without `skipsInvalid` the errors stop the import, and the other records are still examined.
+        var excluded = options.skipsInvalid ? Set(matcher.refused.map(\.resolved.number)) : []
         var leftOut: [ImportError] = []
         var leftOutCount = 0
         while true {
@@ -129,8 +135,12 @@ final class ImportSession {
             if part == .batch { deferred = performer.deferredLinks }
             requirements = performer.requirements
             let refused = performer.refused.subtracting(excluded)
-            guard options.skipsInvalid, !refused.isEmpty else { return }
-            leftOut = performer.changes.errors.kept.filter { !matcher.errors.contains($0) }
+            guard options.skipsInvalid, !refused.isEmpty else {
+                refusedNodes = excluded.sorted().map { payload.nodes[$0] }
+                return
+            }
+            // Those of the matcher come first.
+            leftOut = Array(performer.changes.errors.kept.dropFirst(matcher.errors.count))
             leftOutCount = performer.changes.errors.count - matcher.errors.count
             // A refused record may already be the destination of relationships, so all changes are made again without it.
             excluded.formUnion(refused)

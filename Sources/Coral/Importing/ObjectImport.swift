@@ -1,7 +1,14 @@
 import CoreData
 import GraphDocuments
 
+#if !canImport(Darwin) && !CORAL_PUBLIC_API
+    @_spi(Stores) import ManagedObjects
+#endif
+
 /// An import in batches through managed objects, which are saved after each batch.
+///
+/// A batch is matched and saved in one write transaction: of two imports of the same new keys at the same time, the second one finds
+/// the objects of the first. With hooks, and in stores that are not SQLite stores of the engine, another process can save between both.
 final class ObjectImport: BatchedImport {
     private let source: ImportSource
     private let importer: BatchImporter
@@ -18,6 +25,8 @@ final class ObjectImport: BatchedImport {
     private var defersRequirements = false
     /// The objects that this import has inserted, if it may have to omit their records after they were saved.
     private var inserted: Set<NSManagedObjectID> = []
+    /// Objects that were saved before an error was found in their records.
+    private var omittedLater: [(id: NSManagedObjectID, error: ImportError)] = []
     /// The number of bytes that the first pass has read.
     private var bytesBefore = 0
     /// Whether the reader reports its byte count.
@@ -62,6 +71,7 @@ final class ObjectImport: BatchedImport {
             if !batch.records.isEmpty { try perform(.deferredLinks, batch) }
             if countsBytes { progress?.completedUnitCount = Int64(bytesBefore + batch.bytesRead) }
         }
+        if !omittedLater.isEmpty { try omit(omittedLater) }
     }
 
     private func makeBatches(
@@ -81,32 +91,95 @@ final class ObjectImport: BatchedImport {
         _ part: ImportSession.Part, _ batch: RecordBatches.Batch
     ) throws {
         if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
-        try context.performAndWait {
+        let saved = try inTransaction { context in
             let session = try ImportSession(
                 context, options: importer.options, progress: nil, part: part, model: model,
                 defersRequirements: defersRequirements)
             if !objects.isEmpty {
-                session.payload.objectOutside = { [unowned self] id in objects[id].map { context.object(with: $0) } }
+                session.payload.objectOutside = { [unowned self, unowned context] id in
+                    objects[id].map { context.object(with: $0) }
+                }
             }
             session.payload.findsRepetitions = part == .batch
             if part == .deferredLinks { session.deferred = deferred }
             session.payload.begin(batch.header)
             session.payload.add(batch.records)
             session.payload.link()
-            try load(session.payload.objectsOutside)
+            try load(session.payload.objectsOutside, in: context)
             try session.perform()
-            try note(session)
-            let new = defersRequirements && importer.options.skipsInvalid ? context.insertedObjects : []
+            if !importer.options.skipsInvalid, let error = session.changes.errors.combined { throw error }
+            let new = importer.options.skipsInvalid ? context.insertedObjects : []
             if context.hasChanges { try context.save() }
-            inserted.formUnion(new.map(\.objectID))
-            result.savedBatchCount += 1
-            if part == .batch { remember(session) }
-            for open in session.requirements {
-                requirements.add(open.requirement, of: open.object.objectID, record: open.record)
-            }
-            context.reset()
+            return SavedBatch(session, inserted: new.map(\.objectID))
         }
+        // The transaction may be repeated, so its result is recorded after the commit.
+        try note(saved.changes)
+        result.omittedRecordCount += saved.omittedRecordCount
+        omittedLater += saved.omittedLater
+        inserted.formUnion(saved.inserted)
+        result.savedBatchCount += 1
+        if part == .batch {
+            for (id, object) in saved.objects { objects[id] = object }
+            for (id, links) in saved.deferred { deferred[id, default: DeferredLinks()].formUnion(links) }
+        }
+        for open in saved.requirements { requirements.add(open.requirement, of: open.object, record: open.record) }
         if countsBytes, part == .batch { progress?.completedUnitCount = Int64(batch.bytesRead) }
+    }
+
+    /// Calls a closure with a context that reads and saves in one write transaction, if the store and the options permit that.
+    private func inTransaction(_ body: (NSManagedObjectContext) throws -> SavedBatch) throws -> SavedBatch {
+        #if !canImport(Darwin) && !CORAL_PUBLIC_API
+            // A hook may use other contexts, which would wait for the transaction.
+            if importer.options.hooks.isEmpty, let store = context.onlyStore {
+                let saved = try context.inWriteTransaction(of: store) { own in
+                    // Required relationships may be set by later batches; the session validates everything else.
+                    ChosenKeys.stopValidating(own)
+                    return try body(own)
+                }
+                if let saved { return saved }
+            }
+        #endif
+        return try context.performAndWait {
+            defer { context.reset() }
+            return try body(context)
+        }
+    }
+
+    /// What a batch has changed, once it is saved.
+    private struct SavedBatch {
+        let changes: ImportChanges
+        let omittedRecordCount: Int
+        let inserted: [NSManagedObjectID]
+        /// The objects, saved by earlier batches, whose records have an error in a deferred relationship.
+        let omittedLater: [(id: NSManagedObjectID, error: ImportError)]
+        /// The objects of the batch's records, by the ids of the records.
+        var objects: [(RecordID, NSManagedObjectID)] = []
+        let deferred: [RecordID: DeferredLinks]
+        let requirements: [(requirement: ImportRequirement, object: NSManagedObjectID, record: RecordID?)]
+
+        init(_ session: ImportSession, inserted: [NSManagedObjectID]) {
+            changes = session.changes
+            omittedRecordCount = session.omittedRecordCount
+            let refused = session.part == .deferredLinks ? session.refusedNodes : []
+            omittedLater = refused.compactMap { node in
+                guard let id = node.object?.objectID else { return nil }
+                let error = session.changes.errors.first { $0.record == node.id }
+                return (
+                    id,
+                    error
+                        ?? ImportError(
+                            .danglingReference, "A reference of \(node.label) cannot be set.", at: node.place)
+                )
+            }
+            self.inserted = inserted
+            deferred = session.deferred
+            requirements = session.requirements.map { ($0.requirement, $0.object.objectID, $0.record) }
+            for node in session.payload.nodes where !node.isReference && !node.isTombstone {
+                // A deleted object cannot be referred to.
+                guard let id = node.object?.objectID else { continue }
+                for record in node.records { objects.append((record.record.id, id)) }
+            }
+        }
     }
 
     /// With `skipsInvalid`, the objects that were inserted for invalid records are deleted again, and then the objects that
@@ -132,6 +205,7 @@ final class ObjectImport: BatchedImport {
             var errors = ImportEntries<ImportError>(limit: importer.options.entryLimit)
             for error in found { errors.add(error) }
             try note(errors)
+            result.omittedRecordCount += Set(violations.map(\.object)).count
             try omit(zip(violations, found).map { ($0.object, $1) })
         }
     }
@@ -149,7 +223,7 @@ final class ObjectImport: BatchedImport {
         return records
     }
 
-    /// Deletes objects that this import has inserted, and records the objects that lack a required relationship afterwards.
+    /// Deletes objects that this import has inserted, because their records have errors, and records the objects that lack a required relationship afterwards.
     ///
     /// - Throws: The error of an object that was in the store before, or whose deletion deletes one.
     private func omit(_ objects: [(id: NSManagedObjectID, error: ImportError)]) throws {
@@ -181,29 +255,20 @@ final class ObjectImport: BatchedImport {
     func finish() -> BatchImporter.Result { result }
 
     /// Fetches the objects of earlier batches to which the records of a batch refer together instead of one by one.
-    private func load(_ objects: [NSManagedObject]) throws {
+    private func load(_ objects: [NSManagedObject], in context: NSManagedObjectContext) throws {
         if objects.isEmpty { return }
         let lookup = IdentityLookup(context: context, model: model, batchSize: importer.options.batchSize)
         _ = try lookup.objects(with: objects.map(\.objectID))
     }
 
-    private func note(_ session: ImportSession) throws {
-        result.add(session.changes, limit: importer.options.entryLimit)
-        try note(session.changes.errors)
+    private func note(_ changes: ImportChanges) throws {
+        result.add(changes, limit: importer.options.entryLimit)
+        try note(changes.errors)
     }
 
     private func note(_ errors: ImportEntries<ImportError>) throws {
         result.errorCount += errors.count
         result.errors += errors.kept.prefix(max(0, importer.options.entryLimit - result.errors.count))
         if !importer.options.skipsInvalid, let error = errors.combined { throw error }
-    }
-
-    private func remember(_ session: ImportSession) {
-        for node in session.payload.nodes where !node.isReference && !node.isTombstone {
-            // A deleted object cannot be referred to.
-            guard let id = node.object?.objectID else { continue }
-            for record in node.records { objects[record.record.id] = id }
-        }
-        for (id, links) in session.deferred { deferred[id, default: DeferredLinks()].formUnion(links) }
     }
 }

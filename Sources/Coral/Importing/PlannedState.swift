@@ -1,18 +1,24 @@
 import CoreData
 
-/// What a plan has read of the objects that it changes: the values and relationships before its changes, and the objects
-/// to which it refers.
+/// What a plan has read of the objects that it changes: the values and relationships before its changes, the values of the keys by
+/// which it has found them, and the objects to which it refers. `PlannedKeys` has the keys of the objects that it inserts.
 struct PlannedState {
-    /// The properties that a plan changes, with their values before.
+    /// The properties that a plan changes or has searched for, with their values before.
     private var values: [(id: NSManagedObjectID, properties: [String: Any?])] = []
     private var used: Set<NSManagedObjectID> = []
 
-    /// Reads the changes of a plan's context. Cost: one step for each changed property; nothing is fetched.
-    init(of context: NSManagedObjectContext) {
+    /// Reads the changes of a plan's session. Cost: one step for each changed property; nothing is fetched.
+    init(of session: ImportSession) {
+        let context = session.context
         context.performAndWait {
             context.processPendingChanges()
+            var searched: [NSManagedObjectID: Set<String>] = [:]
+            for node in session.payload.nodes where !node.isBound {
+                guard let id = node.matchedID, node.resolved === node else { continue }
+                for key in node.keys { searched[id, default: []].formUnion(key.rule.parts.map(\.name)) }
+            }
             for object in context.updatedObjects {
-                let names = object.changedValues().keys.sorted()
+                let names = Set(object.changedValues().keys).union(searched[object.objectID] ?? []).sorted()
                 values.append((object.objectID, object.committedValues(forKeys: names).mapValues(Self.comparable)))
                 used.insert(object.objectID)
             }
@@ -37,11 +43,19 @@ struct PlannedState {
         for (id, properties) in values {
             let object = target.object(with: id)
             for (name, value) in properties {
-                guard TransformableEquality.areSame(Self.comparable(object.value(forKey: name)), value ?? nil) else {
-                    throw Self.outdated(id, "changed", property: name)
-                }
+                guard Self.has(object, [name: value]) else { throw Self.outdated(id, "changed", property: name) }
             }
         }
+    }
+
+    /// The values of properties, to be compared by `has(_:_:)`.
+    static func values(of object: NSManagedObject, _ names: [String]) -> [String: Any?] {
+        Dictionary(uniqueKeysWithValues: names.map { ($0, comparable(object.value(forKey: $0))) })
+    }
+
+    /// Whether an object has these values.
+    static func has(_ object: NSManagedObject, _ values: [String: Any?]) -> Bool {
+        values.allSatisfy { TransformableEquality.areSame(comparable(object.value(forKey: $0)), $1) }
     }
 
     private static func outdated(_ id: NSManagedObjectID, _ what: String, property: String? = nil) -> ImportError {

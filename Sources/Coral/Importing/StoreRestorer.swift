@@ -81,7 +81,7 @@ public struct StoreRestorer {
                 try session.read(source, rootEntity: nil)
                 try session.perform()
                 let plan = ImportPlan<NSManagedObject>(session, target: context)
-                try plan.apply()
+                try plan.apply(isNew: true)
                 if context.hasChanges { try context.save() }
                 return plan
             }

@@ -128,7 +128,7 @@ struct ImportCommand: ParsableCommand {
             }
             if let imported { return try report(imported, path) }
             let plan = try self.plan(document, into: open.context, importer)
-            try plan.apply()
+            try plan.apply(isNew: true)
             try backup.save(open)
             try report(plan, path)
         }
@@ -152,7 +152,7 @@ struct ImportCommand: ParsableCommand {
                 let open = try OpenStore(url: draft, model: model, isReadOnly: false)
                 let imported = try open.context.performAndWait {
                     let plan = try plan(document, into: open.context, options)
-                    try plan.apply()
+                    try plan.apply(isNew: true)
                     try backup.save(open, isNew: true)
                     return plan
                 }

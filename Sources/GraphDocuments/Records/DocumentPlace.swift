@@ -64,8 +64,8 @@ extension DocumentPlace: CustomStringConvertible {
     public var description: String {
         let path = pointer
         let spot = line > 0 ? "line \(line), column \(column)" : "byte \(offset)"
-        if path.isEmpty { return spot }
         // The members of a dictionary have no bytes.
-        return line == 0 && offset == 0 ? path : "\(spot), \(path)"
+        if line == 0, offset == 0 { return path.isEmpty ? "the top" : path }
+        return path.isEmpty ? spot : "\(spot), \(path)"
     }
 }

@@ -19,4 +19,11 @@ protocol PlanTarget: AnyObject {
 protocol SaveTransaction: PlanTarget {
     /// The conflicts of a plan with the stored rows. Writes nothing.
     func conflicts(of plan: SavePlan) throws -> SaveConflicts
+    /// Makes all other writers of the store wait until the transaction ends.
+    func excludeOtherWriters() throws
+}
+
+extension SaveTransaction {
+    /// In most stores a write transaction excludes others.
+    func excludeOtherWriters() {}
 }

@@ -45,6 +45,31 @@ struct DeduplicationTests {
         #expect(lines == [1, 2, 3], "The lines of both, and those with the same key in one order once.")
     }
 
+    @Test(arguments: ["survivor", "duplicate", "saved", "key"])
+    func `a plan is not applied to objects that have changed`(change: String) throws {
+        let shop = try Shop()
+        _ = orders(shop)
+        try shop.context.performAndWait {
+            try shop.context.save()
+            var deduplicator = Deduplicator(shop.context)
+            deduplicator.entities = ["Customer"]
+            let plan = try deduplicator.plan()
+            let group = try #require(plan.groups.first)
+            switch change {
+            case "survivor": shop.context.delete(group.survivor)
+            case "duplicate": shop.context.delete(group.duplicates[0])
+            case "saved":
+                shop.context.delete(group.survivor)
+                try shop.context.save()
+            default: group.duplicates[0].setValue("b", forKey: "code")
+            }
+            let before = shop.context.deletedObjects.count
+            let error = #expect(throws: ImportError.self) { try plan.apply() }
+            #expect(error?.code == .outdatedPlan, "\(error as Any)")
+            #expect(shop.context.deletedObjects.count == before)
+        }
+    }
+
     @Test func `the survivor is chosen by a closure, and entities by name`() throws {
         let shop = try Shop()
         _ = orders(shop)

@@ -113,12 +113,6 @@ import GraphDocuments
         }
     }
 
-    extension ImportHooks {
-        fileprivate var isEmpty: Bool {
-            shouldImport.isEmpty && willImport.isEmpty && didImport.isEmpty && value.isEmpty && link.isEmpty
-        }
-    }
-
     extension NSManagedObjectModel {
         /// The name of the first entity whose objects have a class of their own.
         var firstEntityWithClass: String? {
