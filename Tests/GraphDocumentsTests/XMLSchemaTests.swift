@@ -10,7 +10,7 @@ import Testing
         .map { ProcessInfo.processInfo.environment["XMLLINT"] ?? $0 }
     private static let schema = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("Documentation/graph-document.rng")
+        .appendingPathComponent("Documentation/Format/graph-document.rng")
 
     /// Whether the document is valid, and the validator's output.
     private func validate(_ data: Data) throws -> (isValid: Bool, message: String) {
