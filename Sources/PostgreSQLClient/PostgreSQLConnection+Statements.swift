@@ -18,7 +18,9 @@
         /// their end, and throws their error if there is one.
         package func send(script: String) throws {
             try beginStatement(script)
-            guard PQsendQuery(handle, script) == 1 else { throw lastError() }
+            // The statements of a script are one transaction, also those before a BEGIN.
+            let sent = needsSettings ? settings.script + script : script
+            guard PQsendQuery(handle, sent) == 1 else { throw lastError() }
             receivesSingleRows = false
             isScriptOpen = true
         }
@@ -37,8 +39,9 @@
         package func execute(_ sql: String, _ parameters: [PostgreSQLValue] = []) throws -> PostgreSQLResult {
             let encoded = PostgreSQLParameters(parameters)
             let text = PreparedTexts.Text(sql: sql, types: encoded.types)
-            guard !preparedTexts.isToPrepare(text) else {
-                // The pipeline first prepares the statement, and then executes it.
+            try finishStatement()
+            guard !preparedTexts.isToPrepare(text), !needsSettings else {
+                // The pipeline first prepares the statement, or sets the settings, and then executes it.
                 return try pipelined(resets: false) { try $0.send(sql, parameters) }.last()
             }
             try beginStatement(sql)
@@ -81,8 +84,10 @@
         }
 
         /// Executes a statement whose rows are received while they are read. Another statement of the connection first receives
-        /// all remaining rows.
+        /// all remaining rows. A pooled connection receives them whole outside of a transaction.
         package func rows(_ sql: String, _ parameters: [PostgreSQLValue] = []) throws -> PostgreSQLRows {
+            try finishStatement()
+            guard !needsSettings else { return PostgreSQLRows(self, complete: try execute(sql, parameters)) }
             try beginStatement(sql)
             let parameters = PostgreSQLParameters(parameters)
             let text = PreparedTexts.Text(sql: sql, types: parameters.types)
@@ -125,12 +130,17 @@
 
         /// - Parameter sql: The text for the trace.
         private func beginStatement(_ sql: String?) throws {
+            try finishStatement()
+            if let sql { trace?(sql) }
+            roundTripCount += 1
+        }
+
+        /// Receives what earlier statements have left.
+        private func finishStatement() throws {
             guard !isFinished else { throw PostgreSQLError("The connection is closed.", isConnectionLost: true) }
             openRows?.receiveAll()
             openRows = nil
             if isScriptOpen { try receiveScript() }
-            if let sql { trace?(sql) }
-            roundTripCount += 1
         }
 
         /// Waits for the next result; nil after the last one of a statement.

@@ -24,21 +24,36 @@
         /// Whether a script was sent whose results have not been received.
         var isScriptOpen = false
 
+        /// The settings of each transaction if the connection is pooled; otherwise those of the session have been set.
+        let settings: PostgreSQLSettings
+        /// Whether a pooler gives each transaction to any of its connections to the server. Nothing then lasts longer than a
+        /// transaction: no setting, no prepared statement, no temporary table, no LISTEN.
+        package internal(set) var isPooled = false
+
         /// Connects to a server.
+        ///
+        /// One round trip sets the settings and finds out whether a pooler is between: the process that it names at the
+        /// beginning is not the one that executes statements. Settings of a session would then reach other programs.
         ///
         /// - Parameters:
         ///   - url: A connection string of libpq. Parameters that it does not contain are read from the environment, the
         ///     service file and the password file, as in every program that uses libpq.
-        ///   - setup: Statements without parameters that are executed first.
-        package init(_ url: String, setup: String = "") throws {
+        ///   - settings: The settings with which statements are executed.
+        ///   - server: The place of the server, which replaces that of the URL; nil if the URL's is meant.
+        package init(
+            _ url: String, settings: PostgreSQLSettings = [:], at server: PostgreSQLAddress? = nil
+        ) throws {
+            self.settings = settings
             // libpq's own message about an invalid URL contains the URL, and with it the password.
             guard let options = PQconninfoParse(url, nil) else {
                 throw PostgreSQLError("libpq cannot parse the connection URL.")
             }
             PQconninfoFree(options)
-            let parameters = [
+            var parameters = [
                 ("dbname", url), ("client_encoding", "UTF8"), ("fallback_application_name", "coral"),
             ]
+            // Of two values for one name, libpq uses the last.
+            if let server { parameters += [("host", server.host), ("port", server.port)] }
             var names = parameters.map { strdup($0.0) } + [nil]
             var values = parameters.map { strdup($0.1) } + [nil]
             defer { for pointer in names + values { free(pointer) } }
@@ -64,8 +79,15 @@
                     Unmanaged<PostgreSQLConnection>.fromOpaque(connection).takeUnretainedValue().notice?(
                         String(cString: message))
                 }, Unmanaged.passUnretained(self).toOpaque())  // because the handle is finished with the connection
-            if !setup.isEmpty { try execute(script: setup) }
+            // A setting that is local to a transaction ends with this statement.
+            let isOther = "pg_backend_pid() <> \(PQbackendPID(handle))"
+            let columns = ["(\(isOther))::text"] + settings.calls(isLocal: isOther)
+            isPooled = try execute(script: "SELECT \(columns.joined(separator: ", "))").text(0, 0) == "true"
+            if isPooled { preparedTexts = PreparedTexts(limit: 0) }
         }
+
+        /// Whether the next statement must be preceded by the settings, because it begins a transaction of a pooled connection.
+        var needsSettings: Bool { isPooled && !settings.isEmpty && PQtransactionStatus(handle) == PQTRANS_IDLE }
 
         deinit { if !isFinished { PQfinish(handle) } }
 

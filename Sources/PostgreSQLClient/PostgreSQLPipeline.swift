@@ -30,8 +30,14 @@
         }
 
         private let connection: PostgreSQLConnection
-        /// An element for each message that was sent: the text if the message prepares a statement, nil if it executes one.
-        private var sent: [PreparedTexts.Text?] = []
+        /// What a message to the server does.
+        private enum Message {
+            case setsSettings
+            case prepares(PreparedTexts.Text)
+            case executes
+        }
+
+        private var sent: [Message] = []
 
         private let resets: Bool
         private var isBegun = false
@@ -54,6 +60,14 @@
             if !isBegun {
                 try connection.beginPipeline(resets: resets)
                 isBegun = true
+                if connection.needsSettings {
+                    // In the same transaction as the statements, which ends with the pipeline.
+                    let calls = connection.settings.calls(isLocal: "true").joined(separator: ", ")
+                    guard PQsendQueryParams(connection.handle, "SELECT \(calls)", 0, nil, nil, nil, nil, 1) == 1 else {
+                        throw connection.lastError()
+                    }
+                    sent.append(.setsSettings)
+                }
             }
             connection.trace?(sql)
             let handle = connection.handle
@@ -66,7 +80,7 @@
                         handle, sql, pointers.count, text.types, pointers.values, pointers.lengths, pointers.formats, 1)
                 case .new(let name):
                     guard PQsendPrepare(handle, name, sql, pointers.count, text.types) == 1 else { return 0 }
-                    sent.append(text)
+                    sent.append(.prepares(text))
                     fallthrough
                 case .prepared(let name):
                     return PQsendQueryPrepared(
@@ -74,7 +88,7 @@
                 }
             }
             guard isSent == 1 else { throw connection.lastError() }
-            sent.append(nil)
+            sent.append(.executes)
             guard parameters.byteCount < Self.flushSize || PQflush(handle) >= 0 else { throw connection.lastError() }
         }
 
@@ -86,14 +100,14 @@
                 outcome.add { throw connection.lastError() }
                 return outcome
             }
-            for text in sent {
+            for message in sent {
                 let made = connection.nextResult()
                 do {
                     let result = try connection.result(made)
-                    if text == nil { outcome.add { result } }
+                    if case .executes = message { outcome.add { result } }
                 } catch {
                     outcome.add { throw error }
-                    if let text { connection.preparedTexts.forget(text) }
+                    if case .prepares(let text) = message { connection.preparedTexts.forget(text) }
                 }
                 // A null result ends the results of a statement.
                 while made != nil, let further = connection.nextResult() { PQclear(further) }

@@ -4,7 +4,7 @@
     /// Connections to one server. Each is lent to one task at a time.
     package final class PostgreSQLPool: @unchecked Sendable {  // because a lock guards its state
         private let url: String
-        private let setup: String
+        private let settings: PostgreSQLSettings
         private let limit: Int
         private let timeout: TimeInterval
         private let condition = NSCondition()
@@ -15,13 +15,13 @@
         private var verification: (@Sendable (PostgreSQLConnection) throws -> Void)?
 
         /// - Parameters:
-        ///   - url: See ``PostgreSQLConnection/init(_:setup:)``.
-        ///   - setup: The statements that a new connection executes first.
+        ///   - url: See ``PostgreSQLConnection/init(_:settings:at:)``.
+        ///   - settings: The settings of all connections.
         ///   - limit: The maximum number of connections that are lent.
         ///   - timeout: The seconds that a task waits for a connection.
-        package init(_ url: String, setup: String, limit: Int, timeout: TimeInterval) {
+        package init(_ url: String, settings: PostgreSQLSettings, limit: Int, timeout: TimeInterval) {
             self.url = url
-            self.setup = setup
+            self.settings = settings
             self.limit = max(1, limit)
             self.timeout = timeout
         }
@@ -48,8 +48,10 @@
 
         /// A new connection that does not count towards the limit: for a listener, or for a state that is pinned for a long
         /// time.
-        package func connect() throws -> PostgreSQLConnection {
-            let connection = try PostgreSQLConnection(url, setup: setup)
+        ///
+        /// - Parameter server: The place of the server if it is not to be reached by the URL, which may name a pooler.
+        package func connect(at server: PostgreSQLAddress? = nil) throws -> PostgreSQLConnection {
+            let connection = try PostgreSQLConnection(url, settings: settings, at: server)
             let (trace, verify) = condition.withLock { (self.tracing, self.verification) }
             try verify?(connection)
             connection.trace = trace

@@ -4,8 +4,8 @@
     /// The rows of a statement, which are received one after the other, so that a large result is not in memory as a whole.
     package final class PostgreSQLRows {
         private let connection: PostgreSQLConnection
-        /// The current row; the first one before the first call of ``advance()``. Without rows if the statement has returned
-        /// none.
+        /// The current rows: one, or all that were received whole; the first before the first call of ``advance()``. Without
+        /// rows if the statement has returned none.
         package private(set) var current: PostgreSQLResult
         /// Rows that were received before another statement was sent, in reverse order, and the error after them.
         private var received: [PostgreSQLResult] = []
@@ -22,6 +22,13 @@
                 throw error
             }
             if current.rowCount == 0 { end() }
+        }
+
+        /// - Parameter result: All rows.
+        init(_ connection: PostgreSQLConnection, complete result: PostgreSQLResult) {
+            self.connection = connection
+            current = result
+            isComplete = true
         }
 
         deinit { end() }

@@ -19,19 +19,22 @@
         private var names: [Text: String?] = [:]
         private var count = 0
 
-        /// The maximum number of prepared statements of a connection.
-        private static let limit = 500
+        /// The maximum number of prepared statements; 0 if the connection cannot keep any.
+        private let limit: Int
+
+        init(limit: Int = 500) { self.limit = limit }
 
         /// The form in which a text is executed now.
         mutating func form(of text: Text) -> Form {
             switch names[text] {
             case .some(.some(let name)): return .prepared(name)
             case .none:
-                if names.count > 4 * Self.limit { names = names.filter { $0.value != nil } }
+                guard limit > 0 else { return .unprepared }
+                if names.count > 4 * limit { names = names.filter { $0.value != nil } }
                 names[text] = .some(nil)
                 return .unprepared
             case .some(.none):
-                guard count < Self.limit else { return .unprepared }
+                guard count < limit else { return .unprepared }
                 count += 1
                 names[text] = "s\(count)"
                 return .new("s\(count)")
@@ -39,7 +42,7 @@
         }
 
         /// Whether a text is prepared when it is executed now.
-        func isToPrepare(_ text: Text) -> Bool { names[text] == .some(.none) && count < Self.limit }
+        func isToPrepare(_ text: Text) -> Bool { names[text] == .some(.none) && count < limit }
 
         /// Records that the server has not prepared a text.
         mutating func forget(_ text: Text) { names[text] = .some(nil) }

@@ -34,7 +34,7 @@
 
         private func execute(_ statements: String...) throws {
             let location = try PostgreSQLLocation(url)
-            let connection = try PostgreSQLConnection(location.server, setup: location.setup)
+            let connection = try PostgreSQLConnection(location.server, settings: location.settings)
             defer { connection.close() }
             for statement in statements { try connection.execute(script: statement) }
         }

@@ -42,7 +42,7 @@
         }
 
         @Test func `a pool lends a limited number of connections, and replaces those that were lost`() throws {
-            let pool = PostgreSQLPool(server, setup: "SET application_name TO 'pool'", limit: 1, timeout: 0.1)
+            let pool = PostgreSQLPool(server, settings: ["application_name": .text("pool")], limit: 1, timeout: 0.1)
             try pool.withConnection { first in
                 let error = #expect(throws: PostgreSQLError.self) { try pool.withConnection { _ in } }
                 #expect(error?.isUnavailable == true)
@@ -64,7 +64,8 @@
             let server = server
             let listener = try PostgreSQLListener(
                 channel: "a channel",
-                connect: { try PostgreSQLConnection(server, setup: "SET application_name TO 'heard'") }
+                connect: { try PostgreSQLConnection(server, settings: ["application_name": .text("heard")]) },
+                state: "SELECT ''", ask: { try PostgreSQLConnection(server).execute($0).text(0, 0) }
             ) { notifications in
                 heard.withLock { $0 += notifications.map(\.payload) }
                 signal.signal()

@@ -148,7 +148,7 @@
             // As another program's connection.
             let store = try #require(stack.coordinator.persistentStores.first as? PostgreSQLStore)
             let location = try store.content().location
-            let connection = try PostgreSQLConnection(location.server, setup: location.setup)
+            let connection = try PostgreSQLConnection(location.server, settings: location.settings)
             defer { connection.close() }
             let error = #expect(throws: PostgreSQLError.self) {
                 try connection.execute(script: "UPDATE ZFOLDER SET ZNAME = 'other'")

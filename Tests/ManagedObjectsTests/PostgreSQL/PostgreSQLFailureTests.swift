@@ -70,7 +70,7 @@
             let notes = (0..<100).map { context.insert("Note", ["count": $0]) }
             try context.save()
             let location = try store.content().location
-            let other = try PostgreSQLConnection(location.server, setup: location.setup)
+            let other = try PostgreSQLConnection(location.server, settings: location.settings)
             defer { other.close() }
             try other.execute(script: "BEGIN; SELECT 1 FROM ZNOTE FOR UPDATE")
             let ended = DispatchSemaphore(value: 0)
@@ -141,7 +141,7 @@
             try context.save()
             let keys = notes.map(\.key.number).sorted()
             let location = try store.content().location
-            let other = try PostgreSQLConnection(location.server, setup: location.setup)
+            let other = try PostgreSQLConnection(location.server, settings: location.settings)
             try other.execute(
                 script:
                     "SET deadlock_timeout TO '1min'; BEGIN; SELECT 1 FROM ZNOTE WHERE Z_PK = \(keys[locked]) FOR UPDATE"

@@ -17,7 +17,7 @@
         /// The tables with the types of their columns in any order, the indexes without those of keys, and the views.
         private func schema(_ url: URL) throws -> [String] {
             let location = try PostgreSQLLocation(url)
-            let connection = try PostgreSQLConnection(location.server, setup: location.setup)
+            let connection = try PostgreSQLConnection(location.server, settings: location.settings)
             defer { connection.close() }
             let found = try connection.execute(
                 """
@@ -287,7 +287,7 @@
             let url = try store(count: 10)
             let location = try PostgreSQLLocation(url)
             let blocking = try PostgreSQLConnection(
-                location.server, setup: "SET search_path TO \(location.quotedSchema)")
+                location.server, settings: ["search_path": .names([location.schema])])
             defer { blocking.close() }
             // The migration waits for the lock.
             try blocking.execute(script: "BEGIN; LOCK TABLE ZNOTE IN ACCESS SHARE MODE")

@@ -4,6 +4,8 @@
 
     /// A server of PostgreSQL in a temporary folder, which tests may stop. It ends when it is deallocated.
     final class TestServer {
+        /// The URL of the server's database through a pooler; nil if there is none.
+        static let pooler = ProcessInfo.processInfo.environment["CORAL_POSTGRESQL_POOLER"]
         /// The folder of the server's programs; nil if `Scripts/test-postgresql` does not run the tests.
         static let programs = ProcessInfo.processInfo.environment["CORAL_POSTGRESQL_PROGRAMS"]
 

@@ -55,7 +55,7 @@
         ) throws -> Result {
             do {
                 let location = try PostgreSQLLocation(url)
-                let connection = try PostgreSQLConnection(location.server, setup: location.setup)
+                let connection = try PostgreSQLConnection(location.server, settings: location.settings)
                 defer { connection.close() }
                 return try body(connection, PostgreSQLTables(location: location))
             } catch {

@@ -21,6 +21,10 @@
             let bitmaps: ChangeBitmaps
             let commits: CommitObservers<PostgreSQLListener>
             let marks = SaveMarks()
+            /// Nil if the store was opened with a model of another version.
+            let version: PostgreSQLVersionGuard?
+            /// Whether ``HistoryOldValuesOption`` is set.
+            let keepsOldValues: Bool
             /// Whether triggers maintain attributes that are derived from other objects.
             let derivesFromOthers: Bool
             /// Posts notifications of remote changes; nil unless `NSPersistentStoreRemoteChangeNotificationPostOptionKey`
@@ -30,6 +34,14 @@
             var notification: String { "NOTIFY \(PostgreSQLConnection.quoted(identifier))" }
             /// Large values are in the rows.
             var externalData: ExternalData? { nil }
+
+            /// Begins a transaction.
+            ///
+            /// - Throws: Code 134100 if another process has migrated the store.
+            func begin(_ script: String, in connection: PostgreSQLConnection) throws {
+                if connection.isPooled, let version { return try version.begin(script, in: connection) }
+                try connection.execute(script: script)
+            }
         }
 
         typealias Database = PostgreSQLDatabase
@@ -69,7 +81,7 @@
         private func open(url: URL, model: NSManagedObjectModel) throws -> (Content, StoreMetadata) {
             let location = try PostgreSQLLocation(url)
             let pool = PostgreSQLPool(
-                location.server, setup: location.setup,
+                location.server, settings: location.settings,
                 limit: (options?[NSPersistentStoreConnectionPoolMaxSizeKey] as? NSNumber)?.intValue ?? 8,
                 timeout: (options?[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? 240)
             let tables = PostgreSQLTables(location: location)
@@ -106,21 +118,24 @@
             let history = try pool.withConnection { connection in
                 try tables.history(schema, isWanted: isWanted, keepsOldValues: keepsOldValues, in: connection)
             }
-            if fits {
-                let refuse = refusingOtherVersions(tables, model)
-                pool.verify { connection in
-                    try refuse(connection)
-                    if keepsOldValues {
-                        try connection.execute(script: PostgreSQLOldValues.setup.joined(separator: ";\n"))
-                    }
+            let version =
+                fits ? PostgreSQLVersionGuard(tables, model: model, configuration: configurationIfAny, url: place) : nil
+            pool.verify { connection in
+                try version?.verify(connection)
+                if keepsOldValues, !connection.isPooled {
+                    try connection.execute(script: PostgreSQLOldValues.setup(for: .session))
                 }
-                if keepsOldValues { pool.closeIdle() }
             }
+            if keepsOldValues { pool.closeIdle() }
             let dialect = PostgreSQLDialect()
             let channel = metadata.uuid
             let commits = CommitObservers<PostgreSQLListener> { queue, notify in
                 // A separate connection listens for notifications.
-                try PostgreSQLListener(channel: channel, connect: { try pool.connect() }) { _ in
+                try PostgreSQLListener(
+                    channel: channel, connect: { try pool.connect(at: location.direct) },
+                    state: SaveMarks.state,
+                    ask: { statement in try pool.withConnection { try $0.execute(statement).text(0, 0) } }
+                ) { _ in
                     queue.async(execute: notify)
                 }
             }
@@ -129,31 +144,10 @@
                 compiler: SQLQueryCompiler(schema: schema, dialect: dialect),
                 plans: RowPlans(schema: schema, dialect: dialect), identifier: metadata.uuid, history: history,
                 bitmaps: ChangeBitmaps(schema, areReliable: true), commits: commits,
+                version: version, keepsOldValues: keepsOldValues,
                 derivesFromOthers: !PostgreSQLDerivedTriggers(schema).isEmpty,
                 remoteChanges: try observeRemoteChanges(commits))
             return (content, metadata)
-        }
-
-        /// Makes new connections fail after another process has migrated the store, which has ended the old ones: they would
-        /// read rows of other entities, and write entity numbers of the old model.
-        private func refusingOtherVersions(
-            _ tables: PostgreSQLTables, _ model: NSManagedObjectModel
-        ) -> @Sendable (PostgreSQLConnection) throws -> Void {
-            let (configuration, url) = (configurationIfAny, place)
-            return { connection in
-                guard let metadata = try tables.metadata(in: connection, url: url)?.published,
-                    !model.isConfiguration(withName: configuration, compatibleWithStoreMetadata: metadata)
-                else { return }
-                throw CocoaError(
-                    .persistentStoreIncompatibleVersionHash,
-                    "The store has been migrated to another version of the model since it was opened. Open it with that version.",
-                    url: url,
-                    userInfo: [
-                        "metadata": metadata,
-                        "reason":
-                            "The model used to open the store is incompatible with the one used to create the store",
-                    ])
-            }
         }
 
         /// Posts notifications of remote changes, if the option is set.
@@ -214,7 +208,7 @@
 
         func pinGeneration() throws -> any StoreGeneration {
             do {
-                return try PostgreSQLGeneration(content().pool)
+                return try PostgreSQLGeneration(content())
             } catch {
                 throw PostgreSQLFailure.translated(error, .reading, url: url)
             }
@@ -238,12 +232,15 @@
                 case let transaction as PostgreSQLHeldTransaction:
                     return try Self.read(transaction.connection, in: .savepoint, isRequested, body)
                 default:
-                    let pool = try content().pool
-                    if let lent = LentConnection.of(pool) {
+                    let content = try content()
+                    if let lent = LentConnection.of(content.pool) {
                         return try Self.read(lent, in: .savepoint, isRequested, body)
                     }
-                    return try pool.withReadingConnection {
-                        try Self.read($0, in: consistently ? .transaction : .statement, isRequested, body)
+                    return try content.pool.withReadingConnection { connection in
+                        // A pooled connection has its settings in a transaction only.
+                        let needsTransaction = consistently || connection.isPooled
+                        let frame = needsTransaction ? Frame.transaction(content) : .statement
+                        return try Self.read(connection, in: frame, isRequested, body)
                     }
                 }
             } catch let error as PostgreSQLError where error.isCancelled && isRequested?() == true {
@@ -257,7 +254,7 @@
         private enum Frame {
             case statement
             /// A transaction of their own.
-            case transaction
+            case transaction(Content)
             /// A transaction that continues after an interruption.
             case savepoint
         }
@@ -266,8 +263,8 @@
             _ connection: PostgreSQLConnection, in frame: Frame, _ isRequested: (@Sendable () -> Bool)?,
             _ body: (PostgreSQLDatabase) throws -> Result
         ) throws -> Result {
-            if case .transaction = frame {
-                try connection.execute(script: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            if case .transaction(let content) = frame {
+                try content.begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", in: connection)
             }
             let result = try interruptible(connection, in: frame, isRequested) {
                 try body(PostgreSQLDatabase(connection: connection))

@@ -6,11 +6,17 @@
 
     /// The place of a store: a server's database, and a schema in it.
     ///
-    /// The URL is libpq's, with the schema as a further parameter of its query: `postgresql://host/database?schema=notes`.
+    /// The URL is libpq's, with further parameters in its query:
+    ///
+    /// - `schema`: the schema, as in `postgresql://host/database?schema=notes`.
+    /// - `direct`: the host and the port of the server itself, if the URL is that of a pooler:
+    ///   `postgresql://pooler:6432/database?direct=server:5432`. Notifications of commits are received there.
     struct PostgreSQLLocation: Sendable {
         /// The URL for libpq.
         let server: String
         let schema: String
+        /// The place of the server for connections that must not pass through a pooler; nil if the URL names none.
+        let direct: PostgreSQLAddress?
 
         /// The schema of a URL that names none.
         static let defaultSchema = "coral"
@@ -26,9 +32,29 @@
             let text = url.absoluteString
             let parts = text.split(separator: "?", maxSplits: 1)
             let items = parts.count > 1 ? parts[1].split(separator: "&") : []
-            let named = items.first { $0.hasPrefix("schema=") }?.dropFirst("schema=".count)
-            schema = named.map { String($0).removingPercentEncoding ?? String($0) } ?? Self.defaultSchema
-            let kept = items.filter { !$0.hasPrefix("schema=") }.joined(separator: "&")
+            func value(of name: String) -> String? {
+                items.first { $0.hasPrefix(name + "=") }.map { item in
+                    let value = String(item.dropFirst(name.utf8.count + 1))
+                    return value.removingPercentEncoding ?? value
+                }
+            }
+            schema = value(of: "schema") ?? Self.defaultSchema
+            direct = try value(of: "direct").map { place in
+                guard let colon = place.lastIndex(of: ":"), colon > place.startIndex,
+                    UInt16(place[colon...].dropFirst()) != nil
+                else {
+                    throw CocoaError(
+                        .persistentStoreOpen, "“direct” is a host and a port, such as server:5432, not “\(place)”.",
+                        url: Self.withoutPassword(url))
+                }
+                let host = place[..<colon]
+                // An IPv6 address stands in brackets.
+                let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+                return PostgreSQLAddress(
+                    host: String(isBracketed ? host.dropFirst().dropLast() : host),
+                    port: String(place[colon...].dropFirst()))
+            }
+            let kept = items.filter { !$0.hasPrefix("schema=") && !$0.hasPrefix("direct=") }.joined(separator: "&")
             server = parts[0] + (kept.isEmpty ? "" : "?" + kept)
             guard !schema.isEmpty, schema.utf8.count <= 63, !schema.utf8.contains(0) else {
                 throw CocoaError(
@@ -40,10 +66,13 @@
         /// The URL for messages.
         static func withoutPassword(_ url: URL?) -> URL? { url?.withoutPassword }
 
-        /// The statements that a connection executes first.
-        var setup: String {
-            "SET search_path TO \(quotedSchema); SET standard_conforming_strings TO on; SET bytea_output TO hex; "
-                + "SET application_name TO \(PostgreSQLConnection.literal(applicationName))"
+        /// The settings with which the statements of a store are executed.
+        var settings: PostgreSQLSettings {
+            [
+                "search_path": .names([schema]), "standard_conforming_strings": .text("on"),
+                "bytea_output": .text("hex"),
+                "application_name": .text(applicationName),
+            ]
         }
 
         /// The name of connections to the store, by which a migration finds them. Printable ASCII: the server replaces other

@@ -30,7 +30,7 @@
         /// - Throws: Code 260 if there is no store, and errors of the server; a schema of the name must not exist.
         func run() throws {
             do {
-                let connection = try PostgreSQLConnection(location.server, setup: location.setup)
+                let connection = try PostgreSQLConnection(location.server, settings: location.settings)
                 // Ends the transaction if it was not committed.
                 defer { connection.close() }
                 try copy(connection)

@@ -30,7 +30,7 @@
         /// - Throws: Code 516 if there is a store that must not be replaced, and errors of the server.
         package func commit(replacingStore: Bool = false) throws {
             do {
-                let connection = try PostgreSQLConnection(location.server, setup: location.setup)
+                let connection = try PostgreSQLConnection(location.server, settings: location.settings)
                 defer { connection.close() }
                 let tables = PostgreSQLTables(location: location)
                 try connection.execute(script: "BEGIN; \(tables.lock)")

@@ -25,7 +25,7 @@
             let location = try PostgreSQLLocation(url)
             let draft = try PostgreSQLDraft(for: url)
             do {
-                let connection = try PostgreSQLConnection(location.server, setup: location.setup)
+                let connection = try PostgreSQLConnection(location.server, settings: location.settings)
                 defer { connection.close() }
                 do {
                     try replace(location, draft, connection) { try fill(draft.url) }

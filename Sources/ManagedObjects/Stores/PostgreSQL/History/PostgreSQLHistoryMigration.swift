@@ -91,7 +91,7 @@
             do {
                 try content.pool.withConnection { connection in
                     let own = try tables.history(content.schema, isWanted: true, in: connection)
-                    try connection.execute(script: "BEGIN")
+                    try content.begin("BEGIN", in: connection)
                     for number in (own?.tombstoneCount ?? 0)..<max(own?.tombstoneCount ?? 0, history.tombstoneCount) {
                         try connection.execute(
                             script: PostgreSQLDialect().text(of: HistoryStatements.addTombstone(number)))

@@ -31,14 +31,24 @@
                 + "(TRANSACTIONID, PAIRTABLE, DESTINATIONPK)",
         ]
 
-        /// The statements that a connection executes to record old values.
-        static let setup = [
-            "SET \(setting) TO on",
-            "CREATE TEMP TABLE \(OldValueStatements.valueNotes) (ROWID BIGINT GENERATED ALWAYS AS IDENTITY, ENTITY BIGINT, "
-                + "ENTITYPK BIGINT, COLUMNNAME TEXT, OLDVALUE TEXT, NEWVALUE TEXT) ON COMMIT DELETE ROWS",
-            "CREATE TEMP TABLE \(OldValueStatements.pairNotes) (ROWID BIGINT GENERATED ALWAYS AS IDENTITY, PAIRTABLE TEXT, "
-                + "SOURCEPK BIGINT, DESTINATIONPK BIGINT, ISADDED BIGINT) ON COMMIT DELETE ROWS",
-        ]
+        /// How long old values are recorded.
+        enum Extent {
+            case session
+            /// For connections whose temporary tables end with a transaction.
+            case transaction
+        }
+
+        /// The script with which old values are recorded.
+        static func setup(for extent: Extent) -> String {
+            let (set, end) = extent == .session ? ("SET", "DELETE ROWS") : ("SET LOCAL", "DROP")
+            return """
+                \(set) \(setting) TO on; \
+                CREATE TEMP TABLE \(OldValueStatements.valueNotes) (ROWID BIGINT GENERATED ALWAYS AS IDENTITY, ENTITY BIGINT, \
+                ENTITYPK BIGINT, COLUMNNAME TEXT, OLDVALUE TEXT, NEWVALUE TEXT) ON COMMIT \(end); \
+                CREATE TEMP TABLE \(OldValueStatements.pairNotes) (ROWID BIGINT GENERATED ALWAYS AS IDENTITY, PAIRTABLE TEXT, \
+                SOURCEPK BIGINT, DESTINATIONPK BIGINT, ISADDED BIGINT) ON COMMIT \(end)
+                """
+        }
 
         // MARK: - Triggers
 

@@ -25,7 +25,7 @@
         /// Migrates the store. Throws as ``InPlaceMigration/run()``. Cancellation ends the running statement.
         func run() throws {
             do {
-                let connection = try PostgreSQLConnection(location.server, setup: location.setup)
+                let connection = try PostgreSQLConnection(location.server, settings: location.settings)
                 defer { connection.close() }
                 if let didBegin = migration.didBegin {
                     connection.trace = { if Self.isShown($0) { didBegin($0) } }

@@ -14,12 +14,13 @@
         // Recursive, because a block that reads may read from the store again.
         private let lock = NSRecursiveLock()
 
-        init(_ pool: PostgreSQLPool) throws {
-            connection = try pool.connect()
+        init(_ content: PostgreSQLStore.Content) throws {
+            connection = try content.pool.connect()
             // The snapshot is made by the first statement that reads.
-            try connection.execute(
-                script: "SET idle_in_transaction_session_timeout TO '\(Self.limit)'; "
-                    + "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT Z_VERSION FROM Z_METADATA")
+            try content.begin(
+                "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "
+                    + "SET LOCAL idle_in_transaction_session_timeout TO '\(Self.limit)'", in: connection)
+            try connection.execute(script: "SELECT Z_VERSION FROM Z_METADATA")
         }
 
         func read<Result>(_ body: (PostgreSQLConnection) throws -> Result) throws -> Result {

@@ -12,7 +12,13 @@
             do {
                 // Keys that were reserved by a statement whose result was lost are lost too.
                 return try content.waitingForServer { connection in
-                    try reserveKeys(entity: entity, count: count, content, in: connection)
+                    guard connection.isPooled else {
+                        return try reserveKeys(entity: entity, count: count, content, in: connection)
+                    }
+                    try content.begin("BEGIN", in: connection)
+                    let keys = try reserveKeys(entity: entity, count: count, content, in: connection)
+                    try connection.execute(script: "COMMIT")
+                    return keys
                 }
             } catch {
                 throw PostgreSQLFailure.translated(error, .saving, url: url)
@@ -83,7 +89,7 @@
         /// - Throws: ``SaveConflicts`` if rows of the plan have unique values of other rows.
         private func findConflicts(of plan: SavePlan, _ content: Content) throws {
             let conflicts = try content.pool.withConnection { connection in
-                try connection.execute(script: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                try content.begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", in: connection)
                 var finder = PostgreSQLConflictFinder(content: content, store: number, connection: connection)
                 try finder.addTaken(plan)
                 try connection.execute(script: "COMMIT")
@@ -120,12 +126,18 @@
                         let notices = derivesFromOthers ? DerivedNotices() : nil
                         connection.notice = notices?.take
                         defer { connection.notice = nil }
-                        // The server begins while the first statement is made.
-                        try connection.send(
-                            script: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL enable_seqscan = off; "
-                                + (derivesFromOthers ? PostgreSQLDerivedTriggers.reporting + "; " : "")
-                                + "INSERT INTO Z_SAVEMARK (Z_MARK) VALUES ('\(mark)')\(marks.cleanUp)")
+                        let beginning =
+                            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL enable_seqscan = off; "
+                            + (derivesFromOthers ? PostgreSQLDerivedTriggers.reporting + "; " : "")
+                        let marking = "INSERT INTO Z_SAVEMARK (Z_MARK) VALUES ('\(mark)')\(marks.cleanUp)"
                         do {
+                            if connection.isPooled {
+                                let notes = keepsOldValues ? PostgreSQLOldValues.setup(for: .transaction) + "; " : ""
+                                try begin(beginning + notes + marking, in: connection)
+                            } else {
+                                // The server begins while the first statement is made.
+                                try connection.send(script: beginning + marking)
+                            }
                             made = try body(connection, notices)
                             try notices?.writeTexts(of: schema, in: connection)
                         } catch {

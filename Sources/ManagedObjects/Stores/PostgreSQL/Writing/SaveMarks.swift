@@ -7,6 +7,10 @@
         private let count = Atomic(0)
         private static let interval = 500
 
+        /// A statement with a text that changes with each commit, for processes to which notifications do not arrive. It reads
+        /// the marks of an hour.
+        static let state = "SELECT concat(count(*), ' ', sum(hashtext(Z_MARK::text)::bigint)) FROM Z_SAVEMARK"
+
         /// The end of the script that begins a transaction: empty, or the deletion of marks that no process reads any more.
         var cleanUp: String {
             guard count.add(1, ordering: .relaxed).oldValue % Self.interval == 0 else { return "" }
