@@ -14,8 +14,14 @@ struct ModelFetch<T: PersistentModel> {
         self.descriptor = descriptor
         self.context = context
         context.foreignSaves.merge(into: context.managedContext)
-        predicate = descriptor.predicate.map { TranslatedPredicate($0) }
-        order = FetchOrder.descriptors(descriptor.sortBy)
+        let translated = descriptor.predicate.map { TranslatedPredicate($0) }
+        let sorted = FetchOrder.descriptors(descriptor.sortBy)
+        // The store compares what is saved, and the engine only looks at the changes of the fetched objects themselves.
+        let changes = descriptor.includePendingChanges ? RelatedChanges(of: ModelClass.of(T.self), in: context) : nil
+        predicate = changes?.affect(translated?.condition?.keyPaths ?? []) == true ? translated?.inMemory : translated
+        order =
+            changes?.affect(sorted?.compactMap { $0.key?.split(separator: ".").map(String.init) } ?? []) == true
+            ? nil : sorted
     }
 
     /// Whether the store answers alone.
@@ -137,6 +143,38 @@ struct ModelFetch<T: PersistentModel> {
         if let offset = descriptor.fetchOffset, offset > 0 { models.removeFirst(min(offset, models.count)) }
         if let limit = descriptor.fetchLimit, limit > 0 { models = Array(models.prefix(limit)) }
         return models
+    }
+}
+
+/// The unsaved changes of a context, for fetches whose conditions read related objects.
+struct RelatedChanges {
+    private let modelClass: ModelClass
+    private let changed: [ModelClass]
+
+    /// The changes; nil if there are none.
+    init?(of modelClass: ModelClass, in context: ModelContext) {
+        let managed = context.managedContext
+        guard managed.hasChanges else { return nil }
+        self.modelClass = modelClass
+        var seen: Set<ObjectIdentifier> = []
+        changed = [managed.insertedObjects, managed.updatedObjects, managed.deletedObjects].flatMap { objects in
+            objects.compactMap { $0.entity.companion as? ModelClass }
+        }.filter { seen.insert(ObjectIdentifier($0)).inserted }
+    }
+
+    /// Whether a key path reads a property of an object that may have changed.
+    func affect(_ keyPaths: [[String]]) -> Bool {
+        keyPaths.contains { path in
+            var current = modelClass
+            for name in path.dropLast() {
+                guard let destination = current.property(named: name)?.destination.map(ModelClass.of) else {
+                    return false
+                }
+                if changed.contains(where: { $0.isKind(of: destination) || destination.isKind(of: $0) }) { return true }
+                current = destination
+            }
+            return false
+        }
     }
 }
 

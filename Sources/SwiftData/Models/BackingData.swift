@@ -9,6 +9,8 @@ public protocol BackingData<Model> {
     /// What the implementation keeps with the values.
     var metadata: Any { get }
 
+    // A model that is Codable too, or an optional one, is a relationship and not an attribute.
+    @_disfavoredOverload
     func getValue<Value: Decodable>(forKey: KeyPath<Model, Value>) -> Value
     func getValue<Value: PersistentModel>(forKey: KeyPath<Model, Value>) -> Value
     func getValue<Value: PersistentModel>(forKey: KeyPath<Model, Value?>) -> Value?
@@ -18,6 +20,7 @@ public protocol BackingData<Model> {
     where OtherModel == Value.PersistentElement
     func getTransformableValue<Value>(forKey: KeyPath<Model, Value>) -> Value
 
+    @_disfavoredOverload
     func setValue<Value: Encodable>(forKey: KeyPath<Model, Value>, to newValue: Value)
     func setValue<Value: PersistentModel>(forKey: KeyPath<Model, Value>, to newValue: Value)
     func setValue<Value: PersistentModel>(forKey: KeyPath<Model, Value?>, to newValue: Value?)

@@ -84,6 +84,8 @@ extension PersistentModel {
 // The accessors of `@Model` call these functions. A default backing data is asked by its record, which finds the property once.
 
 extension PersistentModel {
+    // A model that is Codable too, or an optional one, is a relationship and not an attribute.
+    @_disfavoredOverload
     public func getValue<Value: Decodable>(forKey keyPath: KeyPath<Self, Value>) -> Value {
         let data = persistentBackingData
         return data._record?.value(at: keyPath) ?? data.getValue(forKey: keyPath)
@@ -118,6 +120,7 @@ extension PersistentModel {
         return data._record?.value(at: keyPath) ?? data.getTransformableValue(forKey: keyPath)
     }
 
+    @_disfavoredOverload
     public func setValue<Value: Encodable>(forKey keyPath: KeyPath<Self, Value>, to newValue: Value) {
         let data = persistentBackingData
         if let record = data._record { return record.set(newValue, at: keyPath, of: self) }

@@ -142,6 +142,16 @@ struct TranslatedPredicate {
         isComplete = missing == nil
     }
 
+    /// The predicate as one that is evaluated in memory only.
+    var inMemory: TranslatedPredicate {
+        TranslatedPredicate(
+            condition: nil, isComplete: false, missing: missing ?? "A condition on related models with unsaved changes")
+    }
+
+    private init(condition: PredicateNode?, isComplete: Bool, missing: String?) {
+        (self.condition, self.isComplete, self.missing) = (condition, isComplete, missing)
+    }
+
     /// The parts that must all hold.
     private static func conjuncts(of expression: Any) -> [Any] {
         guard let conjunction = expression as? any ConjunctionNode else { return [expression] }

@@ -150,6 +150,33 @@ final class MigrationTests: XCTestCase {
         ) { error in XCTAssertEqual(error as? SwiftDataError, .backwardMigration) }
     }
 
+    func testASchemaThatThePlanDoesNotHaveIsRefused() throws {
+        try makeFirst()
+        XCTAssertThrowsError(
+            try ModelContainer(
+                for: Schema([PricedBooks.Book.self], version: Schema.Version(9, 0, 0)), migrationPlan: BooksPlan.self,
+                configurations: configuration)
+        ) { error in
+            XCTAssertEqual(error as? SwiftDataError, .unknownSchema)
+            XCTAssertTrue("\(error)".contains("BooksPlan"))
+        }
+    }
+
+    func testAPlanWithoutTheStageIsRefused() throws {
+        enum Gap: SchemaMigrationPlan {
+            static var schemas: [any VersionedSchema.Type] { BooksPlan.schemas }
+            static var stages: [MigrationStage] { [] }
+        }
+        try makeFirst()
+        XCTAssertThrowsError(
+            try ModelContainer(
+                for: Schema(versionedSchema: BooksV2.self), migrationPlan: Gap.self, configurations: configuration)
+        ) { error in
+            XCTAssertEqual(error as? SwiftDataError, .unknownSchema)
+            XCTAssertTrue("\(error)".contains("1.0.0 to 2.0.0"), "\(error)")
+        }
+    }
+
     func testAStoreOfNoVersionIsRefused() throws {
         _ = try ModelContainer(for: Holder.self, configurations: configuration)
         XCTAssertThrowsError(
