@@ -13,6 +13,8 @@
         let files: [SourceFile]
         /// The classes by module and name; nil for a name that several classes of a module have.
         private var classes: [String: Class?] = [:]
+        /// The modules that declare a class, by its name.
+        private(set) var modulesOfClasses: [String: Set<String>] = [:]
         /// The names of types with `@NSManaged` properties.
         private var managedTypes: Set<String> = []
         /// The names of all types of the package.
@@ -26,19 +28,20 @@
         /// The numbers of parameters of methods by `Class.method`.
         private(set) var parameterCounts: [String: Int] = [:]
 
-        /// The folders of modules with a model among their files.
-        let modulesWithModels: Set<String>
+        /// The modules with resources: a model among their files, or files that the manifest names.
+        let modulesWithResources: Set<String>
         /// The files that a pass of a rewrite examines, by their index.
         private var examined: [Int]
 
         /// - Parameter examined: The files that a pass examines; nil means all.
-        init(_ files: [SourceFile], modulesWithModels: Set<String> = [], examining examined: Set<Int>? = nil) {
+        init(_ files: [SourceFile], modulesWithResources: Set<String> = [], examining examined: Set<Int>? = nil) {
             self.files = files
-            self.modulesWithModels = modulesWithModels
+            self.modulesWithResources = modulesWithResources
             self.examined = examined?.sorted() ?? Array(files.indices)
             for (index, file) in files.enumerated() {
                 let collector = file.declarations
                 for declaration in collector.classes {
+                    modulesOfClasses[declaration.name.text, default: []].insert(file.module)
                     let key = Self.key(declaration.name.text, module: file.module)
                     classes.updateValue(
                         classes[key] == nil ? Class(file: index, declaration: declaration) : nil, forKey: key)

@@ -15,6 +15,29 @@
             folder = file.url.standardizedFileURL.deletingLastPathComponent()
         }
 
+        /// A target of the manifest.
+        struct Target {
+            /// The name, after the manifest's folder. The last component is the module's name.
+            let module: String
+            /// The folder of the sources, with a slash at its end.
+            let path: String
+            let hasResources: Bool
+        }
+
+        /// The targets, with the manifest's folder relative to another one in their names.
+        func targets(below root: URL) -> [Target] {
+            let collector = Calls()
+            collector.walk(file.tree)
+            let start = root.standardizedFileURL.pathComponents.count
+            let parts = folder.pathComponents.dropFirst(start)
+            return collector.targets.compactMap { target in
+                guard let name = string("name", of: target), let directory = directory(of: target) else { return nil }
+                return Target(
+                    module: (parts + [name]).joined(separator: "/"), path: directory.standardizedFileURL.path + "/",
+                    hasResources: target.arguments.contains { $0.label?.text == "resources" })
+            }
+        }
+
         /// What a target needs.
         private struct Needs {
             var products: [(name: String, package: String)] = []

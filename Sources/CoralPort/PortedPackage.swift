@@ -10,7 +10,7 @@
         package private(set) var omissions: [String] = []
         private var manifests: [PackageManifest] = []
         private var models: [URL] = []
-        private var modulesWithModels: Set<String> = []
+        private var modulesWithResources: Set<String> = []
 
         /// The maximum size in bytes of a file that is rewritten. Larger files are assumed to be generated.
         static let largestFile = 4 << 20
@@ -20,23 +20,36 @@
         /// - Throws: ``PortError`` if a file cannot be read or is not UTF-8.
         package init(below folder: URL) throws {
             models = Self.models(below: folder)
-            modulesWithModels = Set(models.map { SourceModule.folder(of: $0, below: folder) })
-            for url in PortingFinding.swiftFiles(below: folder) {
-                if let size = FileStatus(url.path)?.byteCount, size > Self.largestFile {
-                    omissions.append("\(url.path) is larger than 4 MiB and is not rewritten.")
-                    continue
-                }
-                let text = try SourceText(contentsOf: url)
-                if text.isDeep {
-                    omissions.append("\(url.path) is nested too deeply and is not rewritten.")
-                    continue
-                }
-                if url.lastPathComponent == "Package.swift" {
-                    manifests.append(PackageManifest(SourceFile(text, url: url, module: "")))
-                    continue
-                }
-                add(SourceFile(text, url: url, module: SourceModule.folder(of: url, below: folder)))
+            let urls = PortingFinding.swiftFiles(below: folder)
+            for url in urls where url.lastPathComponent == "Package.swift" {
+                guard let text = try text(of: url) else { continue }
+                manifests.append(PackageManifest(SourceFile(text, url: url, module: "")))
             }
+            // The innermost folder decides.
+            let targets = manifests.flatMap { $0.targets(below: folder) }.sorted { $0.path.count > $1.path.count }
+            func module(of url: URL) -> String {
+                let path = url.standardizedFileURL.path
+                return targets.first { path.hasPrefix($0.path) }?.module ?? SourceModule.folder(of: url, below: folder)
+            }
+            modulesWithResources = Set(models.map(module) + targets.filter(\.hasResources).map(\.module))
+            for url in urls where url.lastPathComponent != "Package.swift" {
+                guard let text = try text(of: url) else { continue }
+                add(SourceFile(text, url: url, module: module(of: url)))
+            }
+        }
+
+        /// The text of a file; nil, and a sentence about the omission, if it is not to be rewritten.
+        private mutating func text(of url: URL) throws -> SourceText? {
+            if let size = FileStatus(url.path)?.byteCount, size > Self.largestFile {
+                omissions.append("\(url.path) is larger than 4 MiB and is not rewritten.")
+                return nil
+            }
+            let text = try SourceText(contentsOf: url)
+            if text.isDeep {
+                omissions.append("\(url.path) is nested too deeply and is not rewritten.")
+                return nil
+            }
+            return text
         }
 
         init(_ files: [SourceFile]) {
@@ -66,7 +79,7 @@
                     ModuleNameRewrite(), SelectorRewrite(), ExpectationWaitRewrite(), RequiredInitializerRewrite(),
                     OverrideRewrite(), AmbiguousNameRewrite(),
                 ] + (usesMacro ? [ManagedClassRewrite()] : []) + [ObjectiveCAttributeRewrite(), ImportRewrite()]
-            var index = PackageIndex(files, modulesWithModels: modulesWithModels)
+            var index = PackageIndex(files, modulesWithResources: modulesWithResources)
             for rewrite in rewrites {
                 // A pass applies replacements that do not overlap; nested ones need a pass for each level, which examines only the files
                 // that the pass before has changed.
@@ -74,7 +87,7 @@
                     let edits = rewrite.edits(in: index).edits
                     if edits.isEmpty { break }
                     for (file, edits) in edits { files[file].apply(edits) }
-                    index = PackageIndex(files, modulesWithModels: modulesWithModels, examining: Set(edits.keys))
+                    index = PackageIndex(files, modulesWithResources: modulesWithResources, examining: Set(edits.keys))
                 }
                 index.examineAll()
             }

@@ -76,6 +76,32 @@
             return after.first == nil || after.first == 10 || after.first == 13
         }
 
+        /// A statement or a member that is written twice, for each kind of platform in a branch of `#if`, because a part of it differs;
+        /// nil if it is too long, or does not begin its line.
+        func conditional(around node: some SyntaxProtocol, replacing part: Range<Int>, by replacement: String)
+            -> SourceEdit?
+        {
+            let statement: Syntax? =
+                [
+                    node.enclosing(CodeBlockItemSyntax.self).map(Syntax.init),
+                    node.enclosing(MemberBlockItemSyntax.self).map(Syntax.init),
+                ]
+                .compactMap(\.self).max { $0.position < $1.position }
+            guard let statement, beginsLine(statement.codeRange.lowerBound) else { return nil }
+            let text = statement.trimmedDescription
+            guard text.split(whereSeparator: \.isNewline).count <= Self.longestStatement else { return nil }
+            let range = statement.codeRange
+            let shifted = (part.lowerBound - range.lowerBound)..<(part.upperBound - range.lowerBound)
+            return SourceEdit(
+                range,
+                conditional(
+                    text, else: SourceEdit.apply([SourceEdit(shifted, replacement)], to: text),
+                    indentation: indentation(at: range.lowerBound)))
+        }
+
+        /// The maximum number of lines of a statement that is written twice. Longer statements must be changed by hand.
+        private static let longestStatement = 6
+
         /// Lines around a text that is kept on Apple's platforms, and the text for other platforms.
         func conditional(_ apple: String, else other: String, indentation: String) -> String {
             let separator = lineBreak + indentation

@@ -42,9 +42,7 @@ struct BinaryPropertyListReader {
         guard (1...8).contains(offsetSize), (1...8).contains(referenceSize) else {
             throw ArchiveError(.malformed, "The sizes in the trailer are invalid.", at: .byte(trailer + 6))
         }
-        func number(at offset: Int) -> Int? {
-            Int(exactly: Self.bigEndian(bytes[offset..<offset + 8]))
-        }
+        func number(at offset: Int) -> Int? { Int(exactly: Self.bigEndian(bytes, at: offset, count: 8)) }
         guard let objectCount = number(at: trailer + 8), let topObject = number(at: trailer + 16),
             let offsetTable = number(at: trailer + 24), objectCount > 0, topObject < objectCount,
             offsetTable >= header.count, offsetTable <= trailer,
@@ -204,14 +202,19 @@ extension BinaryPropertyListReader {
         let isDictionary = bytes[start] >> 4 == BinaryPropertyListMarker.dictionary
         let low = Int(bytes[start] & 0x0F)
         let references = try payload(at: start, low: low, unit: isDictionary ? 2 * referenceSize : referenceSize)
-        return try stride(from: references.startIndex, to: references.endIndex, by: referenceSize).map { position in
-            let number = Self.bigEndian(references[position..<position + referenceSize])
+        var children: [Int] = []
+        children.reserveCapacity(references.count / referenceSize)
+        var position = references.startIndex
+        while position < references.endIndex {
+            let number = Self.bigEndian(bytes, at: position, count: referenceSize)
             guard number < UInt64(objectCount) else {
                 throw ArchiveError(
                     .outOfRange, "A container refers to an object that does not exist.", at: .byte(position))
             }
-            return Int(number)
+            children.append(Int(number))
+            position += referenceSize
         }
+        return children
     }
 }
 
@@ -219,12 +222,23 @@ extension BinaryPropertyListReader {
 
 extension BinaryPropertyListReader {
     private static func bigEndian(_ digits: Slice<UnsafeRawBufferPointer>) -> UInt64 {
-        digits.reduce(0) { $0 << 8 | UInt64($1) }
+        bigEndian(digits.base, at: digits.startIndex, count: digits.count)
+    }
+
+    /// A loop and not a closure for each byte, which takes most of the reading in a debug build.
+    private static func bigEndian(_ bytes: UnsafeRawBufferPointer, at position: Int, count: Int) -> UInt64 {
+        var number: UInt64 = 0
+        var offset = 0
+        while offset < count {
+            number = number << 8 | UInt64(bytes[position + offset])
+            offset += 1
+        }
+        return number
     }
 
     private func offset(of number: Int) throws -> Int {
         let position = offsetTable + number * offsetSize
-        let offset = Self.bigEndian(bytes[position..<position + offsetSize])
+        let offset = Self.bigEndian(bytes, at: position, count: offsetSize)
         guard offset >= UInt64(BinaryPropertyList.header.count), offset < UInt64(offsetTable) else {
             throw ArchiveError(.outOfRange, "An object is outside the file.", at: .byte(position))
         }

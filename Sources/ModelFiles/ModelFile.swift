@@ -63,6 +63,16 @@ public struct ModelFile: Sendable, Equatable {
         return isDirectory.boolValue ? try readDirectory(url) : try readFile(url)
     }
 
+    /// Reads only the current version at a URL: the model that ``read(at:)`` gives as ``model``. Cost: of a directory of compiled
+    /// models with `VersionInfo.plist` one file is read, and otherwise all are.
+    public static func readCurrentModel(at url: URL) throws -> Model {
+        let current = (try? versionInfo(url, ["VersionInfo.plist"]))?["NSManagedObjectModel_CurrentVersionName"]?.string
+        guard let file = current.map({ url.appendingPathComponent($0 + ".mom") }),
+            FileManager.default.fileExists(atPath: file.path)
+        else { return try read(at: url).model }
+        return try readFile(file).model
+    }
+
     private static func readDirectory(_ url: URL) throws -> ModelFile {
         let names = try contents(of: url)
         for name in ["contents", "elements"] where names.contains(name) {
@@ -151,6 +161,15 @@ extension ModelFile {
         return try ModelArchive.reportingErrors(in: file.path) {
             let propertyList = try PropertyListValue(propertyList: contents(ofFile: file))
             return propertyList["_XCCurrentVersionName"]?.string.map(baseName)
+        }
+    }
+
+    /// The version hashes of the entities of each version in a compiled bundle, as `VersionInfo.plist` states them; empty if it
+    /// states none. No model is read.
+    public static func statedHashes(ofBundleAt url: URL) throws -> [(version: String, hashes: [String: Data])] {
+        let info = try versionInfo(url, ["VersionInfo.plist"])?["NSManagedObjectModel_VersionHashes"]?.dictionary
+        return (info?.contents ?? [:]).sorted { $0.key < $1.key }.map { version, hashes in
+            (version, (hashes.dictionary?.contents ?? [:]).compactMapValues(\.data))
         }
     }
 

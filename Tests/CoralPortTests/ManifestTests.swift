@@ -68,6 +68,45 @@
             }
         }
 
+        @Test("The bundle of a class is that of its target's resources, in targets with folders of their own too")
+        func bundles() throws {
+            let manifest = """
+                // swift-tools-version:5.6
+                import PackageDescription
+                let package = Package(name: "App", targets: [
+                    .target(name: "Store", path: "Store/Code"), .target(name: "Plain", path: "Plain"),
+                    .testTarget(name: "StoreTests", path: "Store/Tests", resources: [.copy("a.plist")]),
+                ])
+                """
+            let source = "final class %: Base {\n    let own = Bundle(for: type(of: self))\n"
+            let files = [
+                "Package.swift": manifest, "Store/Code/Model.xcdatamodeld/Model.xcdatamodel/contents": "",
+                "Store/Code/Stack.swift": source.replacing("%", with: "Stack") + "}\n",
+                "Plain/Plain.swift": source.replacing("%", with: "Plain") + "}\n",
+                "Store/Tests/StackTests.swift": source.replacing("%", with: "StackTests")
+                    + "    let other = Bundle(for: Stack.self)\n    let plain = Bundle(for: Plain.self)\n}\n",
+            ]
+            try package(files) { folder in
+                let changed = try rewritten(folder)
+                let own = "    let own = Bundle.module\n"
+                #expect(changed["Stack.swift"] == "final class Stack: Base {\n" + own + "}\n")
+                #expect(changed["Plain.swift"] == nil)
+                #expect(
+                    changed["StackTests.swift"] == """
+                        final class StackTests: Base {
+                            let own = Bundle.module
+                            #if canImport(ObjectiveC)
+                            let other = Bundle(for: Stack.self)
+                            #else
+                            let other = Bundle.resources(ofModuleOf: Stack.self)
+                            #endif
+                            let plain = Bundle(for: Plain.self)
+                        }
+
+                        """)
+            }
+        }
+
         @Test("Files that Git still lists and that were deleted do not matter")
         func deletedFiles() throws {
             try package(["Sources/App/A.swift": "let a = CFAbsoluteTimeGetCurrent()\n", "Sources/App/B.swift": ""]) {
@@ -101,6 +140,8 @@
                 let d = bundle.urls(forResourcesWithExtension: "momd", subdirectory: nil)
                 let e = bundle.urls(forResourcesWithExtension: "momd", subdirectory: nil)!.first
                 let f = bundle.urls(forResourcesWithExtension: "momd", subdirectory: nil)?.first
+                let g = URL(string: text) as NSURL? ?? NSURL()
+                self.record(XCTIssue(type: .assertionFailure, compactDescription: "a " + b))
                 """
             #expect(
                 CoralPortTests.rewritten(source) == [
@@ -111,6 +152,12 @@
                     let d = bundle.urls(forResourcesWithExtension: "momd", subdirectory: nil)?.map { $0 as URL }
                     let e = bundle.urls(forResourcesWithExtension: "momd", subdirectory: nil)!.map { $0 as URL }.first
                     let f = bundle.urls(forResourcesWithExtension: "momd", subdirectory: nil)?.map { $0 as URL }.first
+                    let g = URL(string: text) as NSURL? ?? NSURL(fileURLWithPath: "/")
+                    #if canImport(ObjectiveC)
+                    self.record(XCTIssue(type: .assertionFailure, compactDescription: "a " + b))
+                    #else
+                    XCTFail("a " + b)
+                    #endif
                     """
                 ])
         }

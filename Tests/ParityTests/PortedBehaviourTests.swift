@@ -197,6 +197,31 @@ import Testing
         #expect((container as? NSPersistentCloudKitContainer) == nil)
     }
 
+    /// DuckDuckGo's `BookmarkEntity.favoriteFoldersSet` makes a typed set of a relationship by the initialiser as a function, and
+    /// CareKit's `OCKStore.storeDirectory` stops if there is no folder for a group.
+    /// https://github.com/duckduckgo/BrowserServicesKit, https://github.com/carekit-apple/CareKit
+    @Test func setsAndGroupFoldersOfFoundation() throws {
+        let diary = try Diary(model: model())
+        let context = diary.context()
+        let folder = context.insert("Folder")
+        let notes = Set([context.insert("Note", ["folder": folder]), context.insert("Note", ["folder": folder])])
+        let set = folder.value(forKey: "notes") as? NSOrderedSet
+        #expect((set?.set as NSSet?).flatMap(Set<NSManagedObject>.init) == notes)
+        #expect(Set<String>(NSSet(array: ["a", "b", "a"])) == ["a", "b"])
+        let pinned = folder.value(forKey: "pinned") as? NSSet
+        #expect(pinned.flatMap(Set<NSManagedObject>.init) == [])
+        #if !canImport(Darwin)
+            let group = "group.coral.tests-\(UUID().uuidString)"
+            let shared = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: group)
+            let url = try #require(shared)
+            defer { try? FileManager.default.removeItem(at: url) }
+            #expect(url.lastPathComponent == group && FileManager.default.fileExists(atPath: url.path))
+            for name in ["", ".", "..", "a/../../b"] {
+                #expect(FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: name) == nil)
+            }
+        #endif
+    }
+
     // MARK: - Actors
 
     /// `perform(schedule:_:)` from the main actor, with values that are not `Sendable`; see also Tests/Isolation.

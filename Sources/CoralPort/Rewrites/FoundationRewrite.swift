@@ -8,20 +8,24 @@
     /// - `type(of: note).description()` becomes `String(reflecting: type(of: note))`,
     /// - `bundle.urls(forResourcesWithExtension: e, subdirectory: s)` gets `?.map { $0 as URL }`, because its elements are of type `NSURL`
     ///   on other platforms,
-    /// - `Bundle(for: Note.self)` becomes `Bundle.module` in a package's target with a model.
+    /// - `NSURL()`, which Foundation lacks, becomes the URL of the root folder,
+    /// - `Bundle(for: Note.self)` becomes `Bundle.module` in the target of the class if that has resources, and in other targets
+    ///   `Bundle.resources(ofModuleOf: Note.self)` for other platforms,
+    /// - `record(XCTIssue(type: t, compactDescription: d))` becomes `XCTFail(d)` for other platforms.
     struct FoundationRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
             package.edits(containing: [
                 "CFAbsoluteTimeGetCurrent", "NSStringFromSelector", ".description()", "forResourcesWithExtension",
-                "Bundle(for",
-            ]) { Visitor(hasResources: package.modulesWithModels.contains($0.module)) }
+                "Bundle(for", "NSURL()", "XCTIssue(",
+            ]) { Visitor(package, $0) }
         }
 
         private final class Visitor: EditVisitor {
-            let hasResources: Bool
+            let package: PackageIndex
+            let file: SourceFile
 
-            init(hasResources: Bool) {
-                self.hasResources = hasResources
+            init(_ package: PackageIndex, _ file: SourceFile) {
+                (self.package, self.file) = (package, file)
                 super.init()
             }
 
@@ -32,12 +36,37 @@
                     edits.append(SourceEdit(node.codeRange, "Date().timeIntervalSinceReferenceDate"))
                 } else if called == "NSStringFromSelector", let name = Self.getter(node.arguments.first?.expression) {
                     edits.append(SourceEdit(node.codeRange, "\"\(name)\""))
-                } else if called == "Bundle", labels == ["for"], hasResources {
-                    edits.append(SourceEdit(node.codeRange, "Bundle.module"))
+                } else if called == "NSURL", labels.isEmpty, node.trailingClosure == nil {
+                    edits.append(SourceEdit(node.codeRange, "NSURL(fileURLWithPath: \"/\")"))
+                } else if called == "Bundle", labels == ["for"], let type = node.arguments.first?.expression {
+                    visit(node, bundleOf: type.trimmedDescription)
+                } else if called == "record" || called == "self.record", let text = Self.issue(node.arguments) {
+                    edits += [file.conditional(around: node, replacing: node.codeRange, by: "XCTFail(\(text))")]
+                        .compactMap(\.self)
                 } else if let member = node.calledExpression.as(MemberAccessExprSyntax.self), let base = member.base {
                     visit(node, of: base, name: member.declName.baseName.text, labels: labels)
                 }
                 return .visitChildren
+            }
+
+            private func visit(_ node: FunctionCallExprSyntax, bundleOf type: String) {
+                let modules = package.modulesOfClasses[String(type.split(separator: ".").dropLast().last ?? "")] ?? []
+                if modules.isEmpty || modules.contains(file.module) {
+                    guard package.modulesWithResources.contains(file.module) else { return }
+                    edits.append(SourceEdit(node.codeRange, "Bundle.module"))
+                } else if !modules.isDisjoint(with: package.modulesWithResources) {
+                    let edit = file.conditional(
+                        around: node, replacing: node.codeRange, by: "Bundle.resources(ofModuleOf: \(type))")
+                    edits += [edit].compactMap(\.self)
+                }
+            }
+
+            /// The description in `XCTIssue(type: t, compactDescription: d)`.
+            private static func issue(_ arguments: LabeledExprListSyntax) -> String? {
+                guard arguments.count == 1, let issue = arguments.first?.expression.as(FunctionCallExprSyntax.self),
+                    issue.calledExpression.trimmedDescription == "XCTIssue"
+                else { return nil }
+                return issue.arguments.first { $0.label?.text == "compactDescription" }?.expression.trimmedDescription
             }
 
             private func visit(_ node: FunctionCallExprSyntax, of base: ExprSyntax, name: String, labels: [String]) {

@@ -5,9 +5,6 @@
     /// request on all platforms; with `as?` it becomes an optional. For a forced cast of another request, the statement is
     /// written twice, for each kind of platform in a branch of `#if`.
     struct RequestCastRewrite: Rewrite {
-        /// The maximum number of lines of a statement that is written twice. Longer statements must be changed by hand.
-        private static let longestStatement = 6
-
         func edits(in package: PackageIndex) -> PackageEdits {
             var edits = PackageEdits()
             for (index, file) in package.files(containing: ["NSFetchRequest<"]) {
@@ -26,18 +23,8 @@
                 let request = "\(type)(entityName: \(entity).name!)"
                 return SourceEdit(cast.range, cast.mark == "?" ? "Optional(\(request))" : request)
             }
-            guard cast.mark == "!", let statement = cast.value.enclosing(CodeBlockItemSyntax.self),
-                file.beginsLine(statement.codeRange.lowerBound)
-            else { return nil }
-            let text = statement.trimmedDescription
-            guard text.split(whereSeparator: \.isNewline).count <= Self.longestStatement else { return nil }
-            let range = statement.codeRange
-            let part = SourceEdit(
-                (cast.range.lowerBound - range.lowerBound)..<(cast.range.upperBound - range.lowerBound),
-                "\(type)(\(value))")
-            let other = SourceEdit.apply([part], to: text)
-            return SourceEdit(
-                range, file.conditional(text, else: other, indentation: file.indentation(at: range.lowerBound)))
+            guard cast.mark == "!" else { return nil }
+            return file.conditional(around: cast.value, replacing: cast.range, by: "\(type)(\(value))")
         }
 
         /// The entity of `Note.fetchRequest()` or `fetchRequest()` as an expression; nil for other requests.

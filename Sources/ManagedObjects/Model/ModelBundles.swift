@@ -30,6 +30,22 @@ internal enum ModelBundles {
         }
     }
 
+    /// The version in a `.momd` of bundles with which a store was written, of which only this version is read; nil if no
+    /// `VersionInfo.plist` states all hashes of the store, or if what it states is not true.
+    static func version(in bundles: [Bundle]?, metadata: [String: Any]) -> NSManagedObjectModel? {
+        guard let hashes = StoreModelHashes(metadata: metadata)?.hashes, !hashes.isEmpty else { return nil }
+        for url in urls(in: bundles ?? [.main], extensions: ["momd"]) {
+            for (name, stated) in (try? ModelFile.statedHashes(ofBundleAt: url)) ?? [] {
+                guard hashes.allSatisfy({ stated[$0.key] == $0.value }),
+                    let version = versions(at: url.appendingPathComponent(name + ".mom")).first,
+                    let found = NSManagedObjectModel(byMerging: [version], forStoreMetadata: metadata)
+                else { continue }
+                return found
+            }
+        }
+        return nil
+    }
+
     /// The checksum of each version in a `.momd`: from `VersionInfo.plist`, or else computed.
     static func checksums(ofVersionedModelAt url: URL) throws -> [String: String] {
         let file: ModelFile
@@ -53,12 +69,16 @@ internal enum ModelBundles {
         for bundle in bundles {
             guard let folder = bundle.resourceURL else { continue }
             folders.append(folder)
-            // The package manager creates a resource bundle for each target, beside the program.
-            if bundle == .main { folders += contents(of: folder).filter { $0.pathExtension == "resources" } }
+            if bundle == .main { folders += bundlesOfModules(in: folder) }
         }
         var met: Set<String> = []
         return folders.flatMap(contents)
             .filter { extensions.contains($0.pathExtension) && met.insert($0.standardizedFileURL.path).inserted }
+    }
+
+    /// The bundles that the package manager creates for each target with resources, beside the program.
+    static func bundlesOfModules(in folder: URL) -> [URL] {
+        contents(of: folder).filter { $0.pathExtension == "resources" }
     }
 
     private static func name(_ url: URL) -> String { url.deletingPathExtension().lastPathComponent }

@@ -184,10 +184,12 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
     }
 
     /// The model of the entities with which a store was written, from all versions of all models in bundles; nil if
-    /// they do not have all of them.
+    /// they do not have all of them. Cost: one version is read if it has all entities and the bundle states the hashes of its
+    /// versions, otherwise all versions.
     open class func mergedModel(
         from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]
     ) -> NSManagedObjectModel? {
+        if let version = ModelBundles.version(in: bundles, metadata: metadata) { return version }
         let models = ModelBundles.models(in: bundles, everyVersion: true)
         return NSManagedObjectModel(byMerging: models, forStoreMetadata: metadata)
     }

@@ -51,9 +51,6 @@ public struct PortingRule: Sendable, Hashable {
         managed,
         PortingRule(
             "NSFetchRequestResult.self", "The protocol does not conform to itself here: name the class of the results."),
-        PortingRule(
-            "containerURL(forSecurityApplicationGroupIdentifier",
-            "There are no application groups: put the code between `#if canImport(Darwin)` and `#endif`."),
         PortingRule("String(localized", unlocalized),
         PortingRule("OSAllocatedUnfairLock", "Use `Mutex` of the module Synchronization, or `NSLock`."),
         PortingRule("AnyCancellable", onlyWith("Combine")),

@@ -43,4 +43,43 @@ import Testing
         #expect(names(NSManagedObjectModel.mergedModel(from: [bundle]))?.contains("OfAModule") == true)
         #expect(ModelResources.url(ofModelNamed: "BundleOfAClass")?.lastPathComponent == "BundleOfAClass.mom")
     }
+
+    /// WooCommerce has 117 versions of its model in one folder, and its tests look for a mapping model in the bundle of a class of the
+    /// module under test.
+    @Test("Of a folder of versions only the one is read with which a store was written")
+    func oneVersion() throws {
+        let folder = try StoreFolder(name: "Versions.bundle")
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        let bundle = try #require(Bundle(path: folder.url.path))
+        let url = folder.url.appendingPathComponent("Notes.momd")
+        let versions = ["One", "Two", "Three"].map { ModelFile.Version(name: $0, model: model(entity: "Entity" + $0)) }
+        try ModelFile(kind: .compiledBundle, versions: versions).writeCompiledBundle(to: url)
+        func found(_ index: Int) -> [String]? {
+            let hashes = VersionHash(versions[index].model).entityHashes
+            return names(
+                NSManagedObjectModel.mergedModel(
+                    from: [bundle], forStoreMetadata: [NSStoreModelVersionHashesKey: hashes]))
+        }
+        #expect(found(1) == ["EntityTwo"])
+        // Where another version cannot be read, the bundle as a whole cannot.
+        try Data("damaged".utf8).write(to: url.appendingPathComponent("Three.mom"))
+        #expect(found(1) == ["EntityTwo"])
+        #expect(found(2) == nil)
+        // What is stated is compared with the model.
+        try FileManager.default.removeItem(at: url.appendingPathComponent("One.mom"))
+        try FileManager.default.copyItem(
+            at: url.appendingPathComponent("Two.mom"), to: url.appendingPathComponent("One.mom"))
+        #expect(found(0) == nil)
+    }
+
+    @Test("The bundle of another module's resources")
+    func bundleOfAModule() throws {
+        let module = try #require(String(reflecting: OfThisProgram.self).split(separator: ".").first)
+        #expect(Bundle.resources(ofModuleOf: NSManagedObject.self) == Bundle(for: NSManagedObject.self))
+        let folder = Bundle.main.bundleURL.appendingPathComponent("Coral \(UUID().uuidString)_\(module).resources")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let bundle = Bundle.resources(ofModuleOf: OfThisProgram.self)
+        #expect(bundle.bundleURL.standardizedFileURL.path == folder.standardizedFileURL.path)
+    }
 }

@@ -31,7 +31,6 @@ func remove(_ file: URL, manager: FileManager, undo: UndoManager, book: Book) th
     _ = manager.url(forUbiquityContainerIdentifier: nil)
     _ = ProcessInfo.processInfo.beginActivity(options: [], reason: "read")
     ProcessInfo.processInfo.performExpiringActivity(withReason: "read") { _ in }
-    _ = manager.containerURL(forSecurityApplicationGroupIdentifier: "group.books")
     _ = DispatchSource.makeFileSystemObjectSource(fileDescriptor: 0, eventMask: .write)
     NSException(name: .genericException, reason: nil).raise()
 }
