@@ -1,0 +1,14 @@
+import Coral
+
+let url = FileManager.default.temporaryDirectory
+    .appendingPathComponent("\(UUID().uuidString).sqlite")
+try makeAppStore(at: url)
+
+let inspection = try StoreInspection(url: url)
+guard let model = inspection.cachedModel else {
+    fatalError("The store contains no model.")
+}
+for entity in model.entities {
+    let names = entity.propertiesByName.keys.sorted()
+    print(entity.name ?? "", names)
+}
