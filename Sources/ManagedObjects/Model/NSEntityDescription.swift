@@ -198,13 +198,14 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
     /// The class name, unless it is `NSManagedObject` or was not set.
     internal final var explicitClassName: String? { ownClassName == "NSManagedObject" ? nil : ownClassName }
 
-    /// The class with the name ``managedObjectClassName``; nil if it has not been looked up yet.
-    /// The class of the entity's objects where a face over the engine decides it. It is not part of the model: no file names it.
+    /// The class of the entity's objects if a module above the engine, such as SwiftData, decides it. It is not part of the
+    /// model: no file names it.
     package final var assignedClass: NSManagedObject.Type?
 
-    /// What a face over the engine keeps with the entity.
+    /// What a module above the engine keeps with the entity.
     package final var companion: AnyObject?
 
+    /// The class with the name ``managedObjectClassName``; nil if it has not been looked up yet.
     internal final var foundManagedObjectClass: ManagedObjectClasses.Finding?
 
     private var ownRenamingIdentifier: String?
