@@ -6,7 +6,7 @@ import Foundation
 package final class FolderLock {
     private let descriptor: Int32
 
-    /// Waits until no other process has the lock. Throws `CocoaError.userCancelled` if the progress is cancelled meanwhile.
+    /// Waits until no other process has the lock. Throws `CocoaError.userCancelled` if the progress is cancelled first.
     package init(_ path: String, progress: Progress) throws {
         descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
