@@ -55,7 +55,7 @@ final class CopyGraph {
         try GraphWalker(loader: loader, willLoad: willLoad, following: visit).ids(from: outside)
     }
 
-    /// Records an object, and returns the objects that are copied because of it.
+    /// Records an object, and returns the objects that are copied for its sake.
     private func visit(_ object: NSManagedObject) throws -> [NSManagedObjectID] {
         let id = object.objectID
         // The walk to linked objects may reach an object that is already copied.

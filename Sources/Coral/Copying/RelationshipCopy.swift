@@ -1,15 +1,15 @@
 import CoreData
 
-/// The treatment of one relationship: which objects are copied because of it, and whether copies are linked to objects
+/// The treatment of one relationship: which objects it causes to be copied, and whether copies are linked to objects
 /// that are not copied. Objects and rows are copied by these rules.
 struct RelationshipCopy {
     let relationship: NSRelationshipDescription
     /// The relationship of the copies.
     let target: NSRelationshipDescription
-    /// The effective rule: `copy` in place of `link` for required to-one relationships whose link would be exclusive, or that
+    /// The effective rule: `copy` instead of `link` for required to-one relationships whose link would be exclusive, or that
     /// belong to a subset, and for all exclusive links if `CopyRules.exclusiveLinks` is `copy`.
     let rule: CopyRule
-    /// Determines the rule for each object, in place of `rule`.
+    /// Determines the rule for each object, instead of `rule`.
     let choice: CopyRules.RuleClosure?
     /// Whether it is omitted for the requested objects.
     let isLeftOutAtRoots: Bool

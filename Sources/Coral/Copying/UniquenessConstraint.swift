@@ -2,7 +2,7 @@ import CoreData
 
 /// A uniqueness constraint on attributes and to-one relationships.
 struct UniquenessConstraint: Hashable {
-    /// The entity that declares it: no two objects of it, or of entities that inherit from it, may have equal values.
+    /// The entity that declares it: no two of its objects, or of entities that inherit from it, may have equal values.
     let entity: String
     let properties: [String]
     /// Whether a relationship is among them.

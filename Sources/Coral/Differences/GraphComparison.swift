@@ -1,14 +1,14 @@
 import CoreData
 import GraphDocuments
 
-/// Compares graphs object by object: two stores, two documents, or a store and an earlier document of it.
+/// Compares graphs object by object: two stores, two documents, or a store and an earlier export.
 ///
 ///     let comparison = try GraphComparison(model)
 ///     let delta = try comparison.delta(from: .stores(old), to: .stores(new))
 ///     print(delta.summary)                                   // 2 inserted, 1 updated, 0 deleted
 ///     try delta.data(as: .json).write(to: url)
 ///
-/// Each side is read in one state, also if contexts save meanwhile: stores are read from a `StoreSnapshot`.
+/// Each side is read in one state, even while contexts save: stores are read from a `StoreSnapshot`.
 ///
 /// Cost: the older side is read twice, the newer once, and each once more if objects are named by natural keys. Memory
 /// holds the ids and fingerprints of the older side, and the changes.
@@ -94,7 +94,7 @@ public struct GraphComparison {
         }
     }
 
-    /// The changes of a state since a token of it. The delta can be applied and joined, but not reverted. The token
+    /// The changes of a state since its token. The delta can be applied and joined, but not reverted. The token
     /// must have been created with the same shape and naming. Throws as `delta(from:to:progress:)` does.
     public func delta(since token: GraphToken, to state: GraphState, progress: Progress? = nil) throws -> GraphDelta {
         let state = try state.held()

@@ -77,7 +77,7 @@ extension GraphShape {
 }
 
 extension GraphDelta {
-    /// The delta without deletions of objects that exist: they only belong to other objects than before. Cost: one fetch for
+    /// The delta without deletions of objects that exist: they only belong to another object now. Cost: one fetch for
     /// each deletion of an object that is not registered.
     fileprivate func withoutLiving(in objects: [NSManagedObject]) -> GraphDelta {
         guard let context = objects.first?.managedObjectContext, let coordinator = context.rootCoordinator else {

@@ -103,7 +103,7 @@ extension RelationshipImport {
     }
 
     /// Whether the value of an unordered relationship has exactly these destinations, each listed once: an answer for short
-    /// lists that needs no array of the destinations. False also if it would take longer.
+    /// lists that needs no array of the destinations. False, too, if it would take longer.
     func isSet(_ value: Any?, of objects: [NSManagedObject]) -> Bool {
         guard !isOrdered, objects.count <= 8, let members = value as? NSSet, members.count == objects.count else {
             return false

@@ -5,10 +5,10 @@ extension BatchImporter {
     /// Imports a document of any length into a store file, all or nothing: the batches are saved to a copy of the
     /// store, which replaces the store when the import is complete. A store that does not exist is created.
     ///
-    /// No other process or coordinator may write to the store meanwhile. Cost: a copy of the store, which needs its
+    /// No other process or coordinator may write to the store until it ends. Cost: a copy of the store, which needs its
     /// size once more on the same volume.
     ///
-    /// Throws as `importDocument` and `StoreCreation.makeStore(at:model:replacing:_:)` do, also if a coordinator has
+    /// Throws as `importDocument` and `StoreCreation.makeStore(at:model:replacing:_:)` do, and if a coordinator has
     /// the store open; the store is then unchanged.
     @discardableResult
     public static func importDocument(

@@ -91,7 +91,7 @@ public struct BatchImporter {
 
     /// Imports a document. `progress` counts bytes, twice if relationships are deferred.
     ///
-    /// Cost by rows: one statement for each row and pair written, and one for each entity and 500 records of it if
+    /// Cost by rows: one statement for each row and pair written, and one for each entity and 500 of its records if
     /// the store already had objects; one more for each owner of an ordered relationship. Contexts receive the changed
     /// object IDs afterwards.
     ///

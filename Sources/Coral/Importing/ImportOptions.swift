@@ -85,7 +85,7 @@ public struct ImportOptions {
     /// Whether objects are validated against the model. A restore does not validate.
     var validates = true
     /// Whether each side of a one-to-one relationship is set separately. A restore does so: each side gets the value
-    /// that the document states, also if in the original store only one side was set.
+    /// that the document states, even if only one side was set originally.
     var keepsSidesApart = false
     /// Whether references to missing files are written to the store. Only a restore does so: elsewhere the files belong
     /// to another store.

@@ -15,7 +15,7 @@ final class ImportSession {
     /// The number of records that were omitted because of errors.
     var omittedRecordCount: Int { refusedNodes.reduce(0) { $0 + $1.records.count } }
     let progress: Progress?
-    /// The part of the work that is done: all of it, or a step of an import in batches.
+    /// The part of the work that is done: everything, or a step of an import in batches.
     let part: Part
     /// The relationships to records that were not read yet, by the id of the record: those that a batch defers, or
     /// those that a later pass sets.

@@ -6,7 +6,7 @@ struct PlannedKeys {
 
     init(of session: ImportSession) { self.session = session }
 
-    /// Throws `ImportError` if the plan's target, or a store of it, has an object with the key of one that the plan inserts. Call it
+    /// Throws `ImportError` if the plan's target, or one of its stores, has an object with the key of one that the plan inserts. Call it
     /// on the target's queue. Cost: one fetch for each key and batch of inserted objects.
     func requireNew(in target: NSManagedObjectContext) throws {
         let lookup = IdentityLookup(context: target, model: session.model, batchSize: session.options.batchSize)

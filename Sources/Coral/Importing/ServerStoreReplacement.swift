@@ -3,12 +3,12 @@ import CoreData
 #if !canImport(Darwin) && !CORAL_PUBLIC_API && PostgreSQL
     import struct ManagedObjects.PostgreSQLReplacement
 
-    /// The replacement of a store in PostgreSQL by another version of it, in one transaction.
+    /// The replacement of a store in PostgreSQL by its other version, in one transaction.
     enum ServerStoreReplacement {
         /// Whether a store can be replaced.
         static let isPossible = true
 
-        /// Replaces a store. Meanwhile other connections can read the store, and connections that write wait.
+        /// Replaces a store. Until it ends, other connections can read the store, and connections that write wait.
         ///
         /// - Parameter fill: Creates and fills a store at a location.
         static func run(at url: URL, _ fill: (URL) throws -> Void) throws {

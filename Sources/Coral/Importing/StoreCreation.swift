@@ -23,7 +23,7 @@ public enum StoreCreation {
     ///
     /// The draft is created in a hidden folder beside the final location, `.NAME.UUID.partial`; a folder left by a
     /// killed process is removed by the next store created for that location. A store that is replaced is locked
-    /// meanwhile, and its write-ahead log, shared memory and external files are replaced with it; at no moment are
+    /// until the end, and its write-ahead log, shared memory and external files are replaced with it; at no moment are
     /// parts of both present.
     ///
     /// The draft of a store in PostgreSQL is a schema of the same database, `coral_draft_…`, whose tables are moved to the
@@ -124,7 +124,7 @@ public enum StoreCreation {
 }
 
 extension CocoaError {
-    /// The error with the final location in place of the draft location, which the caller has not chosen and which is removed.
+    /// The error with the final location instead of the draft location, which the caller has not chosen and which is removed.
     fileprivate func naming(_ destination: URL, insteadOf draft: URL) -> CocoaError {
         var information = userInfo
         for (key, value) in information {

@@ -83,7 +83,7 @@ struct RowRehearsal {
     }
 }
 
-/// A check of one object. It returns the objects with the problem, which may be other objects than the checked one.
+/// A check of one object. It returns the objects with the problem, which need not be the checked one.
 struct RowRehearsalCheck {
     let code: MigrationFinding.Code
     let entity: String

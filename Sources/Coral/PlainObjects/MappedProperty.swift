@@ -18,7 +18,7 @@ public struct MappedProperty {
 
     /// Creates a property of any type that a tree of plain values can represent: text, numbers, booleans, dates, data,
     /// UUIDs, URLs, decimals; a `Mapped` class; a `Decodable` type, or one with a raw value; optionals, arrays, sets
-    /// and dictionaries of these. `Any`, and collections of it, contain plain dictionaries and arrays.
+    /// and dictionaries of these. `Any`, and its collections, contain plain dictionaries and arrays.
     ///
     /// - Parameters:
     ///   - name: The property's name.

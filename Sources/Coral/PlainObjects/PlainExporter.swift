@@ -7,7 +7,7 @@ import GraphDocuments
 ///     let xml = try PlainExporter(format: .xml).data(reflecting: game) // any object
 ///
 /// Values that a format has no type for, such as dates in JSON, are written as text, from which properties of that type
-/// read them back exactly. The same value gives the same bytes. A document is built in memory as a whole, and nests at
+/// read them back exactly. The same value gives the same bytes. A whole document is built in memory, and nests at
 /// most `TreeDocument.depthLimit` levels.
 public struct PlainExporter: Sendable {
     /// The format of the documents.

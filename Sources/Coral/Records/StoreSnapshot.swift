@@ -1,7 +1,7 @@
 import CoreData
 
-/// A consistent view of a coordinator's stores: reads through a snapshot return the state at its creation, also if other
-/// contexts or processes save meanwhile.
+/// A consistent view of a coordinator's stores: reads through a snapshot return the state at its creation, even while
+/// other contexts or processes save.
 ///
 ///     let snapshot = try StoreSnapshot(of: coordinator)
 ///     try GraphExporter().exportStore(of: snapshot, to: url)

@@ -9,7 +9,7 @@ import CoreData
 ///     case .missing(let reason): …
 ///     }
 ///
-/// The URI finds the object in its store and in every copy of it; the natural key finds it after the data were
+/// The URI finds the object in its store and in every copied one; the natural key finds it after the data were
 /// transferred in another way: imported into another store, or into one of the next model version.
 #if canImport(Darwin)
     @objc(CoralManagedObjectReference)

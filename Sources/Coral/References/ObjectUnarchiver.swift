@@ -6,7 +6,7 @@ import KeyedArchives
 ///     let root = try ObjectUnarchiver(context: context).unarchive(data).root
 ///
 /// Archives of an older convention, in which objects encode their URI under the key `URIRepresentation`, are also read,
-/// also if their class does not exist. Archives of references and plain values are read without instantiating any class,
+/// even if their class does not exist. Archives of references and plain values are read without instantiating any class,
 /// and any invalid bytes give an error. Other classes must be allowed; then Foundation's unarchiver reads the archive.
 public struct ObjectUnarchiver {
     /// The context of the objects.

@@ -211,7 +211,7 @@ public struct GraphExporter: Sendable {
     }
 
     /// Writes the content of the coordinator's stores through a context of its own, entity by entity, in the order of
-    /// names and primary keys. The export reads one state of the stores, also if other contexts save meanwhile; unsaved
+    /// names and primary keys. The export reads one state of the stores, even while other contexts save; unsaved
     /// changes of other contexts are not included.
     ///
     /// Cost: for each entity a statement for its primary keys; for each batch a statement for the rows and one for each
@@ -235,7 +235,7 @@ public struct GraphExporter: Sendable {
     }
 
     /// How the objects of each entity would be exported by `exportStore`: from the store's rows, or through managed
-    /// objects with the first reason. A document in the plain layout is exported as a whole in one of both ways.
+    /// objects with the first reason. A document in the plain layout is exported either from rows or through objects.
     ///
     /// Cost: for the plain layout a statement for each key without a uniqueness constraint; nothing is written.
     ///

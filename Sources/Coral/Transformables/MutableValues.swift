@@ -19,7 +19,7 @@ public final class MutableValues {
     public var rules = ValueConflictRules()
     /// The conflicts so far, until they are removed.
     public var conflicts: [ValueConflict] = []
-    /// The error that prevented a changed value from being saved when the context was last saved by other means than
+    /// The error that prevented a changed value from being saved when the context was last saved without
     /// `save()`, which throws it; nil if there was none.
     public private(set) var error: (any Error)?
 
