@@ -32,8 +32,8 @@ struct StoreChange: ParsableArguments {
     ///   - show: Shows a plan. Its second argument is whether the plan has been saved.
     ///
     /// Throws `CommandError` if the change is not confirmed, or if another process has changed the objects concerned since
-    /// the plan was shown, in which case nothing is changed; errors of validation and of saving, also for an object that
-    /// another process changes meanwhile.
+    /// the plan was shown, in which case nothing is changed; errors of validation and of saving, and of an object that
+    /// another process changes at the same time.
     func run(
         _ store: String, _ source: ModelSource, change: (OpenStore) throws -> Plan, show: (Plan, Bool) throws -> Void
     ) throws {

@@ -10,7 +10,7 @@ struct ReadFiles {
     ///   folder of large values, a document's external files.
     init(_ urls: [URL?]) { self.urls = urls.compactMap { $0?.withoutLinks }.filter(\.isFileURL) }
 
-    /// Whether writing a file would replace one that is read, or a part of it.
+    /// Whether writing a file would replace one that is read, or one of its parts.
     ///
     /// - Parameter isStore: Whether a store is written, which also replaces the log of an existing store.
     func wouldBeReplaced(by output: URL, isStore: Bool) -> Bool {

@@ -1,6 +1,6 @@
 /// Words of command lines in messages.
 enum ShellWord {
-    /// A word as a shell takes it: in quotation marks if it has other characters than those of plain paths.
+    /// A word as a shell takes it: in quotation marks if it has characters that plain paths do not have.
     static func quoted(_ word: String) -> String {
         let isPlain =
             !word.isEmpty

@@ -28,7 +28,7 @@ struct SiteAnswer: Sendable {
     var body = Data()
     /// The part of a page after its beginning, for a page whose beginning has already been sent.
     var rest = ""
-    /// The body of a response that is sent while it is made, in place of `body`.
+    /// The body of a response that is sent while it is made, instead of `body`.
     var stream: ResponseStream?
     var location: String?
     var headers: [String: String] = [:]

@@ -14,7 +14,7 @@ struct TableDownload {
     }
 
     /// Starts the work. A store that is opened read-only is read through a context of the download, so that other pages
-    /// are answered meanwhile; pages of a writable store wait until the download is complete or its connection is closed.
+    /// are answered during it; pages of a writable store wait until the download is complete or its connection is closed.
     func stream(
         _ work: RequestWork, _ store: ServedStore, _ access: ServedStore.Access
     ) throws -> ResponseStream {

@@ -76,8 +76,8 @@ struct CheckCommand: ParsableCommand {
         if !left.isEmpty { throw CommandStatus.findings.exitCode }
     }
 
-    /// Copies the store, checks the copy and repairs it: what is reported and what is repaired is one state, also if
-    /// other processes write to the store meanwhile.
+    /// Copies the store, checks the copy and repairs it: what is reported and what is repaired is one state, even while
+    /// other processes write to the store.
     ///
     /// - Returns: The problems of the copy, and those that remain after the repair.
     private func repaired(

@@ -6,15 +6,15 @@ extension ImportCommand {
     /// The number of bytes of a document from which on it is imported in batches, if the store is new.
     private static let batchedLength = 32_000_000
 
-    /// Why a document is imported into an existing store as a whole.
+    /// Why a document is imported into an existing store in one piece.
     static let storeReason = ObjectsReason(
         .store, "The store exists: the plan of the whole document is validated before the store is changed.")
 
-    /// Why a document is restored as a whole.
+    /// Why a document is restored in one piece.
     static let restoringReason = ObjectsReason(
         .options, "--restore validates the plan of the whole document before the store is created.")
 
-    /// Why a document is imported into a new store as a whole, through objects; nil if it is imported in batches, by rows if the model
+    /// Why a document is imported into a new store in one piece, through objects; nil if it is imported in batches, by rows if the model
     /// and its records permit it.
     func wholeReason(_ options: ImportOptions) -> ObjectsReason? {
         if options.skipsInvalid {
