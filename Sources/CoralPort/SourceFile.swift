@@ -76,7 +76,7 @@
             return after.first == nil || after.first == 10 || after.first == 13
         }
 
-        /// A statement or a member that is written twice, for each kind of platform in a branch of `#if`, because a part of it differs;
+        /// A statement or a member that is written twice, for each kind of platform in a branch of `#if`, because a part differs;
         /// nil if it is too long, or does not begin its line.
         func conditional(around node: some SyntaxProtocol, replacing part: Range<Int>, by replacement: String)
             -> SourceEdit?
