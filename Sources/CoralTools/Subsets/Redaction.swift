@@ -80,7 +80,7 @@ public struct Redaction: Sendable {
         }
     }
 
-    /// The types of attributes that accept a substitute, and a description of it; nil for null, which any optional
+    /// The types of attributes that accept a substitute, and its description; nil for null, which any optional
     /// attribute accepts.
     private static func types(of substitute: Substitute) -> (types: [NSAttributeType], kind: String)? {
         switch substitute {
