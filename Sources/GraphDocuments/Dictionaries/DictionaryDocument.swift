@@ -8,7 +8,7 @@ import Foundation
 public struct DictionaryGraphWriter: ForwardingGraphWriter {
     var target: TreeGraphWriter
 
-    /// Creates a writer. Throws `DocumentError` for other layouts than flat and nested.
+    /// Creates a writer. Throws `DocumentError` for layouts that are neither flat nor nested.
     public init(style: DictionaryStyle, layout: DocumentLayout = .nested) throws {
         target = try TreeGraphWriter(style: TreeStyle(style: style), layout: layout)
     }

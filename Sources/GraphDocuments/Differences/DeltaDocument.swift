@@ -2,7 +2,7 @@ import Foundation
 import KeyedArchives
 
 /// Documents of changes, in any format: `$header` and `$changes`, one object each; in JSON Lines each on a line.
-/// JSON, JSON Lines and XML are streamed; property lists are in memory as a whole.
+/// JSON, JSON Lines and XML are streamed; whole property lists are in memory.
 public enum DeltaDocument {
     /// The format name in the header of documents of changes.
     public static let formatName = "coral-delta"

@@ -38,7 +38,7 @@ public struct RecordKeys: Sendable {
         case record(RecordID)
     }
 
-    /// Nil if the record's entity has no key, or a part of it is missing.
+    /// Nil if the record's entity has no key, or one of its parts is missing.
     private func parts(of record: GraphRecord) -> [Part]? {
         guard let entity = entities[record.entity], !entity.key.isEmpty else { return nil }
         var parts: [Part] = []

@@ -13,7 +13,7 @@ public enum GraphFormat: String, Sendable, Hashable, CaseIterable {
     /// This library's own XML; see `XMLDocumentSchema`.
     case xml
 
-    /// Whether documents are streamed, or held in memory as a whole while they are written and read.
+    /// Whether documents are streamed. Others are held in memory while they are written and read.
     public var streams: Bool {
         switch self {
         case .json, .jsonLines, .xml: true

@@ -37,7 +37,7 @@ protocol TokenSource {
     mutating func tokenText() -> String
     /// Whether the text of the token that was read last equals the given one.
     mutating func textIs(_ text: [UInt8]) -> Bool
-    /// The value under a name in the innermost open object, found before the members in front of it are read: a string, an
+    /// The value under a name in the innermost open object, found before the members in front are read: a string, an
     /// array or an object. Nil if the object has no such member; in JSON, even if it has one, when the value is further than 16 MB ahead.
     mutating func treeAhead(under name: [UInt8]) throws -> ReadableValue?
     /// The scalar that was read last, converted to the declared type if that is exact; otherwise with the type of

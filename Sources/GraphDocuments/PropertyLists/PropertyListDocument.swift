@@ -18,7 +18,7 @@ public struct PropertyListGraphWriter: ForwardingGraphWriter {
     private let encoding: PropertyListEncoding
     private let output: ByteOutput
 
-    /// Creates a writer to the output. Throws `DocumentError` for other layouts than flat and nested.
+    /// Creates a writer to the output. Throws `DocumentError` for layouts that are neither flat nor nested.
     public init(to output: ByteOutput, encoding: PropertyListEncoding, layout: DocumentLayout) throws {
         self.output = output
         self.encoding = encoding

@@ -4,7 +4,7 @@ import KeyedArchives
 /// One tree of plain values as a document of its own, in any format: the form of a plain Swift object.
 ///
 /// Keys are not escaped: the caller must ensure that no key of foreign data is confused with a tag (see `escapedKey`).
-/// The document is in memory as a whole.
+/// The whole document is in memory.
 public enum TreeDocument {
     /// The maximum nesting depth of arrays and dictionaries, if no lower limit is given. Deallocating a tree is
     /// recursive.

@@ -7,7 +7,7 @@ public struct XMLGraphWriter: GraphWriter {
     private let layout: DocumentLayout
     private var depth = 0
 
-    /// Creates a writer to the output. Throws `DocumentError` for other layouts than flat and nested.
+    /// Creates a writer to the output. Throws `DocumentError` for layouts that are neither flat nor nested.
     public init(to output: ByteOutput, layout: DocumentLayout) throws {
         guard layout == .flat || layout == .nested else {
             throw DocumentError(.misuse, "XML documents are flat or nested, not \(layout.rawValue).")
