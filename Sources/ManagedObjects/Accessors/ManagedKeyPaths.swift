@@ -6,7 +6,7 @@ import Foundation
 /// name, because an extension cannot override ``NSManagedObject/registerKeyPaths()``, and can add a conformance only where no
 /// superclass has it.
 open class ManagedKeyPaths {
-    /// Registers each property of the class in ``KeyPathRegistry``, with the class or a subclass of it as the root.
+    /// Registers each property of the class in ``KeyPathRegistry``, with the class or a subclass as the root.
     open class func register(of type: NSManagedObject.Type) {}
 
     /// Registers the key paths of a class and of those that it inherits.

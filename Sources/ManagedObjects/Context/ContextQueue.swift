@@ -59,8 +59,8 @@ final class ContextQueue: Sendable {
     }
 
     /// The queues that are held further up the caller's stack: a child context that is used on its parent's queue reads
-    /// from that parent, and must not wait for that queue again. Stored by thread, not by task: a task started
-    /// meanwhile holds no queue.
+    /// from that parent, and must not wait for that queue again. Stored by thread, not by task: a task that is
+    /// started there holds no queue.
     ///
     /// The values of a thread are not in its `threadDictionary`, which converts them at each access.
     private static var held: [ObjectIdentifier] {

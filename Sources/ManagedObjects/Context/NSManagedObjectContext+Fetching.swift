@@ -4,7 +4,7 @@ import PredicateLanguage
 // Fetching: rows of the store become objects, and unsaved changes are applied as if they were stored.
 
 extension NSFetchRequest {
-    /// The request as the methods of a context receive it that can be overridden: itself if it has their result type, also if it is
+    /// The request as the methods of a context receive it that can be overridden: itself if it has their result type, even if it is
     /// of a subclass, otherwise a copy.
     fileprivate final var forOverrides: NSFetchRequest<any NSFetchRequestResult> {
         self as? NSFetchRequest<any NSFetchRequestResult> ?? NSFetchRequest<any NSFetchRequestResult>(self)

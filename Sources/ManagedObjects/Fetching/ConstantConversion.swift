@@ -128,7 +128,7 @@ struct ConstantConversion {
 
     /// A constant converted to a kind; nil if the expression is not one, or needs no conversion.
     ///
-    /// - Parameter isCollection: Whether it is compared with a collection as a whole.
+    /// - Parameter isCollection: Whether it is compared with a whole collection.
     private func convert(
         _ expression: ExpressionNode, to kind: ComparedKind.Kind, isCollection: Bool, _ comparison: ComparisonNode
     ) throws -> ExpressionNode? {

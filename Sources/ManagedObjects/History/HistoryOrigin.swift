@@ -40,7 +40,7 @@ final class HistoryOrigin: @unchecked Sendable {  // because `others` is set bef
             origin: objects[Int(row.entity)])
     }
 
-    /// A value as key-value coding returns it, with an ID in place of an object; nil if there is none.
+    /// A value as key-value coding returns it, with an ID instead of an object; nil if there is none.
     func publicValue(_ value: Value, of slot: EntityLayout.Slot) -> Any? {
         switch value {
         case .reference(let key): return coordinator?.objectID(for: key)

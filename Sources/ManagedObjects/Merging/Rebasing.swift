@@ -179,7 +179,7 @@ struct Rebasing {
         if object.state.contains(.watched), object.values == nil { context.inPlaceValues.remove(object) }
     }
 
-    /// Resolves an object whose row is deleted: it is inserted again as a whole, or removed.
+    /// Resolves an object whose row is deleted: it is inserted again completely, or removed.
     private mutating func resolveDeleted(_ object: NSManagedObject, _ edits: inout RelationshipEdits) {
         let states = object.toMany
         for slot in object.layout.referenceSlots {

@@ -1,4 +1,4 @@
-/// What a rebasing reads, all of it before anything is changed: an error leaves every object as it was.
+/// What a rebasing reads, before anything is changed: an error leaves every object as it was.
 struct RebasingReads {
     private let context: NSManagedObjectContext
     /// The objects whose rows have just been read.

@@ -105,9 +105,9 @@ extension NSComparisonPredicate {
         case equalTo = 4
         /// `!=`
         case notEqualTo = 5
-        /// The left string matches, as a whole, the regular expression on the right.
+        /// The whole left string matches the regular expression on the right.
         case matches = 6
-        /// The left string matches, as a whole, the pattern on the right, with `*` and `?`.
+        /// The whole left string matches the pattern on the right, with `*` and `?`.
         case like = 7
         /// `BEGINSWITH`
         case beginsWith = 8

@@ -38,7 +38,7 @@ struct FollowedRequest {
         isOfEntity(object) || reach.contains(object.layout.index)
     }
 
-    /// Whether other objects than the results affect the result of the request. As for any fetch, unsaved changes of
+    /// Whether objects beside the results affect the result of the request. As for any fetch, unsaved changes of
     /// those objects have no effect until they are saved.
     var dependsOnOthers: Bool { reach.isWide }
 

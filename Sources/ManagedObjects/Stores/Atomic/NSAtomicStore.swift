@@ -1,6 +1,6 @@
 import Foundation
 
-/// A store that is read and written as a whole: the superclass of a program's own classes for file formats.
+/// A store whose whole file is read and written: the superclass of a program's own classes for file formats.
 ///
 /// Register the class for a type with ``NSPersistentStoreCoordinator/registerStoreClass(_:type:)``. A coordinator
 /// calls, in this order: the initialiser; `loadMetadata()`, which sets ``NSPersistentStore/metadata``; ``load()``,

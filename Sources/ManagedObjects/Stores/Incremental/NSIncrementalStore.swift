@@ -1,7 +1,7 @@
 import Foundation
 
 /// A store that executes one request after the other: the superclass of a program's own classes for services and
-/// formats that are not read as a whole.
+/// formats that are not read completely.
 ///
 /// Register the class for a type with ``NSPersistentStoreCoordinator/registerStoreClass(_:type:)``. A class overrides
 /// ``loadMetadata()``, ``execute(_:with:)``, ``newValuesForObject(with:with:)``,

@@ -3,7 +3,7 @@ import PredicateLanguage
 
 /// Sorts rows, or other elements, by sort descriptors.
 struct RowOrder<Row> {
-    /// One sort descriptor, with what each comparison needs of it.
+    /// One sort descriptor, with what each comparison needs.
     private struct Criterion {
         let descriptor: NSSortDescriptor
         let isAscending: Bool

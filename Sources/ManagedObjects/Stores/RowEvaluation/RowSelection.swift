@@ -93,7 +93,7 @@ extension NSPredicate {
 }
 
 extension PredicateNode {
-    /// The predicate with object IDs in place of objects: rows are compared with IDs, and no object is accessed during
+    /// The predicate with object IDs instead of objects: rows are compared with IDs, and no object is accessed during
     /// the evaluation.
     func identifyingObjects() -> PredicateNode {
         mapExpressions { expression in

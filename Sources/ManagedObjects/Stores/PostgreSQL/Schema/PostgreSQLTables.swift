@@ -52,7 +52,7 @@
             return catalog
         }
 
-        /// Rejects tables with columns of other types than those in which values are written and read.
+        /// Rejects tables with columns whose types are not those in which values are written and read.
         ///
         /// - Throws: Code 259.
         func requireTypes(of schema: SQLSchema, _ catalog: SQLCatalog, url: URL?) throws {

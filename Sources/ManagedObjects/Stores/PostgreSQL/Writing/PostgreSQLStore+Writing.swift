@@ -100,7 +100,7 @@
     }
 
     extension PostgreSQLStore.Content {
-        /// Runs work in a transaction, and notifies other processes of it.
+        /// Runs work in a transaction, and notifies other processes.
         ///
         /// The work is repeated in a new transaction if the server has ended the first one because of concurrent ones, or if
         /// the connection was lost and the server has not committed the transaction.

@@ -75,7 +75,7 @@ struct MigratedSchema {
         SQLSelect(["Z_PK"], from: entity.table, where: entity.isOfHierarchy())
     }
 
-    /// `column` with the new number in place of each old one; nil if no number changes.
+    /// `column` with the new number instead of each old one; nil if no number changes.
     func renumbering(_ column: String, _ pairs: [Pair]) -> String? {
         guard pairs.contains(where: { $0.old.number != $0.new.number }) else { return nil }
         return SQLExpression.choice(by: column, pairs.map { ($0.old.number, "\($0.new.number)") }, else: column)

@@ -6,7 +6,7 @@ struct TableMigration {
     let schema: MigratedSchema
     let table: SQLTable
     let pairs: [MigratedSchema.Pair]
-    /// The old table, and whether other new tables get rows of it too.
+    /// The old table, and whether other new tables get its rows too.
     let oldTable: String?
     let isShared: Bool
     /// The columns of the old table, with their declared types.

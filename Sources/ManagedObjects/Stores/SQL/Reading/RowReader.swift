@@ -194,7 +194,7 @@ extension RowPage {
         return string(of: cell)
     }
 
-    /// A row's values, with references to files in place of values whose files do not exist.
+    /// A row's values, with references to files instead of values whose files do not exist.
     func valuesAndMissingFiles(row: Int) -> ContiguousArray<Value> {
         var values = values(row: row)
         for slot in values.indices where values[slot].isNull {

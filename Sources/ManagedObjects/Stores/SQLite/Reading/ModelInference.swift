@@ -18,7 +18,7 @@ struct ModelInference {
     private var entities: [Int64: NSEntityDescription] = [:]
     private var indexes: Set<String> = []
 
-    /// The model of a database; nil if no table of it belongs to an entity.
+    /// The model of a database; nil if none of its tables belongs to an entity.
     static func model(in database: Database) throws -> NSManagedObjectModel? {
         var inference = try ModelInference(StoreReader(database))
         return try inference.model()
