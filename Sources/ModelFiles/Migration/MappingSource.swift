@@ -59,7 +59,7 @@ public struct MappingSource: Sendable {
     /// Both models: from the files of the project if they are found, since the mapping model must fit their current
     /// version hashes, else from the copies in the mapping model.
     ///
-    /// The files are looked for by their path, and by the last two components of it, in the folders that contain the
+    /// The files are looked for by their path, and by its last two components, in the folders that contain the
     /// mapping model.
     ///
     /// - Throws: ``ModelError`` if there is neither, or a model cannot be read.

@@ -18,7 +18,7 @@ public struct VersionMigrations: Sendable {
         case impossible([InferredMapping.Obstacle])
     }
 
-    /// A version, and how stores of it are migrated.
+    /// A version, and how its stores are migrated.
     public struct Entry: Sendable {
         /// The name of the version.
         public var name: String

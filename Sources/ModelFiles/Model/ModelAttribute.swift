@@ -28,7 +28,7 @@ public struct ModelAttribute: ModelProperty {
     public var minimum: ModelValue?
     /// The maximum value, the maximum length of a string, or the latest date.
     public var maximum: ModelValue?
-    /// The pattern that a string must match as a whole.
+    /// The pattern that the whole string must match.
     public var regularExpression: String?
     /// Conditions beyond ``minimum``, ``maximum`` and ``regularExpression``.
     public var customValidations: [ModelValidation]
