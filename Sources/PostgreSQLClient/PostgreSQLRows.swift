@@ -1,7 +1,7 @@
 #if PostgreSQL
     import CPostgreSQL
 
-    /// The rows of a statement, which are received one after the other, so that a large result is not in memory as a whole.
+    /// The rows of a statement, which are received one after the other, so that a large result is never completely in memory.
     package final class PostgreSQLRows {
         private let connection: PostgreSQLConnection
         /// The current rows: one, or all that were received whole; the first before the first call of ``advance()``. Without
