@@ -2,7 +2,7 @@
 public enum PredicateParser {
     /// The maximum nesting depth of parentheses, arguments, negations and chained operators. A deeper format is an
     /// error rather than a stack overflow, here and in everything that traverses the tree afterwards; 2 MB of stack are
-    /// enough for all of it even in a debug build. `AND` and `OR` chains are flat.
+    /// enough for all levels even in a debug build. `AND` and `OR` chains are flat.
     public static let depthLimit = 200
 
     /// Parses a predicate, such as `age > %d AND name BEGINSWITH[cd] %@`. Cost: proportional to the length of the

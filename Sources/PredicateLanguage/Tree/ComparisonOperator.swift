@@ -6,9 +6,9 @@ public enum ComparisonOperator: Sendable, Hashable {
     case greaterThanOrEqualTo
     case equalTo
     case notEqualTo
-    /// The left string matches, as a whole, the regular expression on the right.
+    /// The whole left string matches the regular expression on the right.
     case matches
-    /// The left string matches, as a whole, the pattern on the right, where `*` is any text and `?` any character.
+    /// The whole left string matches the pattern on the right, where `*` is any text and `?` any character.
     case like
     case beginsWith
     case endsWith
