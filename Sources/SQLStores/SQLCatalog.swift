@@ -34,7 +34,7 @@ package struct SQLNaming: Sendable {
     /// PostgreSQL cuts longer names, so that two could become equal.
     package static let postgreSQL = SQLNaming(limit: 63, hasExternalFiles: false)
 
-    /// A name within the limit: the beginning of a longer one, with a hash of all of it. The same in every process.
+    /// A name within the limit: the beginning of a longer one, with a hash of the whole. The same in every process.
     package func fitting(_ name: String) -> String {
         guard let limit, name.utf8.count > limit else { return name }
         // FNV-1a, of 64 bits.
