@@ -6,7 +6,7 @@ import Foundation
 /// The formats are those of sqlite.org/fileformat2.html. Nothing in the file is trusted; the page size is found from the
 /// pages themselves if the header is damaged.
 struct DatabasePages {
-    /// The size of a page in bytes, and the part of it that contains data.
+    /// The size of a page in bytes, and the size of its part with data.
     let size: Int
     let usableSize: Int
     /// The number of pages, according to the log if it states more than the file has.

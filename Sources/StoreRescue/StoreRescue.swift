@@ -9,7 +9,7 @@ import Foundation
 ///
 /// The tables are described by ``RescuedTables``: the rows of a page that nothing leads to belong to the table whose form they have.
 package struct StoreRescue {
-    /// The rows of a table, and what is missing of it.
+    /// The rows of a table, and what is missing.
     package struct Table {
         package fileprivate(set) var rows: [Int64: SalvagedRow] = [:]
         /// The cells and rows that are not valid.
