@@ -66,7 +66,7 @@ public final class Schema: Codable, Hashable, CustomDebugStringConvertible,
         try JSONDecoder().decode(Schema.self, from: Data(contentsOf: fromURL))
     }
 
-    /// Writes the schema to a file. The classes of the models are not part of it.
+    /// Writes the schema to a file. The classes of the models are not in the file.
     public func save(to toURL: URL) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]

@@ -39,7 +39,7 @@ public final class DataStoreSaveChangesResult<T: DataStoreSnapshot> {
     public let storeIdentifier: String
     /// The permanent identifier of each inserted model, by its temporary one.
     public let remappedIdentifiers: [PersistentIdentifier: PersistentIdentifier]
-    /// Models with other values than those that were saved.
+    /// Models whose values are not those that were saved.
     public let snapshotsToReregister: [PersistentIdentifier: T]
     /// The position of the save in the history of the store, if it has one.
     public let historyToken: (any HistoryToken)?

@@ -78,7 +78,7 @@ public struct DefaultSnapshot: DataStoreSnapshot,
 
     /// Reads the values of the identifier's entity.
     ///
-    /// - Throws: `DecodingError`, also if no opened container has the entity.
+    /// - Throws: `DecodingError`, even where the data are valid: if no opened container has the entity.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: DataStoreSnapshotCodingKey.self)
         let identifier = try container.decode(PersistentIdentifier.self, forKey: .persistentIdentifier)

@@ -15,7 +15,7 @@ final class ElementEncoder: Encoder {
 
     /// The elements of a structure, by name.
     ///
-    /// - Throws: ``ValueMistake`` if the type encodes itself under other names than those of its stored properties.
+    /// - Throws: ``ValueMistake`` if the type encodes itself under names that are not those of its stored properties.
     static func elements(of value: any Encodable, form: ValueForm) throws -> [String: Any] {
         guard case .structure(let type, let fields) = form else { return [:] }
         let encoder = ElementEncoder(type, fields)
