@@ -13,7 +13,7 @@ enum XMLCharacters {
 
     static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
 
-    /// The end of a name in valid UTF-8, or of the part of it before the end of the bytes. Returns the start if no name
+    /// The end of a name in valid UTF-8, or of its part before the end of the bytes. Returns the start if no name
     /// begins there.
     static func endOfName(in bytes: UnsafeBufferPointer<UInt8>, from start: Int, isStart: Bool) -> Int {
         nameBytes.withUnsafeBufferPointer { table in
