@@ -58,6 +58,30 @@ import Testing
         #expect(unknown.errors == "coral: There is no dialect \"coal\". Did you mean \"coral\"?\n")
     }
 
+    @Test("Classes for SwiftData are written with their versions, and kept afterwards")
+    func generateForSwiftData() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let target = path("Classes")
+        let run = try CommandRun("model", "generate", "--swiftdata", model.path, target)
+        #expect(run.output == "Versions.swift\nNote.swift\nTag.swift\n")
+        #expect(run.status == 0)
+        let note = URL(fileURLWithPath: target).appendingPathComponent("Note.swift")
+        let text = try String(contentsOf: note, encoding: .utf8)
+        #expect(text.contains("@Model\nfinal class Note {\n    var title: String?\n"))
+        try Data("// mine\n".utf8).write(to: note)
+        let again = try CommandRun("model", "generate", "--swiftdata", model.path, target, "--entity", "Note")
+        #expect(again.output == "Note.swift: kept\n")
+        #expect(try String(contentsOf: note, encoding: .utf8) == "// mine\n")
+        let contents = model.appendingPathComponent("Notes.xcdatamodel/contents")
+        let abstract = try String(contentsOf: contents, encoding: .utf8).replacingOccurrences(
+            of: "<entity name=\"Tag\"", with: "<entity name=\"Tag\" isAbstract=\"YES\"")
+        try Data(abstract.utf8).write(to: contents)
+        let changed = try CommandRun("model", "generate", "--swiftdata", model.path, target, "--force")
+        #expect(changed.status == 1)
+        #expect(changed.errors.contains("Tag: A class cannot be abstract."))
+        #expect(changed.errors.contains("the version hashes of Tag differ"))
+    }
+
     @Test("Classes are written as files; files for the user to edit are kept")
     func generate() throws {
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -1,0 +1,98 @@
+import Foundation
+import ModelFiles
+
+/// A model as far as classes of SwiftData can express it, and what they cannot.
+struct SwiftDataModel {
+    /// The model that the classes have.
+    let model: Model
+    /// What is lost, as sentences by the names of the entities. Not everything that is lost changes a version hash.
+    private(set) var losses: [String: [String]] = [:]
+
+    init(_ original: Model) {
+        var model = original
+        var losses: [String: [String]] = [:]
+        model.entities = original.entities.map { entity in
+            var reasons: [String] = []
+            let expressed = Self.expressed(entity, &reasons)
+            if !reasons.isEmpty { losses[entity.name] = reasons }
+            return expressed
+        }
+        self.model = model
+        self.losses = losses
+        let (before, after) = (VersionHash(original).entityHashes, VersionHash(model).entityHashes)
+        changed = before.keys.filter { before[$0] != after[$0] }.sorted()
+    }
+
+    /// The entities whose version hashes differ, so that the classes do not open the store.
+    let changed: [String]
+
+    private static func expressed(_ entity: ModelEntity, _ losses: inout [String]) -> ModelEntity {
+        var entity = entity
+        if entity.isAbstract {
+            losses.append("A class cannot be abstract.")
+            entity.isAbstract = false
+        }
+        for property in entity.fetchedProperties {
+            losses.append("\(property.name) is a fetched property, which SwiftData does not have.")
+        }
+        entity.fetchedProperties = []
+        if entity.versionHashModifier != nil {
+            losses.append("A class has no hash modifier.")
+            entity.versionHashModifier = nil
+        }
+        entity.attributes = entity.attributes.compactMap { attribute in
+            guard attribute.type != .undefined, attribute.type != .objectID else {
+                losses.append("\(attribute.name) has a type that Swift does not have.")
+                return nil
+            }
+            var attribute = attribute
+            if !attribute.validations.isEmpty {
+                losses.append("\(attribute.name) has validation rules, which SwiftData does not have.")
+                (attribute.minimum, attribute.maximum, attribute.regularExpression) = (nil, nil, nil)
+                attribute.customValidations = []
+            }
+            if attribute.derivation != nil {
+                losses.append("\(attribute.name) is derived, and would be an ordinary attribute.")
+                attribute.derivation = nil
+            }
+            return attribute
+        }
+        entity.relationships = entity.relationships.map { relationship in
+            var relationship = relationship
+            if relationship.isOrdered {
+                losses.append("\(relationship.name) is ordered, which SwiftData's relationships are not.")
+                relationship.isOrdered = false
+            }
+            return relationship
+        }
+        for index in entity.fetchIndexes where index.partialIndexPredicate != nil || index.propertyNames == nil {
+            losses.append(
+                "The index \(index.name) has expressions or a condition, which SwiftData's indexes do not have.")
+        }
+        return entity
+    }
+}
+
+extension ModelFetchIndex {
+    /// The names of the indexed properties; nil if an element is an expression.
+    var propertyNames: [String]? {
+        let names = elements.compactMap { element -> String? in
+            if case .property(let name) = element.target { name } else { nil }
+        }
+        return names.count == elements.count && !names.isEmpty ? names : nil
+    }
+}
+
+extension ModelAttribute {
+    /// Whether the attribute is a Swift enumeration: SwiftData notes this in the model.
+    package var isEnumeration: Bool {
+        guard type == .composite, case .boolean(true)? = userInfo["EnumType"] else { return false }
+        return true
+    }
+
+    /// The cases of an enumeration without raw values; nil for one with raw values.
+    package var caseNames: [String]? {
+        guard case .array(let cases)? = userInfo["enum"] else { return nil }
+        return cases.compactMap { if case .string(let name) = $0 { name } else { nil } }
+    }
+}

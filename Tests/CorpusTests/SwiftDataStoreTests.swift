@@ -1,0 +1,29 @@
+import Foundation
+import ModelCodeGeneration
+import ModelFiles
+import Testing
+
+@testable import ManagedObjects
+
+/// Stores that Apple's SwiftData wrote.
+@Suite(.enabled(if: FileManager.default.fileExists(atPath: Corpus.root.path), "The corpus is absent."))
+struct SwiftDataStoreTests {
+    @Test("Generated classes have the version hashes of the store", arguments: Corpus.swiftDataStores)
+    func classes(_ store: URL) throws {
+        let copy = try StoreCopy(store)
+        let inspection = try StoreInspection(url: copy.url)
+        let model = try #require(try inspection.cachedModelValue)
+        let classes = try SwiftDataClasses(of: model, named: store.lastPathComponent)
+        #expect(classes.changedEntities.isEmpty)
+        #expect(classes.losses.isEmpty, "\(classes.losses)")
+        #expect(classes.files.count == model.entities.count + 1)
+        // The reference: the hashes that the store itself states.
+        let stated = inspection.metadata[NSStoreModelVersionHashesKey] as? [String: Data]
+        #expect(VersionHash(model).entityHashes == stated)
+    }
+}
+
+extension Corpus {
+    /// The stores of SwiftData.
+    static let swiftDataStores: [URL] = files(named: "default.store") + files(named: "PreloadedCocktails.store")
+}
