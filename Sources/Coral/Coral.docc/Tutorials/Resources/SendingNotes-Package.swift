@@ -5,7 +5,9 @@ let package = Package(
     name: "SendingNotes",
     platforms: [.macOS(.v12)],
     dependencies: [
-        .package(url: "https://example.org/coral", from: "0.1.0")
+        .package(
+            url: "https://example.org/coral",
+            .upToNextMinor(from: "0.1.0"))
     ],
     targets: [
         .executableTarget(name: "SendingNotes", dependencies: [.product(name: "Coral", package: "coral")])
