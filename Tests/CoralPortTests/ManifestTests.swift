@@ -141,6 +141,7 @@
                 let e = bundle.urls(forResourcesWithExtension: "momd", subdirectory: nil)!.first
                 let f = bundle.urls(forResourcesWithExtension: "momd", subdirectory: nil)?.first
                 let g = URL(string: text) as NSURL? ?? NSURL()
+                let h = Logger(subsystem: Bundle.main.bundleIdentifier!, category: "h")
                 self.record(XCTIssue(type: .assertionFailure, compactDescription: "a " + b))
                 """
             #expect(
@@ -153,6 +154,7 @@
                     let e = bundle.urls(forResourcesWithExtension: "momd", subdirectory: nil)!.map { $0 as URL }.first
                     let f = bundle.urls(forResourcesWithExtension: "momd", subdirectory: nil)?.map { $0 as URL }.first
                     let g = URL(string: text) as NSURL? ?? NSURL(fileURLWithPath: "/")
+                    let h = Logger(subsystem: (Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName), category: "h")
                     #if canImport(ObjectiveC)
                     self.record(XCTIssue(type: .assertionFailure, compactDescription: "a " + b))
                     #else

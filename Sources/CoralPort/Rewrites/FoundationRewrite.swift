@@ -11,12 +11,13 @@
     /// - `NSURL()`, which Foundation lacks, becomes the URL of the root folder,
     /// - `Bundle(for: Note.self)` becomes `Bundle.module` in the target of the class if that has resources, and in other targets
     ///   `Bundle.resources(ofModuleOf: Note.self)` for other platforms,
+    /// - `Bundle.main.bundleIdentifier!` becomes the identifier or, where the bundle has none, the name of the process,
     /// - `record(XCTIssue(type: t, compactDescription: d))` becomes `XCTFail(d)` for other platforms.
     struct FoundationRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
             package.edits(containing: [
                 "CFAbsoluteTimeGetCurrent", "NSStringFromSelector", ".description()", "forResourcesWithExtension",
-                "Bundle(for", "NSURL()", "XCTIssue(",
+                "Bundle(for", "NSURL()", "XCTIssue(", "bundleIdentifier!",
             ]) { Visitor(package, $0) }
         }
 
@@ -45,6 +46,15 @@
                         .compactMap(\.self)
                 } else if let member = node.calledExpression.as(MemberAccessExprSyntax.self), let base = member.base {
                     visit(node, of: base, name: member.declName.baseName.text, labels: labels)
+                }
+                return .visitChildren
+            }
+
+            override func visit(_ node: ForceUnwrapExprSyntax) -> SyntaxVisitorContinueKind {
+                let member = node.expression.as(MemberAccessExprSyntax.self)
+                if member?.declName.baseName.text == "bundleIdentifier" {
+                    let text = node.expression.trimmedDescription + " ?? ProcessInfo.processInfo.processName"
+                    edits.append(SourceEdit(node.codeRange, "(\(text))"))
                 }
                 return .visitChildren
             }

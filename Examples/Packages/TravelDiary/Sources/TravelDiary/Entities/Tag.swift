@@ -18,9 +18,14 @@ public class Tag: NSManagedObject {
         self.name = name
     }
 
-    /// A tag whose name is still to be entered.
+    /// A tag whose name is still to be entered: "new", or with a number if there is another one. It fetches while it has no name yet.
     public convenience init(context: NSManagedObjectContext) {
-        self.init(name: "new", context: context)
+        let entity = NSEntityDescription.entity(forEntityName: "Tag", in: context)!
+        self.init(entity: entity, insertInto: context)
+        let request = NSFetchRequest<NSFetchRequestResult>(entityName: "Tag")
+        request.predicate = NSPredicate(format: "%K BEGINSWITH %@", #keyPath(Tag.name), "new")
+        let count = (try? context.count(for: request)) ?? 0
+        name = count == 0 ? "new" : "new \(count + 1)"
     }
 
     /// The tag with a name; it is created if there is none.
