@@ -42,6 +42,7 @@
         private struct Needs {
             var products: [(name: String, package: String)] = []
             var usesPlugin = false
+            var hasModel = false
         }
 
         /// The extensions of the models that the plugin compiles.
@@ -58,6 +59,7 @@
             collector.walk(file.tree)
             var edits: [SourceEdit] = []
             var packages: Set<String> = []
+            var hasModels = false
             for target in collector.targets {
                 let needs = needs(of: target, sources: sources, models: models)
                 let text = target.trimmedDescription
@@ -69,6 +71,7 @@
                     products.map {
                         ".product(name: \"\($0.name)\", package: \"\($0.package)\", condition: .when(platforms: [.linux]))"
                     }, to: "dependencies", of: target, after: ["name", "group"])
+                hasModels = hasModels || needs.hasModel
                 if needs.usesPlugin, !text.contains("CoralModelPlugin") {
                     packages.insert("coral")
                     edits += adding(
@@ -89,17 +92,18 @@
                 after: ["name", "defaultLocalization", "platforms", "pkgConfig", "providers", "products", "traits"])
             guard !edits.isEmpty else { return }
             file.apply(edits)
-            raiseToolsVersion()
+            // A plugin needs 5.6. What it compiles of a model is a resource only with 5.9.
+            raiseToolsVersion(to: hasModels ? 9 : 6)
         }
 
-        /// A plugin needs version 5.6 of the manifest's language.
-        private mutating func raiseToolsVersion() {
+        /// Raises the version of the manifest's language to 5.minor.
+        private mutating func raiseToolsVersion(to minor: Int) {
             guard let line = file.text.split(separator: "\n", maxSplits: 1).first, line.contains("swift-tools-version"),
                 let number = line.split(whereSeparator: { ": ".contains($0) }).last
             else { return }
             let parts = number.split(separator: ".").compactMap { Int($0) }
-            guard let major = parts.first, (major, parts.dropFirst().first ?? 0) < (5, 6) else { return }
-            file.apply([SourceEdit(0..<line.utf8.count, "// swift-tools-version:5.6")])
+            guard let major = parts.first, (major, parts.dropFirst().first ?? 0) < (5, minor) else { return }
+            file.apply([SourceEdit(0..<line.utf8.count, "// swift-tools-version:5.\(minor)")])
         }
 
         // MARK: - Targets
@@ -114,6 +118,7 @@
             let attributes = files.reduce(into: Set<String>()) { $0.formUnion($1.declarations.attributes) }
             let usesCoreData = imports.contains("CoreData")
             if usesCoreData { needs.products.append(("CoreData", "coral")) }
+            needs.hasModel = hasModel
             needs.usesPlugin =
                 hasModel || usesCoreData && !attributes.isDisjoint(with: ["NSManaged", "objc", "objcMembers"])
             if !imports.isDisjoint(with: ["os", "OSLog"]) { needs.products.append(("os", "Apple")) }

@@ -53,7 +53,7 @@
                 let changed = try rewritten(folder)
                 #expect(
                     changed["Package.swift"] == """
-                        // swift-tools-version:5.6
+                        // swift-tools-version:5.9
                         import PackageDescription
                         let package = Package(
                             name: "App", dependencies: [.package(name: "coral", path: "../coral"), .package(name: "Apple", path: "../coral/Apple")],
