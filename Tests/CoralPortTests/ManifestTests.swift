@@ -84,7 +84,7 @@
                 "Store/Code/Stack.swift": source.replacing("%", with: "Stack") + "}\n",
                 "Plain/Plain.swift": source.replacing("%", with: "Plain") + "}\n",
                 "Store/Tests/StackTests.swift": source.replacing("%", with: "StackTests")
-                    + "    let other = Bundle(for: Stack.self)\n    let plain = Bundle(for: Plain.self)\n}\n",
+                    + "    let other = load(bundle: .init(for: Stack.self), .init(for: Stack.self))\n    let plain = Bundle(for: Plain.self)\n}\n",
             ]
             try package(files) { folder in
                 let changed = try rewritten(folder)
@@ -96,9 +96,9 @@
                         final class StackTests: Base {
                             let own = Bundle.module
                             #if canImport(ObjectiveC)
-                            let other = Bundle(for: Stack.self)
+                            let other = load(bundle: .init(for: Stack.self), .init(for: Stack.self))
                             #else
-                            let other = Bundle.resources(ofModuleOf: Stack.self)
+                            let other = load(bundle: Bundle.resources(ofModuleOf: Stack.self), .init(for: Stack.self))
                             #endif
                             let plain = Bundle(for: Plain.self)
                         }

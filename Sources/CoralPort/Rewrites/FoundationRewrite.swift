@@ -17,7 +17,7 @@
         func edits(in package: PackageIndex) -> PackageEdits {
             package.edits(containing: [
                 "CFAbsoluteTimeGetCurrent", "NSStringFromSelector", ".description()", "forResourcesWithExtension",
-                "Bundle(for", "NSURL()", "XCTIssue(", "bundleIdentifier!",
+                "Bundle(for", "init(for", "NSURL()", "XCTIssue(", "bundleIdentifier!",
             ]) { Visitor(package, $0) }
         }
 
@@ -39,7 +39,7 @@
                     edits.append(SourceEdit(node.codeRange, "\"\(name)\""))
                 } else if called == "NSURL", labels.isEmpty, node.trailingClosure == nil {
                     edits.append(SourceEdit(node.codeRange, "NSURL(fileURLWithPath: \"/\")"))
-                } else if called == "Bundle", labels == ["for"], let type = node.arguments.first?.expression {
+                } else if labels == ["for"], Self.isBundle(node, called), let type = node.arguments.first?.expression {
                     visit(node, bundleOf: type.trimmedDescription)
                 } else if called == "record" || called == "self.record", let text = Self.issue(node.arguments) {
                     edits += [file.conditional(around: node, replacing: node.codeRange, by: "XCTFail(\(text))")]
@@ -69,6 +69,12 @@
                         around: node, replacing: node.codeRange, by: "Bundle.resources(ofModuleOf: \(type))")
                     edits += [edit].compactMap(\.self)
                 }
+            }
+
+            /// Whether a call creates a bundle: `Bundle(for: T.self)`, or `.init(for: T.self)` as an argument with the label `bundle`.
+            private static func isBundle(_ node: FunctionCallExprSyntax, _ called: String) -> Bool {
+                if called == "Bundle" || called == "Bundle.init" { return true }
+                return called == ".init" && node.parent?.as(LabeledExprSyntax.self)?.label?.text == "bundle"
             }
 
             /// The description in `XCTIssue(type: t, compactDescription: d)`.
