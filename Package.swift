@@ -131,7 +131,8 @@ targets += [
     .target(
         name: "CoralTools",
         dependencies: engine + [
-            "CodedErrors", "Coral", "GraphDocuments", "ModelCodeGeneration", "ModelFiles", "PredicateLanguage",
+            "CodedErrors", "Coral", "CZlib", "GraphDocuments", "ModelCodeGeneration", "ModelFiles",
+            "PredicateLanguage",
             .product(name: "GRDB", package: "GRDB.swift"),
         ]),
     // Random graphs of any model, and checks of their properties, for tests of programs that use the toolkit.

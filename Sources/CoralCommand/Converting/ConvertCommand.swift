@@ -60,7 +60,7 @@ struct ConvertCommand: ParsableCommand {
 
     @OptionGroup var source: ModelSource
 
-    func run() throws { try proof.prove(store, body: convert) }
+    func run() throws { try proof.prove(store, writing: URL(fileURLWithPath: output), body: convert) }
 
     private func convert() throws {
         let open = try OpenStore(path: store, model: source)

@@ -60,7 +60,7 @@ struct FindCommand: ParsableCommand {
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
     }
 
-    func run() throws { try proof.prove(store, body: find) }
+    func run() throws { try proof.prove(store, writing: file.url, body: find) }
 
     private func find() throws {
         let matcher = try TextMatcher(text, isExpression: regex, matchesCase: matchCase, isWholeWord: wholeWord)

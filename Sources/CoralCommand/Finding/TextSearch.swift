@@ -66,14 +66,9 @@ struct TextSearch {
             if let readable = value.readable ?? value.archive.flatMap({ ReadableValue(archive: $0) }) {
                 search(readable, path, &found)
             } else if let archive = value.archive {
-                search(archive, path, &found)
+                searchContent(of: archive, path, &found)
             }
-        case .data(let data):
-            if let readable = ReadableValue(archive: data) {
-                search(readable, path, &found)
-            } else {
-                search(data, path, &found)
-            }
+        case .data(let data): searchContent(of: data, path, &found)
         case .null, .file, .bool: break
         default: if let text = TextValue.text(of: value) { search(text, path, &found) }
         }
@@ -91,6 +86,14 @@ struct TextSearch {
 
     private func search(_ text: String, _ path: String, _ found: inout [(path: String, excerpt: Excerpt)]) {
         if let range = matcher.range(in: text) { found.append((path, Excerpt(text, range))) }
+    }
+
+    /// Searches what bytes contain: compressed text, property lists, fields of messages.
+    private func searchContent(of data: Data, _ path: String, _ found: inout [(path: String, excerpt: Excerpt)]) {
+        switch ReadableBytes(data) {
+        case .picture, .hexadecimal: search(data, path, &found)
+        case let content: content.forEachText { search($1, path + $0, &found) }
+        }
     }
 
     /// Searches the readable parts of bytes. A few letters in a picture are chance.

@@ -23,7 +23,7 @@ enum CommandStatus: Int32 {
         EXIT CODES:
           0    Success.
           1    Failure: standard error has the reason, and nothing was changed.
-          2    There are findings: differences (diff, model diff), problems (check, model check, model port, verify), rows
+          2    There are findings: differences (diff, model diff), problems (check, model check, model port, proof verify, verify), rows
                that a migration changes (migrate --dry-run), versions without a migration (model migrations), losses
                (salvage), values whose files do not exist (convert, export, import, verify), or omitted parts of a model
                (model convert).

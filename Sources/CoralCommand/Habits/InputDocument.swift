@@ -10,7 +10,7 @@ struct InputDocument: ExpressibleByArgument {
 
     /// Documents of every format.
     static var defaultCompletionKind: CompletionKind {
-        .file(extensions: ["json", "jsonl", "plist", "xml"])
+        .file(extensions: ["json", "jsonl", "plist", "xml", "csv", "tsv"])
     }
 
     private var isStandardInput: Bool { name == "-" }
@@ -35,6 +35,14 @@ struct InputDocument: ExpressibleByArgument {
         else { return false }
         defer { try? handle.close() }
         return ((try? handle.read(upToCount: 16)) ?? nil) == Data("SQLite format 3\0".utf8)
+    }
+
+    /// Whether it is a table, or a folder with tables.
+    var isTable: Bool {
+        guard let url, url.isFileURL, let status = FileStatus(url.path) else { return false }
+        return status.isFolder
+            ? (try? TableDocument.files(in: url).isEmpty) == false
+            : status.isRegular && TableDocument.isTable(name) && !isStore
     }
 
     /// The document as an import source. Standard input or another pipe is read into memory completely.

@@ -48,7 +48,7 @@ struct OutputFile: ParsableArguments {
         guard let output, Self.documentExtensions.contains(fileExtension) else { return standard }
         throw CommandError(
             "\(output) names a format that this command does not write. It writes "
-                + "\(formats.keys.sorted().map { ".\($0)" }.joined(separator: ", ")); --format chooses one for any name."
+                + "\(formats.keys.sorted().map { ".\($0)" }.joined(separator: ", ")); an option chooses one for any name."
         )
     }
 

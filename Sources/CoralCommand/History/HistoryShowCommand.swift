@@ -50,7 +50,7 @@ struct HistoryShowCommand: ParsableCommand {
         if json, html { throw ValidationError("Choose one of --json and --html.") }
     }
 
-    func run() throws { try proof.prove(store, body: show) }
+    func run() throws { try proof.prove(store, writing: file.url, body: show) }
 
     private func show() throws {
         let open = try OpenStore(path: store, model: source)

@@ -1,4 +1,5 @@
 import Coral
+import CoralTools
 
 /// An object with all its values, and the objects that it refers to, as text or JSON.
 struct ObjectCards {
@@ -93,16 +94,40 @@ struct ObjectCards {
     }
 
     private static func shown(_ cell: QueryCell, in zone: TimeZone?) -> String {
-        // The content of an archive is shown instead of its size.
-        if case .value(.transformable(let value), _) = cell,
-            let readable = value.readable ?? value.archive.flatMap({ ReadableValue(archive: $0) })
-        {
-            return QueryAnswer.cut(text(of: readable, in: zone))
-        }
         if case .value(.string(let text), _) = cell, text.isEmpty { return "\"\"" }
         // Lines of text are indented, so that the names of properties stay visible.
-        return cell.text(in: zone).split(separator: "\n", omittingEmptySubsequences: false)
+        return content(of: cell, in: zone).split(separator: "\n", omittingEmptySubsequences: false)
             .joined(separator: "\n      ")
+    }
+
+    /// The content of archives and bytes is shown instead of their size.
+    private static func content(of cell: QueryCell, in zone: TimeZone?) -> String {
+        switch cell {
+        case .value(.transformable(let value), _):
+            if let readable = value.readable ?? value.archive.flatMap({ ReadableValue(archive: $0) }) {
+                return QueryAnswer.cut(text(of: readable, in: zone))
+            }
+            return value.archive.map { text(of: ReadableBytes($0), byteCount: $0.count, in: zone) } ?? ""
+        case .value(.data(let data), _): return text(of: ReadableBytes(data), byteCount: data.count, in: zone)
+        default: return cell.text(in: zone)
+        }
+    }
+
+    private static func text(of content: ReadableBytes, byteCount: Int, in zone: TimeZone?) -> String {
+        let size = Quantity.bytes(Int64(byteCount))
+        switch content {
+        case .text(let text): return text
+        case .tree(let tree): return QueryAnswer.cut(text(of: tree, in: zone))
+        case .fields:
+            var lines = ["\(size), a message of Protocol Buffers"]
+            content.forEachText { lines.append("\($0.dropFirst()): \($1)") }
+            return lines.joined(separator: "\n")
+        case .picture(let type): return "\(size), \(type)"
+        case .uuid(let uuid): return uuid.uuidString
+        case .compressed(let name, let content, let count):
+            return "\(name): \(text(of: content, byteCount: count, in: zone))"
+        case .hexadecimal(let digits): return "\(size): \(digits)"
+        }
     }
 
     /// Recursive; the reader of archives limits the depth.

@@ -29,8 +29,11 @@ struct QueryColumn {
     static func columns(_ text: String, of entity: NSEntityDescription) throws -> [QueryColumn] {
         let parts = text.split(separator: ",")
         guard !parts.isEmpty else { throw CommandError("--columns is empty. Write key paths: title,tags.name.") }
-        return try parts.map { part in
+        let paths = try parts.flatMap { part -> [String] in
             let path = part.trimmingCharacters(in: .whitespaces)
+            return path.contains("*") ? try Self.paths(like: path, of: entity) : [path]
+        }
+        return try paths.map { path in
             let keys = path.split(separator: ".").map(String.init)
             try KeyPathCheck(entity).check(keys, in: text)
             if let word = keys.first(where: { $0.hasPrefix("@") && $0 != "@count" }) {
@@ -41,6 +44,41 @@ struct QueryColumn {
             }
             return QueryColumn(path, of: entity)
         }
+    }
+
+    /// The key paths that a pattern matches, in which `*` stands for any letters of a name: `*Date`, `author.*`. Throws
+    /// `CommandError` if there are none.
+    private static func paths(like pattern: String, of entity: NSEntityDescription) throws -> [String] {
+        let names = pattern.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        var found: [(path: String, entity: NSEntityDescription?)] = [("", entity)]
+        for name in names {
+            found = found.flatMap { path, entity in
+                (entity?.propertiesByName ?? [:]).sorted { $0.key < $1.key }.compactMap { key, property in
+                    guard matches(key[...], name[...]) else { return nil }
+                    let relationship = property as? NSRelationshipDescription
+                    return (path.isEmpty ? key : "\(path).\(key)", relationship?.destinationEntity)
+                }
+            }
+        }
+        guard !found.isEmpty else {
+            throw CommandError("\(entity.name ?? "") has no properties like \(pattern).")
+        }
+        return found.map(\.path)
+    }
+
+    /// Whether a name matches a pattern, without regard to case. Each `*` is tried at one place: the first at which what follows it
+    /// matches.
+    private static func matches(_ name: Substring, _ pattern: Substring) -> Bool {
+        let pieces = pattern.lowercased().split(separator: "*", omittingEmptySubsequences: false)
+        var rest = name.lowercased()[...]
+        guard pieces.count > 1 else { return rest == pieces[0] }
+        guard rest.hasPrefix(pieces[0]) else { return false }
+        rest = rest.dropFirst(pieces[0].count)
+        for piece in pieces.dropFirst().dropLast() where !piece.isEmpty {
+            guard let range = rest.range(of: piece) else { return false }
+            rest = rest[range.upperBound...]
+        }
+        return rest.hasSuffix(pieces[pieces.count - 1])
     }
 
     /// The object's name, its attributes except large ones, the destinations of to-one relationships, and the member

@@ -15,7 +15,7 @@ struct QueryCommand: ParsableCommand {
             are written as text: 'createdAt > "2024-02-29"' (in UTC, unless a time zone is given). Columns are key \
             paths, including those through relationships: author.name, tags.name (all names), items.@count. Without \
             --columns all attributes are shown, the destinations of to-one relationships, and the number of members of \
-            to-many relationships.
+            to-many relationships. A * in a column stands for any letters: '*Date', 'author.*'.
 
             Dates are written as ISO 8601, in the calendar of Foundation's formatters: Date.distantPast is \
             0001-01-01T00:00:00.000Z. A date outside the years 1 to 9999 is @ and the seconds since 2001-01-01: \
@@ -32,6 +32,7 @@ struct QueryCommand: ParsableCommand {
               coral query Notes.sqlite --entity Note
               coral query Notes.sqlite --entity Note --where 'rank > 3' --sort rank --json
               coral query Notes.sqlite --entity Note --columns title,tags.name -o notes.csv
+              coral query Notes.sqlite --entity Note --columns 'title,*At,author.*'
               coral query Notes.sqlite --entity Note --where 'createdAt > "2024-02-29"' --time-zone Europe/Berlin --csv
             """)
 
@@ -102,7 +103,7 @@ struct QueryCommand: ParsableCommand {
         }
     }
 
-    func run() throws { try proof.prove(store, body: query) }
+    func run() throws { try proof.prove(store, writing: file.url, body: query) }
 
     private func query() throws {
         let format = try chosenFormat()

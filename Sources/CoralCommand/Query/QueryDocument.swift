@@ -60,7 +60,7 @@ struct QueryDocument {
     // MARK: - CSV
 
     /// Text, preceded by an apostrophe if a spreadsheet would evaluate it as a formula.
-    private static func unevaluated(_ text: String) -> String {
+    static func unevaluated(_ text: String) -> String {
         // Includes the fullwidth forms; some programs skip leading tabs and line breaks.
         let isFormula = text.unicodeScalars.first.map { "=+-@\t\r\n＝＋－＠".unicodeScalars.contains($0) } ?? false
         return isFormula ? "'" + text : text

@@ -46,7 +46,7 @@ struct CheckCommand: ParsableCommand {
 
     @OptionGroup var source: ModelSource
 
-    func run() throws { try proof.prove(store, body: check) }
+    func run() throws { try proof.prove(store, writing: `repair`.map { URL(fileURLWithPath: $0) }, body: check) }
 
     private func check() throws {
         let url = try OpenStore.location(at: store)

@@ -87,7 +87,7 @@ struct DiffCommand: ParsableCommand {
         if proof.proof, stores.isEmpty {
             throw CommandError("--proof compares the files of stores: both sides are documents.")
         }
-        try proof.prove(stores, body: diff)
+        try proof.prove(stores, writing: file.url, body: diff)
     }
 
     private func diff() throws {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import AtomicFiles
 import Coral
 import CoralTools
 
@@ -37,6 +38,10 @@ struct ExportCommand: ParsableCommand {
             The format html is a single page for a browser: the objects, with links along their relationships. It \
             cannot be imported again; all other formats can.
 
+            The format csv is a folder of tables: a file for each entity, Note.csv, and one for each relationship that no \
+            column expresses, Note.tags.csv. The first column has the name of the object, Note/p1, with which others \
+            refer to it.
+
             Large values may be in files in a hidden folder beside the store. If such a file does not exist, the \
             document contains its name, and the exit code is 2: see --missing-files.
 
@@ -46,6 +51,7 @@ struct ExportCommand: ParsableCommand {
               coral export Notes.sqlite --entity Note --where 'rank > 3' --layout nested
               coral export Notes.sqlite --layout plain --key Note=id --key Tag=name
               coral export Notes.sqlite --format html -o notes.html
+              coral export Notes.sqlite --format csv -o tables
             """)
 
     @Argument(help: "The store.", completion: Completion.stores)
@@ -81,6 +87,9 @@ struct ExportCommand: ParsableCommand {
             valueName: "bytes"))
     var filesFrom: Int?
 
+    @Flag(name: .long, help: "In CSV, put an apostrophe before text that a spreadsheet would evaluate as a formula.")
+    var csvSafe = false
+
     @OptionGroup var missing: MissingFilesOption
 
     @Option(name: .long, help: "The form of dates in the plain layout: exact or milliseconds.")
@@ -98,6 +107,7 @@ struct ExportCommand: ParsableCommand {
         if condition.predicate != nil, entity == nil {
             throw ValidationError("--where requires --entity.")
         }
+        if csvSafe, format?.isTables != true { throw ValidationError("--csv-safe requires --format csv.") }
         if let filesFrom {
             guard filesFrom > 0 else { throw ValidationError("--files-from requires a positive number of bytes.") }
             guard file.url != nil, entity == nil else {
@@ -106,12 +116,13 @@ struct ExportCommand: ParsableCommand {
         }
     }
 
-    func run() throws { try proof.prove(store, body: export) }
+    func run() throws { try proof.prove(store, writing: file.url, body: export) }
 
     private func export() throws {
         let open = try OpenStore(path: store, model: source)
         let chosen = try chosenFormat()
         let request = try request(open)
+        if chosen.isTables { return try exportTables(open, request) }
         let layout = try chosenLayout(chosen)
         try file.requireFree(reading: open.url, source.url)
         let sink = try filesFrom == nil ? file.sink() : nil
@@ -126,7 +137,7 @@ struct ExportCommand: ParsableCommand {
             guard let sink else { return try writeWithFiles(open, as: chosen, with: exporter, progress) }
             return switch chosen {
             case .html: try writePage(open, request, to: sink, progress)
-            case .graph: try write(open, request, with: exporter, to: sink, progress)
+            case .graph, .tables: try write(open, request, with: exporter, to: sink, progress)
             }
         }
         report(result)
@@ -173,6 +184,54 @@ struct ExportCommand: ParsableCommand {
         }
     }
 
+    /// Writes a folder of tables, completely or not at all.
+    private func exportTables(_ open: OpenStore, _ request: NSFetchRequest<NSManagedObjectID>?) throws {
+        guard layout == nil, filesFrom == nil else {
+            throw CommandError("Tables have their own layout: --layout and --files-from cannot be combined with them.")
+        }
+        let folder = try tableFolder()
+        let partial = try PartialFolder(for: folder)
+        try FileManager.default.createDirectory(at: partial.item, withIntermediateDirectories: false)
+        var exporter = GraphExporter(layout: .flat, shape: chosenPart)
+        exporter.missingFiles = missing.missingFiles
+        var writer: any GraphWriter = TableFolderWriter(
+            to: partial.item, model: open.model, escapesFormulas: csvSafe)
+        let result = try Work.run("Exporting") { [exporter] progress in
+            guard let request else {
+                return try exporter.exportStore(of: open.snapshot()) {
+                    try $0.exportStore(to: &writer, progress: progress)
+                }
+            }
+            return try open.context.performAndWait {
+                request.resultType = .managedObjectIDResultType
+                let ids = try open.context.fetch(request)
+                let session = try ExportSession(exporter, context: open.context, store: open.store)
+                return try session.export(from: ids, to: &writer, progress: progress)
+            }
+        }
+        // An empty folder is replaced too.
+        try partial.commit()
+        report(result)
+        try missing.report(result)
+    }
+
+    /// The folder of the tables. Throws `CommandError` if none is named, or if one exists that may not be replaced.
+    private func tableFolder() throws -> URL {
+        guard let folder = file.url, !TableDocument.isTable(folder.path) else {
+            throw CommandError("--format csv writes a folder of tables: name it with --output, such as -o tables.")
+        }
+        guard let status = FileStatus(folder.path) else { return folder }
+        guard status.isFolder else { throw CommandError("There is a file at \(folder.relativePath), not a folder.") }
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        guard names.allSatisfy(TableDocument.isTable) else {
+            throw CommandError("The folder \(folder.relativePath) has other files than tables. Name another one.")
+        }
+        guard file.force || names.isEmpty else {
+            throw CommandError("There are tables in \(folder.relativePath). Use --force to replace them.")
+        }
+        return folder
+    }
+
     // MARK: - Options
 
     /// The requested format, otherwise the one of the file's extension.
@@ -185,6 +244,7 @@ struct ExportCommand: ParsableCommand {
         switch format {
         case .graph(.jsonLines):
             throw CommandError("JSON Lines have no other layout: omit --layout \(layout.rawValue).")
+        case .tables: return nil
         case .html: throw CommandError("An HTML page has its own layout: --layout cannot be combined with it.")
         case .graph: return DocumentLayout(rawValue: layout.rawValue)
         }
@@ -208,10 +268,16 @@ struct ExportCommand: ParsableCommand {
 enum ExportFormat: ExpressibleByArgument {
     case graph(GraphFormat)
     case html
+    /// A folder with a CSV file for each entity.
+    case tables
+
+    var isTables: Bool { if case .tables = self { true } else { false } }
 
     init?(argument: String) {
         if argument == "html" {
             self = .html
+        } else if argument == "csv" {
+            self = .tables
         } else if let format = GraphFormat(rawValue: argument) {
             self = .graph(format)
         } else {
@@ -223,6 +289,6 @@ enum ExportFormat: ExpressibleByArgument {
     static let extensions: [String: ExportFormat] = OutputFile.graphFormats.mapValues { .graph($0) }
         .merging(["html": .html, "htm": .html]) { $1 }
 
-    static var allValueStrings: [String] { GraphFormat.allCases.map(\.rawValue) + ["html"] }
+    static var allValueStrings: [String] { GraphFormat.allCases.map(\.rawValue) + ["html", "csv"] }
     static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 }

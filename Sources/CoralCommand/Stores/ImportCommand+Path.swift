@@ -23,6 +23,7 @@ extension ImportCommand {
         if !options.deletionScopes.isEmpty {
             return ObjectsReason(.options, "--delete-missing needs the whole document.")
         }
+        if file.isTable { return ObjectsReason(.document, "The records of tables are in memory.") }
         guard file.byteCount < Self.batchedLength else { return nil }
         let limit = "Only files of \(Quantity.bytes(Int64(Self.batchedLength))) and more are imported by rows"
         let size = file.byteCount > 0 ? ", and this one has \(Quantity.bytes(Int64(file.byteCount)))" : ""

@@ -16,6 +16,10 @@ struct ImportCommand: ParsableCommand {
             place of a document --restore also takes a store, whose objects are copied to a new one: from a file to \
             PostgreSQL, and back.
 
+            A document may also be a table, CSV or with tabs, whose first line has names of properties: its rows are objects \
+            of --entity, or of the entity that the file is named after. A folder of tables is one that coral export \
+            --format csv has written. An empty field is null. Messages have the lines of the table.
+
             A new store needs a model: --model takes a .momd, .mom, .xcdatamodeld or .xcdatamodel, or a store that \
             contains its model. A backup of an existing store is made before it is changed.
 
@@ -23,6 +27,7 @@ struct ImportCommand: ParsableCommand {
               coral import notes.json --into Notes.sqlite --dry-run
               coral import notes.json --into New.sqlite --model Notes.sqlite
               coral import notes.json --into New.sqlite --model Notes.sqlite --like Notes.sqlite
+              coral import people.csv --entity Person --key Person=name --into Notes.sqlite --dry-run
               fetch-notes | coral import - --into Notes.sqlite --key Note=id
               coral import Notes.sqlite --restore --into 'postgresql://db.example.org/app?schema=notes'
             """)
@@ -84,8 +89,14 @@ struct ImportCommand: ParsableCommand {
 
     func run() throws {
         if restore, file.isStore { return try copyStore() }
+        if file.isTable {
+            guard !restore else {
+                throw CommandError("Tables do not have the UUID of a store: --restore cannot be combined with them.")
+            }
+            return try importDocument(tables)
+        }
         let document = try file.source()
-        restore ? try restoreStore(from: document) : try importDocument(document)
+        restore ? try restoreStore(from: document) : try importDocument { _ in document }
     }
 
     /// The location of the store without symbolic links, and whether the store is new.
@@ -102,9 +113,24 @@ struct ImportCommand: ParsableCommand {
 
     // MARK: - Importing
 
-    private func importDocument(_ document: ImportSource) throws {
+    /// The records of a table or of a folder of tables.
+    private func tables(_ model: NSManagedObjectModel) throws -> ImportSource {
+        guard let url = file.url else { throw CommandError("Standard input is not a table.") }
+        if let entity { _ = try OpenStore.entity(named: entity, in: model) }
+        let tables = try TableDocument(at: url, entity: entity, model: model, zone: nil)
+        guard tables.mistakes.isEmpty || skipInvalid else {
+            let shown = tables.mistakes.prefix(20).joined(separator: "\n")
+            let rest = tables.mistakes.count - 20
+            throw CommandError(rest > 0 ? "\(shown)\n… and \(Quantity.count(rest, "more error"))" : shown)
+        }
+        StandardError.warn(tables.mistakes.map { "Omitted: \($0)" }, of: tables.mistakes.count)
+        return tables.source
+    }
+
+    private func importDocument(_ read: (NSManagedObjectModel) throws -> ImportSource) throws {
         let (store, isNew) = try destination()
         let model = try storeModel(store, isNew: isNew)
+        let document = try read(model)
         let importer = try options(model)
         if isNew, dryRun {
             // Nothing is written, not even an empty store.

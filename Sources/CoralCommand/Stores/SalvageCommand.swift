@@ -53,7 +53,7 @@ struct SalvageCommand: ParsableCommand {
 
     @OptionGroup var source: ModelSource
 
-    func run() throws { try proof.prove(store, body: salvage) }
+    func run() throws { try proof.prove(store, writing: URL(fileURLWithPath: output), body: salvage) }
 
     private func salvage() throws {
         #if canImport(Darwin) || CORAL_PUBLIC_API

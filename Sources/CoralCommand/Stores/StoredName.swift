@@ -10,6 +10,9 @@ struct StoredName: Comparable {
         key = id.uriRepresentation().lastPathComponent
     }
 
+    /// The primary key; nil for an object without a number.
+    var primaryKey: Int64? { Int64(key.dropFirst()) }
+
     var text: String { "\(entity)/\(key)" }
 
     /// Replaces the URIs of objects in a sentence by their short names.

@@ -81,7 +81,7 @@ struct SubsetCommand: ParsableCommand {
         if output == "-" { throw ValidationError("A store is written to a file, not to standard output.") }
     }
 
-    func run() throws { try proof.prove(store, body: writeSubset) }
+    func run() throws { try proof.prove(store, writing: output.map { URL(fileURLWithPath: $0) }, body: writeSubset) }
 
     private func writeSubset() throws {
         let open = try OpenStore(path: store, model: source)

@@ -49,15 +49,22 @@ package struct PageValue {
 
     private func binary(_ data: Data) -> String {
         let size = data.count == 1 ? "1 byte" : "\(data.count) bytes"
-        if let list = propertyList(data) { return tree(list) }
-        guard let type = Self.pictureType(data), data.count <= page.pictureLimit else { return size }
-        return "<img alt=\"\(size)\" src=\"data:\(type);base64,\(data.base64EncodedString())\">"
+        guard data.count <= page.pictureLimit else { return size }
+        return readable(ReadableBytes(data), data, size)
     }
 
-    /// A property list or a keyed archive in a binary value, as a tree.
-    private func propertyList(_ data: Data) -> ReadableValue? {
-        guard data.starts(with: Array("bplist00".utf8)), data.count <= page.pictureLimit else { return nil }
-        return TransformableReader.readable(data)
+    private func readable(_ content: ReadableBytes, _ data: Data, _ size: String) -> String {
+        switch content {
+        case .text(let text): multiline(text)
+        case .tree(let tree), .fields(let tree): self.tree(tree)
+        case .picture(let type): "<img alt=\"\(size)\" src=\"data:\(type);base64,\(data.base64EncodedString())\">"
+        case .uuid(let uuid): uuid.uuidString
+        // The picture in compressed bytes is not inflated again.
+        case .compressed(let name, .picture(let type), _): "\(size), \(name), \(type)"
+        case .compressed(let name, let content, _):
+            "<span class=\"more\">\(name)</span> \(readable(content, data, size))"
+        case .hexadecimal(let digits): "\(size) <code>\(digits)</code>"
+        }
     }
 
     /// The image type by the first bytes. SVG is excluded, because it may contain scripts.

@@ -85,6 +85,11 @@ public struct PlacedRecord: Sendable, Hashable {
             relationshipMarks: relationshipMarks)
     }
 
+    /// Creates a record with its position, for a reader in another module.
+    package init(_ record: GraphRecord, at place: DocumentPlace, hasOwnID: Bool) {
+        self.init(record: record, place: place, hasOwnID: hasOwnID, hasStatedID: hasOwnID)
+    }
+
     /// Creates a record that is not from a document.
     public init(_ record: GraphRecord) {
         self.init(record: record, place: DocumentPlace(offset: 0), hasOwnID: true)

@@ -1,28 +1,35 @@
 import ArgumentParser
 import AtomicFiles
 import Coral
-import ModelFiles
 
-/// `--proof`: the hashes of a store's files before and after a command that only reads.
+/// `--proof`: the hashes of a store's files before and after a command that only reads, and a manifest beside its output.
 struct ProofOption: ParsableArguments {
     @Flag(
         name: .long,
-        help:
-            "Write the SHA-256 of the store's files before and after to standard error; it is an error if they differ.")
+        help: ArgumentHelp(
+            "Write the SHA-256 of the store's files before and after; it is an error if they differ.",
+            discussion: """
+                They are written to standard error, and for an output file to OUTPUT.proof.json, together with the \
+                version, the arguments, the times and the hash of the output. coral proof verify checks such a manifest.
+                """))
     var proof = false
 
     /// Runs a command, and compares the hashes of the files before and after.
     ///
+    /// - Parameter output: The file or folder that the command writes, which gets a manifest.
     /// Throws the command's error, and `CommandError` if a file was changed, created or removed.
-    func prove(_ stores: String..., body: () throws -> Void) throws { try prove(stores, body: body) }
+    func prove(_ stores: String..., writing output: URL? = nil, body: () throws -> Void) throws {
+        try prove(stores, writing: output, body: body)
+    }
 
-    func prove(_ stores: [String], body: () throws -> Void) throws {
+    func prove(_ stores: [String], writing output: URL? = nil, body: () throws -> Void) throws {
         guard proof else { return try body() }
         guard !stores.contains(where: ServerURLs.isOne) else {
             throw CommandError("--proof compares the files of a store: a store in PostgreSQL has none.")
         }
         let files = stores.map { StoreFileHashes(store: URL(fileURLWithPath: $0).withoutLinks) }
         let hashes = { try files.map { try $0.hashes() }.reduce(into: [:]) { $0.merge($1) { $1 } } }
+        let begin = Date()
         let before = try hashes()
         StandardError.write(Self.text(before, "before"))
         // The proof covers commands that end with findings or an error, too.
@@ -35,7 +42,17 @@ struct ProofOption: ParsableArguments {
             )
         }
         StandardError.write("No file has changed.\n")
+        if let output, FileStatus(output.path) != nil, Self.hasWritten(result) {
+            let manifest = try ProofManifest(of: output, reading: before, since: begin)
+            StandardError.report("Manifest written to \(try manifest.write(beside: output)).")
+        }
         try result.get()
+    }
+
+    /// Whether a command has written its output: it has succeeded, or ended with findings.
+    private static func hasWritten(_ result: Result<Void, any Error>) -> Bool {
+        guard case .failure(let error) = result else { return true }
+        return (error as? ExitCode) == CommandStatus.findings.exitCode
     }
 
     private static func text(_ hashes: [String: String], _ moment: String) -> String {
@@ -44,28 +61,17 @@ struct ProofOption: ParsableArguments {
 }
 
 /// The hashes of the files of a store: the database, its log and its journal, and the files of large values.
-private struct StoreFileHashes {
+struct StoreFileHashes {
     let store: URL
 
     func hashes() throws -> [String: String] {
         var hashes: [String: String] = [:]
         for suffix in ["", "-wal", "-shm", "-journal"] where FileStatus(store.path + suffix)?.isRegular == true {
-            hashes[store.path + suffix] = try Self.hash(store.path + suffix)
+            hashes[store.path + suffix] = try FileHash.text(ofFile: store.path + suffix)
         }
         let name = ".\(store.deletingPathExtension().lastPathComponent)_SUPPORT"
         let folder = store.deletingLastPathComponent().appendingPathComponent(name).path
-        for case let path as String in FileManager.default.enumerator(atPath: folder) ?? .init() {
-            let file = "\(folder)/\(path)"
-            if FileStatus(file)?.isRegular == true { hashes[file] = try Self.hash(file) }
-        }
+        for (path, hash) in try FileHash.texts(inFolder: folder) { hashes["\(folder)/\(path)"] = hash }
         return hashes
-    }
-
-    private static func hash(_ path: String) throws -> String {
-        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-        defer { try? file.close() }
-        return try SecureHash.sha256(ofPieces: { try file.read(upToCount: 1 << 20) }).map {
-            ($0 < 16 ? "0" : "") + String($0, radix: 16)
-        }.joined()
     }
 }

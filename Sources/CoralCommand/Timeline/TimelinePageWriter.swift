@@ -1,0 +1,78 @@
+import Coral
+import CoralTools
+
+/// A timeline as an HTML page: a picture of the activity, and a table of the events.
+struct TimelinePageWriter {
+    /// The maximum number of events of a page, which a browser shows without effort.
+    static let limit = 100_000
+    private let title: String
+    private let zone: TimeZone?
+    private let output: ByteOutput
+    private static let barCount = 60
+
+    init(title: String, zone: TimeZone?, to output: ByteOutput) {
+        self.title = title
+        self.zone = zone
+        self.output = output
+    }
+
+    private static let sheet = """
+        :root { color-scheme: light dark; } body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem;
+          padding: 0 1rem; } svg { width: 100%; height: 8rem; } rect { fill: #3c78c8; } figcaption { opacity: .8; }
+        figure { margin: 0 0 1.5rem; } table { border-collapse: collapse; } th { text-align: left; }
+        td, th { padding: .15rem 1rem .15rem 0; vertical-align: top; overflow-wrap: anywhere; } time { white-space: nowrap; }
+        """
+
+    func begin(_ timeline: Timeline) throws {
+        let name = HTMLText.escaped(title)
+        try output.write(
+            """
+            <!DOCTYPE html>
+            <html lang="en">
+            <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+            <title>Timeline of \(name)</title><style>\(Self.sheet)</style></head>
+            <body>
+            <h1>Timeline of \(name)</h1>
+            <p>\(Quantity.count(timeline.count, "event"))</p>
+            \(picture(timeline))
+            <table><thead><tr><th scope="col">When</th><th scope="col">Object</th><th scope="col">Event</th>\
+            <th scope="col">Label</th></tr></thead>
+            <tbody>
+
+            """)
+    }
+
+    /// The numbers of events in equal spans of time. Dates that programs use for "never" would leave all others in one bar.
+    private func picture(_ timeline: Timeline) -> String {
+        let marks = [Date.distantPast, .distantFuture, Date(timeIntervalSinceReferenceDate: 0)].map(
+            \.timeIntervalSinceReferenceDate)
+        let times = timeline.times.filter { $0.isFinite && !marks.contains($0) }
+        guard let first = times.first, let last = times.last, last > first else { return "" }
+        var counts = [Int](repeating: 0, count: Self.barCount)
+        for time in times {
+            let place = (time - first) / (last - first) * Double(Self.barCount)
+            counts[min(Int(place), Self.barCount - 1)] += 1
+        }
+        let highest = counts.max() ?? 1
+        let bars = counts.enumerated().filter { $0.element > 0 }.map { index, count in
+            let height = max(1, Double(count) / Double(highest) * 100)
+            let start = day(first + (last - first) * Double(index) / Double(Self.barCount))
+            return "<rect x=\"\(index * 10)\" y=\"\(100 - height)\" width=\"9\" height=\"\(height)\"><title>"
+                + "from \(start): \(Quantity.count(count, "event"))</title></rect>"
+        }
+        return "<figure><svg viewBox=\"0 0 \(Self.barCount * 10) 100\" preserveAspectRatio=\"none\" role=\"img\" "
+            + "aria-label=\"Events from \(day(first)) to \(day(last))\">\(bars.joined())</svg>\n"
+            + "<figcaption>\(day(first)) to \(day(last))</figcaption></figure>"
+    }
+
+    private func day(_ seconds: Double) -> String {
+        HTMLText.escaped(String(DateCell.text(of: seconds, in: zone).prefix { $0 != "T" }))
+    }
+
+    func add(_ event: Timeline.Event, when: String) throws {
+        let cells = [event.object, event.kind, event.label ?? ""].map { "<td>\(HTMLText.escaped($0))</td>" }
+        try output.write("<tr><td><time>\(HTMLText.escaped(when))</time></td>\(cells.joined())</tr>\n")
+    }
+
+    func finish() throws { try output.write("</tbody></table>\n</body>\n</html>\n") }
+}
