@@ -54,7 +54,7 @@ struct ProofManifest: Codable {
         }
     }
 
-    /// Writes the manifest beside the output, in place of an earlier one; returns its path.
+    /// Writes the manifest beside the output, instead of an earlier one; returns its path.
     func write(beside output: URL) throws -> String {
         let path = output.path + ".proof.json"
         let file = try AtomicFile(path: path)

@@ -17,7 +17,7 @@ struct TableDocument {
     /// Reads a file or the files of a folder.
     ///
     /// - Parameter entity: The entity of a file's rows; nil for the one that the file is named after.
-    /// Throws `CommandError` with the line for a table that cannot be read as a whole. The errors of single rows are collected.
+    /// Throws `CommandError` with the line for a table that cannot be read at all. The errors of single rows are collected.
     init(at url: URL, entity: String?, model: NSManagedObjectModel, zone: TimeZone?) throws {
         self.model = model
         schema = GraphSchema(model)
