@@ -7,7 +7,9 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [.library(name: "Cocktails", targets: ["Cocktails"])],
     dependencies: [
-        .package(name: "coral", path: "../../..", traits: ["Macros"])
+        .package(name: "coral", path: "../../..", traits: ["Macros"]),
+        // Reads stores without Coral, for comparisons.
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         .target(name: "Cocktails", dependencies: [.product(name: "SwiftData", package: "coral")]),
@@ -16,6 +18,7 @@ let package = Package(
             dependencies: [
                 "Cocktails", .product(name: "CoreData", package: "coral"),
                 .product(name: "CoralModels", package: "coral"),
+                .product(name: "GRDB", package: "GRDB.swift"),
             ]),
     ]
 )

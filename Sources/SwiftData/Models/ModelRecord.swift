@@ -117,7 +117,11 @@ public final class ModelRecord {
         guard let object else {
             return property.index < values.count ? values[property.index] : property.defaultValue
         }
-        guard object.value(forKey: property.name) != nil else { return nil }
+        guard let stored = object.value(forKey: property.name) else { return nil }
+        // A value that the type does not have stops a program that reads it, and must not stop one that deletes the object.
+        if let form = property.form, !form.isPrimitive {
+            return try? form.value(of: stored, as: unwrappedType(property.valueType))
+        }
         return property.anyValue(in: object, of: self)
     }
 

@@ -48,7 +48,7 @@ public final class HistoryObserver: Observable, Sendable {
         state = Mutex(State(tokens: tokens ?? container.currentHistoryTokens))
         let observer = NotificationCenter.default.addObserver(
             forName: ModelContainer.remoteChange, object: container, queue: nil
-        ) { [weak self] _ in try? self?.readHistory() }
+        ) { [weak self] _ in self?.readAfterCommit() }
         let kept = Kept(observer: observer)
         state.withLock { $0.observer = kept.observer }
         // What was saved since the tokens.
@@ -77,6 +77,19 @@ public final class HistoryObserver: Observable, Sendable {
 
     // MARK: - Reading
 
+    private func readAfterCommit() {
+        do {
+            try readHistory()
+        } catch SwiftDataError.historyTokenExpired {
+            // Somebody has deleted the history that was not read yet: something was saved.
+            let tokens = modelContainer.currentHistoryTokens
+            state.withLock { $0.tokens = tokens }
+            deliver()
+        } catch {
+            // The next commit reads again what an error of the store has prevented.
+        }
+    }
+
     private func readHistory() throws {
         let known = state.withLock { $0.tokens }
         let position = DefaultHistoryToken(joining: known.values.compactMap { $0 as? DefaultHistoryToken })
@@ -102,7 +115,11 @@ public final class HistoryObserver: Observable, Sendable {
             }
             return isNew
         }
-        guard counts, isNew else { return }
+        if counts, isNew { deliver() }
+    }
+
+    /// Counts where the observer was made.
+    private func deliver() {
         guard let isolation else { return count() }
         Task { await count(in: isolation) }
     }

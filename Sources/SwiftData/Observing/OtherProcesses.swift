@@ -70,6 +70,12 @@ final class OtherProcesses: Sendable {
             let found = (result as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction] ?? []
             guard let last = found.last else { return Changes() }
             let own = state.withLock { state in
+                // Only later transactions can be asked for again.
+                defer {
+                    for (store, number) in last.token.numbers {
+                        state.own[store] = state.own[store]?.filter { $0 > number }
+                    }
+                }
                 state.position = last.token
                 return state.own
             }

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import GRDB
 import SwiftData
 import XCTest
 
@@ -178,8 +179,9 @@ enum Meta {
         var flavors: [String]?
         var profiles: [String]?
         var styles: [String]?
-        var booze: [String]?
-        var nA: [String]?
+        // JSON of objects with payloads of several forms.
+        var booze: Data?
+        var nA: Data?
     }
     struct Prep: Codable {
         var id = UUID()
@@ -226,6 +228,106 @@ final class MetaStoreTests: XCTestCase {
         XCTAssertGreaterThan(written, 0)
         let hasAuthor = #Predicate<Meta.Cocktail> { $0.author?.person != nil }
         XCTAssertEqual(try context.fetchCount(FetchDescriptor(predicate: hasAuthor)), written)
+    }
+}
+
+/// The values of the larger store, compared with its tables.
+final class MetaValueTests: XCTestCase {
+    private var folder: URL!
+    private var store: URL!
+
+    override func setUpWithError() throws {
+        (folder, store) = try copyOfStore(
+            "MatthewHunt84+MetaCocktailsSwiftData/MetaCocktailsSwiftData/Model/Database/PreloadedCocktails.store")
+    }
+
+    override func tearDown() { if let folder { try? FileManager.default.removeItem(at: folder) } }
+
+    private func rows(_ sql: String) throws -> [Row] {
+        try DatabaseQueue(path: store.path).read { try Row.fetchAll($0, sql: sql) }
+    }
+
+    private func uuid(_ row: Row, _ column: String) -> UUID? {
+        (row[column] as Data?).map { bytes in
+            bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+        }
+    }
+
+    private func texts(_ row: Row, _ column: String) throws -> [String]? {
+        try (row[column] as Data?).map { try JSONDecoder().decode([String].self, from: $0) }
+    }
+
+    private func check(_ context: ModelContext) throws {
+        let cocktails = try context.fetch(FetchDescriptor<Meta.Cocktail>()).sorted {
+            $0.persistentModelID < $1.persistentModelID
+        }
+        let tables = try rows("SELECT * FROM ZCOCKTAIL ORDER BY Z_PK")
+        XCTAssertEqual(cocktails.count, tables.count)
+        for (cocktail, row) in zip(cocktails, tables) {
+            let name = cocktail.cocktailName
+            XCTAssertEqual(name, row["ZCOCKTAILNAME"])
+            XCTAssertEqual(cocktail.id, uuid(row, "ZID1"), name)
+            XCTAssertEqual(cocktail.collectionName, row["ZCOLLECTIONNAME"], name)
+            XCTAssertEqual(cocktail.notes, row["ZNOTES"], name)
+            XCTAssertEqual(cocktail.variationName, row["ZVARIATIONNAME"], name)
+            XCTAssertEqual(cocktail.isCustomCocktail, row["ZISCUSTOMCOCKTAIL"], name)
+            XCTAssertEqual(cocktail.favorite, row["ZFAVORITE"], name)
+            XCTAssertEqual(cocktail.titleCocktail, row["ZTITLECOCKTAIL"], name)
+            // The structure comes first in the order of names, so that its column has no number. Where all its columns are empty,
+            // there is no structure.
+            XCTAssertEqual(cocktail.author?.id, uuid(row, "ZID"), name)
+            XCTAssertEqual(cocktail.author?.person, row["ZPERSON"], name)
+            XCTAssertEqual(cocktail.author?.place, row["ZPLACE"], name)
+            XCTAssertEqual(cocktail.author?.year, row["ZYEAR"], name)
+            XCTAssertEqual(cocktail.compiledTags.flavors, try texts(row, "ZFLAVORS"), name)
+            XCTAssertEqual(cocktail.compiledTags.profiles, try texts(row, "ZPROFILES"), name)
+            XCTAssertEqual(cocktail.compiledTags.styles, try texts(row, "ZSTYLES"), name)
+            if let instructions = row["ZINSTRUCTIONS"] as Data? {
+                let expected = try JSONDecoder().decode([Meta.Instruction].self, from: instructions)
+                XCTAssertEqual(cocktail.buildOrder?.instructions.map(\.method), expected.map(\.method), name)
+                XCTAssertEqual(cocktail.buildOrder?.instructions.map(\.id), expected.map(\.id), name)
+            }
+        }
+        let garnishes = try rows(
+            """
+            SELECT c.ZCOCKTAILNAME AS cocktail, g.ZNAME AS garnish FROM Z_1GARNISH
+            JOIN ZCOCKTAIL c ON c.Z_PK = Z_1COCKTAILS JOIN ZGARNISH g ON g.Z_PK = Z_2GARNISH
+            """)
+        let pairs = cocktails.flatMap { cocktail in cocktail.garnish.map { "\(cocktail.cocktailName)/\($0.name)" } }
+        XCTAssertEqual(
+            pairs.sorted(), garnishes.map { "\($0["cocktail"] as String)/\($0["garnish"] as String)" }.sorted())
+        let ingredients = try rows(
+            """
+            SELECT c.ZCOCKTAILNAME AS cocktail, b.ZNAME AS name, i.ZVALUE AS value FROM ZINGREDIENT i
+            JOIN ZCOCKTAIL c ON c.Z_PK = i.Z1SPEC JOIN ZINGREDIENTBASE b ON b.Z_PK = i.ZINGREDIENTBASE
+            """)
+        let used = cocktails.flatMap { cocktail in
+            cocktail.spec.map { "\(cocktail.cocktailName)/\($0.ingredientBase.name)/\($0.value)" }
+        }
+        let stated = ingredients.map {
+            "\($0["cocktail"] as String)/\($0["name"] as String)/\($0["value"] as Double)"
+        }
+        XCTAssertEqual(used.sorted(), stated.sorted())
+    }
+
+    func testEveryValueIsThatOfItsColumnAlsoAfterChanges() throws {
+        let container = try ModelContainer(for: Meta.Cocktail.self, configurations: ModelConfiguration(url: store))
+        let context = ModelContext(container)
+        try check(context)
+        let all = try context.fetch(FetchDescriptor<Meta.Cocktail>(sortBy: [SortDescriptor(\.cocktailName)]))
+        all[0].notes = "changed"
+        all[1].author = Meta.Author(person: "Ann", place: nil, year: "2026")
+        all[2].compiledTags.flavors = ["Lemon"]
+        all[3].garnish = [all[4].garnish.first, all[5].garnish.first].compactMap { $0 }
+        context.delete(all[6])
+        try context.save()
+        try check(ModelContext(container))
+        XCTAssertEqual(
+            try rows("SELECT ZNOTES AS notes FROM ZCOCKTAIL WHERE ZCOCKTAILNAME = '\(all[0].cocktailName)'").map {
+                $0["notes"] as String?
+            },
+            ["changed"])
+        XCTAssertEqual(try rows("PRAGMA integrity_check").map { $0[0] as String }, ["ok"])
     }
 }
 
