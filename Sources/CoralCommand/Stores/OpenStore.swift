@@ -15,6 +15,10 @@ struct OpenStore {
 
     var model: NSManagedObjectModel { coordinator.managedObjectModel }
 
+    /// The store that a session reads in one state, with the paths by which commands open it. Unsafe, because a session runs one
+    /// command at a time.
+    nonisolated(unsafe) static var session: (path: String, model: String?, store: OpenStore)?
+
     /// Opens a store. Transformable values are kept as bytes, so that no transformer of an app is needed.
     ///
     /// A store that is opened read-only is read in one state, even if other processes write to it. A store that is opened for
@@ -25,6 +29,10 @@ struct OpenStore {
     ///   - holdsState: Whether a store that is opened read-only is read in one state.
     /// Throws `CommandError` and errors of Core Data's.
     init(path: String, model source: ModelSource, isReadOnly: Bool = true, holdsState: Bool = true) throws {
+        if isReadOnly, let session = Self.session, session.path == path, session.model == source.model {
+            self = session.store
+            return
+        }
         let url = try Self.location(at: path).withoutLinks
         #if !canImport(Darwin)
             if source.model == nil {
@@ -160,8 +168,8 @@ struct OpenStore {
                 + "names \(common). If they are versions of one model, migrate the store first: \(command)"
         }
         return
-            "\(url.storeName) was written with another version of the model, which differs in \(names). Migrate it first: "
-            + command
+            "\(url.storeName) was written with another version of the model, which differs in \(names). Why: coral explain "
+            + "\(ShellWord.quoted(url.storeName)) --model \(path). Migrate it first: \(command)"
     }
 
     /// The entity with a name.

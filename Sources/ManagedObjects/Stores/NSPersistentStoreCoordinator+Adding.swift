@@ -142,9 +142,11 @@ extension NSPersistentStoreCoordinator {
     /// Rejects a store that was written with another version of the model.
     private final func requireFittingModel(_ store: NSPersistentStore) throws {
         guard !isFitting(store), let metadata = store.metadata else { return }
+        let reasons = StoreRefusal.sentence(ofStoreAt: store.url, metadata: metadata, model: managedObjectModel)
         throw CocoaError(
             .persistentStoreIncompatibleVersionHash,
-            "The store was written with another version of the model. Migrate it by adding it with the options "
+            "The store was written with another version of the model. \(reasons.isEmpty ? "" : reasons + " ")"
+                + "Migrate it by adding it with the options "
                 + "NSMigratePersistentStoresAutomaticallyOption and NSInferMappingModelAutomaticallyOption, or with the command "
                 + "`coral migrate \(store.url?.path ?? "STORE") --to MODEL`; or open it with the model that it was written with.",
             url: store.url,

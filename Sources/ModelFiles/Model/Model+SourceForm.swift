@@ -2,7 +2,7 @@ extension Model {
     /// The model in the form of a source model: the elements of composite attributes are declared as composite types,
     /// which the attributes refer to by name. Existing types are kept; attributes of a compiled model with equal
     /// elements share a type. Throws ``ModelError`` if they are nested too deeply (``ModelAttribute/maximumNesting``).
-    func sourceForm() throws -> Model {
+    package func sourceForm() throws -> Model {
         var naming = CompositeNaming(self)
         var model = self
         for index in model.entities.indices {

@@ -32,7 +32,8 @@ struct MigrationRunner {
                 userInfo: [
                     NSLocalizedDescriptionKey: "Cannot use staged migration with an unknown model version.",
                     NSLocalizedFailureReasonErrorKey:
-                        "\(configuration.url.path) has none of the versions \(versions.map(\.1.version.description).joined(separator: ", ")).",
+                        "\(configuration.url.path) has none of the versions \(versions.map(\.1.version.description).joined(separator: ", ")). "
+                        + (try nearest(to: metadata, at: configuration.url, among: versions.map(\.1))),
                 ])
         }
         if start > end {
@@ -43,6 +44,20 @@ struct MigrationRunner {
         for index in start..<end {
             try run(from: versions[index], to: versions[index + 1], at: configuration)
         }
+    }
+
+    /// The version that is nearest to a store's, and in what it differs: a version that shipped may have been edited since.
+    private func nearest(to metadata: [String: Any], at url: URL, among versions: [Schema]) throws -> String {
+        let stored = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
+        let models = try versions.map { ($0.version, try ManagedModelBuilder.model(of: $0)) }
+        let nearest = models.max { one, other in
+            func equal(_ model: NSManagedObjectModel) -> Int {
+                model.entityVersionHashesByName.count { stored[$0.key] == $0.value }
+            }
+            return equal(one.1) < equal(other.1)
+        }
+        guard let (version, model) = nearest else { return "" }
+        return "The nearest is \(version). \(StoreRefusal.sentence(ofStoreAt: url, metadata: metadata, model: model))"
     }
 
     /// Whether two schemas have the same entities, as a store compares them.

@@ -155,7 +155,28 @@ struct StagedMigration {
         }
         throw failure(
             NSManagedObjectModelReferenceNotFoundError,
-            "The \(whose) model is in no stage of the migration: its checksum is \(checksum).")
+            "The \(whose) model is in no stage of the migration: its checksum is \(checksum).\(nearest(to: checksum, whose))"
+        )
+    }
+
+    /// The version of a stage that is nearest to the store's, and the difference: one that shipped may have been edited since.
+    private func nearest(to checksum: String, _ whose: String) -> String {
+        guard whose == "store's", let stored = migration.metadata[NSStoreModelVersionHashesKey] as? [String: Data]
+        else {
+            return ""
+        }
+        let models = Set(manager.stages.flatMap(checksums)).sorted().compactMap { try? model($0) }
+        let nearest = models.max { one, other in
+            func equal(_ model: NSManagedObjectModel) -> Int {
+                model.entityVersionHashesByName.count { stored[$0.key] == $0.value }
+            }
+            return equal(one) < equal(other)
+        }
+        guard let nearest else { return "" }
+        let reasons = StoreRefusal.sentence(ofStoreAt: migration.url, metadata: migration.metadata, model: nearest)
+        let identifiers = nearest.versionIdentifiers.map { "\($0)" }.filter { !$0.isEmpty }.sorted()
+        let name = identifiers.isEmpty ? "" : " \(identifiers.joined(separator: ", "))"
+        return " The nearest version of a stage is that\(name) with the checksum \(nearest.versionChecksum). \(reasons)"
     }
 
     /// Rejects versions that are the target of two stages.

@@ -16,11 +16,16 @@ public struct VersionHash: Sendable {
 
     /// Computes the hashes of all entities. Cost: one hash for each entity and each property; that of an entity covers the hashes of
     /// its inherited properties too.
-    public init(_ model: Model) {
+    public init(_ model: Model) { self.init(model, keepsProperties: false) }
+
+    /// Works as ``init(_:)`` does.
+    ///
+    /// - Parameter keepsProperties: Whether the hashes of properties remain, for ``inherited(by:)``.
+    init(_ model: Model, keepsProperties: Bool) {
         inheritance = ModelInheritance(model)
         entityNames = Set(model.entities.map(\.name)).sorted(by: Self.isOrdered)
         for name in entityNames { hash(name) }
-        properties = [:]
+        if !keepsProperties { properties = [:] }
     }
 
     /// The hash of each entity, by name: `NSStoreModelVersionHashes`.
@@ -44,7 +49,7 @@ public struct VersionHash: Sendable {
     }
 
     /// The order of `compare:`: by UTF-16 unit.
-    private static func isOrdered(_ left: String, _ right: String) -> Bool {
+    static func isOrdered(_ left: String, _ right: String) -> Bool {
         left.utf16.lexicographicallyPrecedes(right.utf16)
     }
 }
@@ -64,6 +69,12 @@ extension VersionHash {
         }
     }
 
+    /// What an entity's hash covers of its parent: the parent's hash, and the hashes of all inherited properties.
+    func inherited(by name: String) -> (parent: [UInt8], properties: [(name: String, hash: [UInt8])]) {
+        guard let parent = inheritance.ancestors(of: name).first?.name else { return ([], []) }
+        return (hashes[parent] ?? [], properties[parent] ?? [])
+    }
+
     private static func hashes(ofPropertiesOf entity: ModelEntity) -> [(name: String, hash: [UInt8])] {
         var own: [String: [UInt8]] = [:]
         for attribute in entity.attributes where !attribute.isTransient { own[attribute.name] = hash(attribute) }
@@ -74,7 +85,7 @@ extension VersionHash {
     }
 
     /// Both lists in the order of the names; of two properties with one name that of the second list.
-    private static func merged(
+    static func merged(
         _ inherited: [(name: String, hash: [UInt8])], _ own: [(name: String, hash: [UInt8])]
     ) -> [(name: String, hash: [UInt8])] {
         guard !own.isEmpty, !inherited.isEmpty else { return own.isEmpty ? inherited : own }
@@ -91,7 +102,7 @@ extension VersionHash {
         return merged + rest
     }
 
-    private static func hash(
+    static func hash(
         _ entity: ModelEntity, parent: [UInt8], _ properties: [(name: String, hash: [UInt8])]
     ) -> [UInt8] {
         var bytes = Array(entity.name.utf8)
@@ -127,7 +138,7 @@ extension VersionHash {
         return SecureHash.sha256(bytes)
     }
 
-    private static func hash(_ attribute: ModelAttribute) -> [UInt8] {
+    static func hash(_ attribute: ModelAttribute) -> [UInt8] {
         if let derivation = attribute.derivation {
             // Functions are printed as calls of their selectors, such as `count:(pages)`.
             let text = derivation.expression.predicateFormat + (derivation.filteringPredicate?.predicateFormat ?? "")
@@ -144,7 +155,7 @@ extension VersionHash {
         return SecureHash.sha256(bytes)
     }
 
-    private static func hash(_ relationship: ModelRelationship, owner: ModelEntity) -> [UInt8] {
+    static func hash(_ relationship: ModelRelationship, owner: ModelEntity) -> [UInt8] {
         let isOwnInverse =
             relationship.inverseName == relationship.name && relationship.destinationName == owner.name
         var bytes = baseHash(relationship)
