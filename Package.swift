@@ -144,7 +144,7 @@ targets += [
     .executableTarget(
         name: "CoralCommand",
         dependencies: engine + (engineIsBuilt ? ["StoreRescue"] : []) + [
-            "AtomicFiles", "CCellWidth", "Coral", "CoralTools", "ModelCodeGeneration", "ModelFiles",
+            "AtomicFiles", "CCellWidth", "Coral", "CoralTesting", "CoralTools", "ModelCodeGeneration", "ModelFiles",
             "PredicateLanguage",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "GRDB", package: "GRDB.swift"),
@@ -206,7 +206,7 @@ targets += [
     .target(name: "NotesContexts", dependencies: ["Coral", "NotesModel"], path: "Tests/NotesContexts"),
     .testTarget(
         name: "CoralCommandTests",
-        dependencies: [
+        dependencies: (engineIsBuilt ? ["StoreRescue"] : []) + [
             "Coral", "CoralCommand", "CoralTools", "NotesModel", "ChildProcesses",
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),

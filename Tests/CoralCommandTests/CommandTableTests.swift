@@ -6,7 +6,8 @@ import Testing
 @Suite struct CommandTableTests {
     /// Commands whose result is a document, a file, or pages, not a table.
     private let writers: Set = [
-        "export", "serve", "views", "model convert", "model diagram", "model schema", "model compile", "model generate",
+        "export", "serve", "mcp", "views", "model convert", "model diagram", "model schema", "model compile",
+        "model generate",
     ]
 
     @Test func `every command has an example, and help for each argument`() throws {

@@ -41,7 +41,17 @@ enum StandardOutput {
     /// when it has ended.
     nonisolated(unsafe) fileprivate(set) static var hasOutput = false
 
-    private static var stream: any ByteSink { StandardOutputSink() }
+    private static var stream: any ByteSink { captured ?? StandardOutputSink() }
+
+    /// Receives the output instead. Unsafe, because a command writes from one thread at a time, and this is set when none runs.
+    nonisolated(unsafe) private static var captured: (any ByteSink)?
+
+    /// Runs a part of a program whose output another sink receives.
+    static func capturing(_ sink: any ByteSink, _ body: () throws -> Void) rethrows {
+        captured = sink
+        defer { captured = nil }
+        try body()
+    }
 }
 
 /// The sink of all output. Records whether anything has been written.

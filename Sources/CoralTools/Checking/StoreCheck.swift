@@ -60,6 +60,14 @@ public struct StoreCheck {
         }
     }
 
+    #if !canImport(Darwin) && !CORAL_PUBLIC_API
+        /// The problems of the rows in a snapshot of the store, without those of values that only objects validate.
+        package func rowProblems(of snapshot: StoreSnapshot, progress: Progress? = nil) throws -> [StoreProblem] {
+            let context = try snapshot.makeContext()
+            return try context.performAndWait { try rowProblems(in: context, progress) }.map(StoreProblem.init)
+        }
+    #endif
+
     private func makeSnapshot() throws -> StoreSnapshot {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model.keepingStoredArchives())
         try coordinator.addPersistentStore(

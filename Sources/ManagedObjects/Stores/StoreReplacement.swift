@@ -83,7 +83,7 @@ package final class StoreReplacement {
     }
 
     /// Locks the store as ``copyLocked()`` does, and copies it to ``url``, where it becomes the new store.
-    func makeCopy() throws { try copyLocked(to: new) }
+    package func makeCopy() throws { try copyLocked(to: new) }
 
     private func copyLocked(to copy: StoreFiles) throws {
         try Self.translated(destination) {

@@ -1,0 +1,201 @@
+import ArgumentParser
+import AtomicFiles
+import Coral
+import CoralTools
+
+#if !canImport(Darwin) && !CORAL_PUBLIC_API
+    import struct ManagedObjects.StoreTreatment
+#endif
+
+/// `coral doctor`: what makes a store large or inconsistent, and its cures.
+struct DoctorCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor", abstract: "Finds what makes a store large, slow or inconsistent, and cures it.",
+        discussion: """
+            The examination lists the sizes of tables and indexes, and findings: free pages, rows that nothing owns, a long \
+            history and who wrote it, files without a row and rows without a file, damage, violated constraints, missing \
+            statistics, and the tables of CloudKit's mirroring. With --trace, a file with the SQL statements of a \
+            program, the indexes that they lack. Each finding has its cost and its cure. Nothing is changed.
+
+            --fix applies a cure: orphans=ENTITY deletes the rows of an entity that nothing owns, files removes files without \
+            a row, statistics makes SQLite's statistics, and space only compacts the file. The work is done on a copy; the \
+            deletions are one transaction, in which all rows are compared with the state before. The file is compacted, \
+            and then replaces the store. A backup is made before. The history does not record the cure. With --dry-run it \
+            is tried on a temporary copy only.
+
+            Exit code 2 means that the examination has findings.
+
+            EXAMPLES:
+              coral doctor Notes.sqlite
+              coral doctor Notes.sqlite --trace statements.log --json
+              coral doctor Notes.sqlite --fix orphans=Item --fix files --dry-run
+            """)
+
+    @Argument(help: "The store.", completion: Completion.stores)
+    var store: String
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "A file with SQL statements of a program, one in a line, such as the log of -com.apple.CoreData.SQLDebug.",
+            valueName: "file"), completion: .file())
+    var trace: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Apply a cure: orphans=ENTITY, files, statistics or space. May be repeated.", valueName: "cure"))
+    var fix: [String] = []
+
+    @Flag(name: .long, help: "Try the cures on a copy, and change nothing.")
+    var dryRun = false
+
+    @Flag(name: .long, help: "Apply the cures without confirmation.")
+    var force = false
+
+    @Flag(name: .long, help: "Print JSON.")
+    var json = false
+
+    @OptionGroup var backup: BackupOption
+
+    @OptionGroup var quiet: QuietOption
+
+    @OptionGroup var source: ModelSource
+
+    func validate() throws {
+        if dryRun, fix.isEmpty { throw ValidationError("--dry-run requires --fix.") }
+        if trace != nil, !fix.isEmpty { throw ValidationError("--trace and --fix are separate steps.") }
+    }
+
+    func run() throws {
+        #if canImport(Darwin) || CORAL_PUBLIC_API
+            throw CommandError("On this system the pages of a store cannot be read.")
+        #else
+            try fix.isEmpty ? examine() : treat()
+        #endif
+    }
+}
+
+#if !canImport(Darwin) && !CORAL_PUBLIC_API
+
+    extension DoctorCommand {
+        private static let onServer =
+            "The doctor examines files: the server itself manages those of a store in PostgreSQL."
+
+        private func examine() throws {
+            let statements = try trace.map(Self.statements) ?? []
+            _ = try OpenStore.file(at: store, because: Self.onServer)
+            let open = try OpenStore(path: store, model: source)
+            let doctor = try Work.run("Examining", noun: nil) { progress in
+                try StoreDoctor(
+                    url: open.url, model: open.model, snapshot: open.snapshot(), statements: statements,
+                    progress: progress)
+            }
+            let report = DoctorReport(doctor, store: store)
+            try json ? JSONOutput.write(report) : Pager.write(report.text)
+            if doctor.findings.contains(where: { !$0.isNote }) { throw CommandStatus.findings.exitCode }
+        }
+
+        /// The statements of a trace: the part of each line from SELECT on.
+        private static func statements(at path: String) throws -> [String] {
+            let data: Data
+            do {
+                data = try Data(contentsOf: URL(fileURLWithPath: path))
+            } catch {
+                throw CommandError("The trace at \(path) cannot be read.")
+            }
+            var statements: [String] = []
+            var met: Set<String> = []
+            for line in String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline) {
+                guard let range = line.range(of: "SELECT ", options: .caseInsensitive) else { continue }
+                let statement = String(line[range.lowerBound...])
+                if met.insert(statement).inserted { statements.append(statement) }
+            }
+            guard !statements.isEmpty else { throw CommandError("The trace at \(path) contains no SELECT statement.") }
+            return statements
+        }
+
+        private func treat() throws {
+            let url = try OpenStore.file(at: store, because: Self.onServer).withoutLinks
+            let (model, cures, doctor) = try examined()
+            if doctor.examination.mirroring != nil,
+                cures.contains(where: { if case .orphans = $0 { true } else { false } })
+            {
+                throw CommandError(
+                    "The store is mirrored to CloudKit, which would not learn of the deletion: delete the objects in the app."
+                )
+            }
+            if let damage = doctor.findings.first(where: { $0.kind == .damage }) {
+                throw CommandError("Nothing was changed: the store has to be repaired first. \(damage.message)")
+            }
+            let result = try dryRun ? rehearse(url, model, cures) : apply(url, model, cures)
+            let report = TreatmentReport(result, store: store, isRehearsal: dryRun)
+            if dryRun { return try json ? JSONOutput.write(report) : StandardOutput.write(report.text) }
+            try json ? JSONOutput.report(report) : StandardOutput.report(report.text)
+        }
+
+        /// Examines the store before it is changed. Its connections are closed when this function returns.
+        private func examined() throws -> (NSManagedObjectModel, Set<StoreTreatment.Cure>, StoreDoctor) {
+            let open = try OpenStore(path: store, model: source)
+            let model = open.model
+            let cures = try cures(in: model)
+            guard !ModelSource.isInferred(model) else {
+                throw CommandError("\(store) does not contain its model: give it with --model, to know what owns what.")
+            }
+            let doctor = try Work.run("Examining", noun: nil) {
+                try StoreDoctor(url: open.url, model: model, snapshot: open.snapshot(), progress: $0)
+            }
+            try open.close()
+            return (model, cures, doctor)
+        }
+
+        private func cures(in model: NSManagedObjectModel) throws -> Set<StoreTreatment.Cure> {
+            var cures: Set<StoreTreatment.Cure> = []
+            for word in fix {
+                let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
+                switch (parts.first, parts.count) {
+                case ("files", 1): cures.insert(.unusedFiles)
+                case ("statistics", 1): cures.insert(.statistics)
+                case ("space", 1): break
+                case ("orphans", 2): cures.insert(.orphans(try OpenStore.entity(named: parts[1], in: model).name ?? ""))
+                default:
+                    throw CommandError(
+                        "There is no cure \"\(word)\". There are: orphans=ENTITY, files, statistics, space.")
+                }
+            }
+            return cures
+        }
+
+        private func rehearse(
+            _ url: URL, _ model: NSManagedObjectModel, _ cures: Set<StoreTreatment.Cure>
+        ) throws -> StoreTreatment.Result {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coral-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let copy = folder.appendingPathComponent(url.lastPathComponent)
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            try coordinator.replacePersistentStore(
+                at: copy, destinationOptions: nil, withPersistentStoreFrom: url, sourceOptions: nil,
+                ofType: NSSQLiteStoreType)
+            return try Work.run("Rehearsing", noun: nil) { _ in
+                try StoreTreatment(url: copy, model: model, cures: cures).run()
+            }
+        }
+
+        private func apply(
+            _ url: URL, _ model: NSManagedObjectModel, _ cures: Set<StoreTreatment.Cure>
+        ) throws -> StoreTreatment.Result {
+            guard force || Confirmation.isGiven("Change \(store)?") else {
+                throw CommandError(
+                    "Nothing was changed. Use --dry-run to see the effect, and --force to apply it without confirmation."
+                )
+            }
+            return try backup.protecting(storeAt: url, model: model) {
+                try Work.run("Curing", noun: nil) { _ in
+                    try StoreTreatment.replaceStore(at: url, model: model, cures: cures)
+                }
+            }
+        }
+    }
+
+#endif

@@ -1,0 +1,140 @@
+import ArgumentParser
+import AtomicFiles
+import Coral
+import CoralTools
+import ModelFiles
+
+/// `coral versions check`: whether stores of all recorded versions open with the current one.
+struct VersionsCheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check", abstract: "Checks that stores of all recorded versions open with the current one.",
+        discussion: """
+            The store of each version is migrated on a copy, in the way of an app that migrates when it opens its store: \
+            with a mapping model of the two versions, or else inferred, in one step. Reported are versions that cannot be \
+            migrated, and lose objects or values; shipped versions that have been edited or removed in the model since; \
+            two versions with the same hashes; identifiers that are used twice; files of the record that have changed; and \
+            a current version that is not recorded.
+
+            --stages is a file that names the checksums of the stages of a staged migration, such as the source with \
+            NSStagedMigrationManager: a version whose checksum it does not contain is reported. --allow accepts a loss \
+            that is intended. Exit code 2 means that there are findings.
+
+            EXAMPLES:
+              coral versions check --model Notes.xcdatamodeld
+              coral versions check --model Notes.momd --mapping Mappings --allow Note.colour --json
+              coral versions check --model Notes.xcdatamodeld --stages Sources/Notes/Migration.swift
+            """)
+
+    @Option(
+        name: .long, help: ArgumentHelp("The model of the app, with its versions.", valueName: "path"),
+        completion: Completion.models)
+    var model: String
+
+    @Option(
+        name: .long, help: ArgumentHelp("A mapping model, or a folder of mapping models.", valueName: "path"),
+        completion: .file())
+    var mapping: [String] = []
+
+    @Option(
+        name: .long, help: ArgumentHelp("A file that names the checksums of the stages.", valueName: "file"),
+        completion: .file())
+    var stages: [String] = []
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("An entity or property whose loss is intended. May be repeated.", valueName: "name"))
+    var allow: [String] = []
+
+    @Flag(name: .long, help: "Print JSON.")
+    var json = false
+
+    @OptionGroup var record: RecordOption
+
+    @OptionGroup var quiet: QuietOption
+
+    func run() throws {
+        #if canImport(Darwin) || CORAL_PUBLIC_API
+            throw CommandError("On this system models cannot be compared.")
+        #else
+            let check = try Work.run("Checking", noun: nil, check)
+            let report = VersionCheckReport(check)
+            try json ? JSONOutput.write(report) : StandardOutput.write(report.text)
+            if !check.findings.isEmpty { throw CommandStatus.findings.exitCode }
+        #endif
+    }
+}
+
+#if !canImport(Darwin) && !CORAL_PUBLIC_API
+
+    extension VersionsCheckCommand {
+        private func check(_ progress: Progress) throws -> VersionCheck {
+            let versions = try VersionRecord(at: record.url)
+            let file = try ModelFileSource.file(at: model)
+            let url = URL(storeAt: model)
+            let current = ModelVersion(name: file.current.name, model: try ModelSource.model(at: model))
+            let mappings =
+                try mapping.isEmpty
+                ? MappingFiles.files(of: url).map(MigrationMapping.init(contentsOf:))
+                : mapping.flatMap { try MigrationMapping.mappings(at: URL(fileURLWithPath: $0)) }
+            let texts = try stages.map { path in
+                do {
+                    return try String(contentsOf: URL(fileURLWithPath: path), encoding: .utf8)
+                } catch {
+                    throw CommandError("The file \(path) cannot be read.")
+                }
+            }
+            return try VersionCheck(
+                versions, in: record.url, against: file, current: current, mappings: mappings,
+                stages: texts.isEmpty ? nil : texts.joined(separator: "\n"), allowed: Set(allow), progress: progress)
+        }
+    }
+
+    /// The output of `coral versions check`.
+    private struct VersionCheckReport: Encodable {
+        struct Version: Encodable {
+            var releases: [String]
+            var version: String
+            var checksum: String
+            var way: String
+            var objects: Int?
+        }
+
+        struct Finding: Encodable {
+            var kind: String
+            var version: String
+            var message: String
+        }
+
+        var versions: [Version]
+        var findings: [Finding]
+
+        init(_ check: VersionCheck) {
+            versions = check.rows.map {
+                Version(
+                    releases: $0.releases, version: $0.version, checksum: $0.checksum, way: $0.way,
+                    objects: $0.objectCount)
+            }
+            findings = check.findings.map { Finding(kind: $0.kind.rawValue, version: $0.version, message: $0.message) }
+        }
+
+        var text: String {
+            var table = TextTable([
+                ("Releases", .leading), ("Version", .leading), ("Migration", .leading), ("Objects", .trailing),
+            ])
+            for version in versions {
+                table.add([
+                    version.releases.joined(separator: ", "), version.version, version.way,
+                    version.objects.map(String.init) ?? "",
+                ])
+            }
+            var text = versions.isEmpty ? "" : table.text
+            guard !findings.isEmpty else { return text + "Stores of all recorded versions open.\n" }
+            text += "\n"
+            for finding in findings {
+                text += "\(TextStyle.red.text(finding.version)): \(Terminal.text(finding.message, on: .output))\n"
+            }
+            return text + "\(Quantity.count(findings.count, "finding")).\n"
+        }
+    }
+
+#endif

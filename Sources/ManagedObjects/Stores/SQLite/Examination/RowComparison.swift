@@ -1,0 +1,130 @@
+import Foundation
+import GRDB
+
+/// Compares two states of a database row by row: only the rows in the table of deleted keys may be gone, and only references to
+/// them may be cleared. Both states are read in the order of their keys, so that memory does not depend on their size.
+struct RowComparison {
+    private let references: [String: [String: String]]
+    private let pairs: [String: [String: String]]
+    private let derived: [String: Set<String>]
+
+    init(model: NSManagedObjectModel, tables: StoreTables) {
+        let removal = OrphanRemoval(model: model, tables: tables)
+        references = Dictionary(grouping: removal.referenceColumns, by: \.table)
+            .mapValues { Dictionary($0.map { ($0.column, $0.destination) }, uniquingKeysWith: { first, _ in first }) }
+        pairs = Dictionary(grouping: removal.pairColumns, by: \.table)
+            .mapValues { Dictionary($0.map { ($0.column, $0.destination) }, uniquingKeysWith: { first, _ in first }) }
+        var derived: [String: Set<String>] = [:]
+        for entity in tables.entities {
+            let attributes = model.entitiesByName[entity.name]?.attributesByName ?? [:]
+            for (name, attribute) in attributes where attribute is NSDerivedAttributeDescription {
+                if let column = entity.columns[name]?.name { derived[entity.table, default: []].insert(column) }
+            }
+        }
+        self.derived = derived
+    }
+
+    /// Compares all tables.
+    ///
+    /// - Parameters:
+    ///   - former: The state before, of another connection.
+    ///   - database: The state after, of the connection with the table of deleted keys.
+    ///   - failure: The error for a sentence.
+    /// - Returns: The number of compared rows, and that of cleared references.
+    func compare(
+        _ former: Database, with database: Database, failure: (String) -> any Error
+    ) throws -> (rows: Int, cleared: Int) {
+        // Tables of SQLite's own, such as those of an R-tree, follow from the others.
+        let list =
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'Z_RT_%' "
+            + "AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name"
+        let tables = try String.fetchAll(former, sql: list)
+        guard try String.fetchAll(database, sql: list) == tables else { throw failure("The tables have changed.") }
+        var (rows, cleared) = (0, 0)
+        for table in tables {
+            let found = try compare(table, former, database, failure)
+            rows += found.rows
+            cleared += found.cleared
+        }
+        return (rows, cleared)
+    }
+
+    private func compare(
+        _ table: String, _ former: Database, _ database: Database, _ failure: (String) -> any Error
+    ) throws -> (rows: Int, cleared: Int) {
+        let columns = try former.columnTypes(of: table).map(\.name)
+        let key = columns.firstIndex(of: "Z_PK")
+        // The names are those of the file, and are quoted.
+        let order = (key.map { [columns[$0]] } ?? columns).map {
+            "\"\($0.replacingOccurrences(of: "\"", with: "\"\""))\""
+        }
+        let sql =
+            "SELECT * FROM \"\(table.replacingOccurrences(of: "\"", with: "\"\""))\" ORDER BY \(order.joined(separator: ", "))"
+        let (old, new) = (try Row.fetchCursor(former, sql: sql), try Row.fetchCursor(database, sql: sql))
+        var (rows, cleared) = (0, 0)
+        var next = try new.next().map { Array($0.databaseValues) }
+        while let before = try old.next().map({ Array($0.databaseValues) }) {
+            rows += 1
+            let isSame =
+                if let key { next.map { Self.areEqual($0[key], before[key]) } ?? false } else {
+                    next?.elementsEqual(before, by: Self.areEqual) == true
+                }
+            guard isSame, let after = next else {
+                try requireDeleted(before, columns, of: table, in: database, failure)
+                continue
+            }
+            if !after.elementsEqual(before, by: Self.areEqual) {
+                cleared += try requireCleared(before, after, columns, of: table, in: database, failure)
+            }
+            next = try new.next().map { Array($0.databaseValues) }
+        }
+        guard next == nil else { throw failure("A row of \(table) is new.") }
+        return (rows, cleared)
+    }
+
+    private func requireDeleted(
+        _ row: [DatabaseValue], _ columns: [String], of table: String, in database: Database,
+        _ failure: (String) -> any Error
+    ) throws {
+        if let key = columns.firstIndex(of: "Z_PK") {
+            guard try isDeleted(row[key], of: table, in: database) else {
+                throw failure("A row of \(table) is gone that was not to be deleted.")
+            }
+            return
+        }
+        for (column, destination) in pairs[table] ?? [:] {
+            guard let index = columns.firstIndex(of: column) else { continue }
+            if try isDeleted(row[index], of: destination, in: database) { return }
+        }
+        throw failure("A pair of \(table) is gone that was not to be deleted.")
+    }
+
+    /// - Returns: The number of cleared references.
+    private func requireCleared(
+        _ before: [DatabaseValue], _ after: [DatabaseValue], _ columns: [String], of table: String,
+        in database: Database, _ failure: (String) -> any Error
+    ) throws -> Int {
+        var cleared = 0
+        for (index, column) in columns.enumerated() where !Self.areEqual(before[index], after[index]) {
+            if let destination = references[table]?[column], after[index].isNull,
+                try isDeleted(before[index], of: destination, in: database)
+            {
+                cleared += 1
+            } else if column != "Z_OPT", derived[table]?.contains(column) != true {
+                throw failure("A value of \(table).\(column) has changed.")
+            }
+        }
+        // A row that derives its values from a deleted one has no cleared reference.
+        guard cleared > 0 || derived[table] != nil else { throw failure("A row of \(table) has changed.") }
+        return cleared
+    }
+
+    /// Compares the values themselves: the operator of the library would make an expression.
+    private static func areEqual(_ one: DatabaseValue, _ other: DatabaseValue) -> Bool { one.storage == other.storage }
+
+    private func isDeleted(_ key: DatabaseValue, of table: String, in database: Database) throws -> Bool {
+        try Bool.fetchOne(
+            database, sql: "SELECT EXISTS (SELECT 1 FROM temp.\(OrphanRemoval.deletedTable) WHERE tbl = ? AND pk = ?)",
+            arguments: [table, key]) ?? false
+    }
+}

@@ -1,0 +1,274 @@
+import AtomicFiles
+import Foundation
+import GRDB
+import SQLStores
+import StoreRescue
+
+/// What a store's file consists of: tables and indexes with their sizes, free pages, the history, the tables of mirroring, and
+/// files of large values. An examination reads one state, and changes nothing.
+package struct StoreExamination: Sendable {
+    /// A table or an index of the file.
+    package struct Tree: Sendable {
+        package let name: String
+        /// The table to which an index belongs; the name of a table itself.
+        package let table: String
+        package var isIndex: Bool { name != table }
+        /// The size of its pages, in bytes.
+        package let byteCount: Int64
+    }
+
+    /// The history of changes.
+    package struct History: Sendable {
+        /// A program or author that has written transactions.
+        package struct Author: Sendable {
+            package let name: String
+            package let transactionCount: Int
+        }
+
+        package let transactionCount: Int
+        package let changeCount: Int
+        /// The times of the first and last transaction.
+        package let first: Date
+        package let last: Date
+        /// The changes of the last thirty days before the last transaction, which a purge of older ones would keep.
+        package let recentChangeCount: Int
+        /// The size of the tables of the history with their indexes, in bytes.
+        package let byteCount: Int64
+        /// Who wrote it, the one with the most transactions first.
+        package let authors: [Author]
+    }
+
+    /// The tables with which Core Data mirrors a store to CloudKit.
+    package struct Mirroring: Sendable {
+        package let tables: [(name: String, rowCount: Int)]
+        package let byteCount: Int64
+    }
+
+    package let pageSize: Int64
+    package let pageCount: Int64
+    package let freePageCount: Int64
+    /// The size of the write-ahead log, in bytes.
+    package let logByteCount: Int64
+    /// Whether the file shrinks when rows are deleted, at once (1) or on request (2); 0 if it does not.
+    package let automaticVacuum: Int64
+    /// Whether SQLite has statistics about the indexes, with which it chooses among them.
+    package let hasStatistics: Bool
+    /// The tables and indexes, the largest first.
+    package let trees: [Tree]
+    package let history: History?
+    package let mirroring: Mirroring?
+    /// The files of large values beside the store.
+    package let fileCount: Int
+    package let fileByteCount: Int64
+    /// The names of entities by their tables.
+    package let entitiesByTable: [String: [String]]
+    /// The rows that nothing owns, by entity.
+    package let orphans: [Orphans]
+
+    /// Examines the store at a location, in the state to which the context is pinned. Must be called on the context's queue.
+    ///
+    /// Cost: each page of the file; some statements for each entity that another one owns. Memory does not depend on the size of
+    /// the store.
+    ///
+    /// - Throws: Errors of Core Data's.
+    package init(of url: URL, model: NSManagedObjectModel, in context: NSManagedObjectContext) throws {
+        guard let store = context.coordinator?.persistentStore(for: url) as? SQLiteStore else {
+            throw CocoaError(
+                .persistentStoreOperation, "Only stores in files are examined.", url: url.withoutPassword)
+        }
+        let tables = try StoreTables(of: url, in: context)
+        let generation = context.pinnedGenerations?.generation(of: store)
+        self = try store.reading(generation, .lastingState) { database in
+            let size = try StoreReader(database).byteCount()
+            let reader = StoreReader(database, limit: .scan(byteCount: size))
+            return try StoreExamination(reader, url: url, model: model, tables)
+        }
+    }
+
+    private init(
+        _ reader: StoreReader, url: URL, model: NSManagedObjectModel, _ tables: StoreTables
+    ) throws {
+        pageSize = try reader.integer("SELECT page_size FROM pragma_page_size")
+        pageCount = try reader.integer("SELECT page_count FROM pragma_page_count")
+        freePageCount = try reader.integer("SELECT freelist_count FROM pragma_freelist_count")
+        automaticVacuum = try reader.integer("SELECT auto_vacuum FROM pragma_auto_vacuum")
+        logByteCount = FileStatus(SQLiteFile(url).path + "-wal")?.byteCount ?? 0
+        let names = try reader.tableNames()
+        hasStatistics = names.contains("sqlite_stat1")
+        let trees = try Self.trees(reader, url: url)
+        self.trees = trees
+        func size(of names: [String]) -> Int64 {
+            let names = Set(names)
+            return trees.reduce(0) { $0 + (names.contains($1.table) ? $1.byteCount : 0) }
+        }
+        let historyTables = names.filter { ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"].contains($0) }
+        history = try Self.history(reader, names, byteCount: size(of: Array(historyTables)))
+        let mirrored = names.filter { $0.hasPrefix("ANSCK") && SQLSchema.isUsable($0) }.sorted()
+        mirroring =
+            mirrored.isEmpty
+            ? nil
+            : Mirroring(
+                tables: try mirrored.map { ($0, Int(try reader.integer("SELECT count(*) FROM \($0)"))) },
+                byteCount: size(of: mirrored))
+        let folder = SQLiteFile(url).externalDataDirectory.path
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        fileCount = files.count
+        fileByteCount = files.reduce(0) { $0 + (FileStatus("\(folder)/\($1)")?.byteCount ?? 0) }
+        entitiesByTable = Dictionary(grouping: tables.entities, by: \.table).mapValues { $0.map(\.name) }
+        orphans = try OrphanSearch(model: model, tables: tables).orphans(reader)
+    }
+
+    // MARK: - Sizes
+
+    /// The sizes of tables and indexes: by SQLite if it was built with `dbstat`, else by reading the pages.
+    private static func trees(_ reader: StoreReader, url: URL) throws -> [Tree] {
+        let owners = try reader.rows("SELECT name, tbl_name, rootpage FROM sqlite_master WHERE rootpage > 0")
+            .compactMap { row in
+                row.text(0).flatMap { name in row.text(1).map { (name, $0, Int(row.integer(2) ?? 0)) } }
+            }
+        let tables = Dictionary(owners.map { ($0.0, $0.1) }, uniquingKeysWith: { first, _ in first })
+        let hasStatistics = try reader.integer("SELECT count(*) FROM pragma_module_list WHERE name = 'dbstat'") > 0
+        var sizes: [String: Int64] = [:]
+        if hasStatistics {
+            try reader.forEachRow("SELECT name, pgsize FROM dbstat WHERE aggregate = TRUE") { row in
+                if let name = row.text(0) { sizes[name] = row.integer(1) }
+            }
+        } else {
+            sizes = try TreeSizes(url: url, roots: owners.map { ($0.0, $0.2) }).byteCounts
+        }
+        return sizes.map { Tree(name: $0.key, table: tables[$0.key] ?? $0.key, byteCount: $0.value) }
+            .sorted { ($1.byteCount, $0.name) < ($0.byteCount, $1.name) }
+    }
+
+    // MARK: - History
+
+    private static func history(_ reader: StoreReader, _ names: Set<String>, byteCount: Int64) throws -> History? {
+        guard names.isSuperset(of: ["ACHANGE", "ATRANSACTION"]) else { return nil }
+        let range = try reader.firstRow(
+            "SELECT count(*), CAST(min(ZTIMESTAMP) AS INTEGER), CAST(max(ZTIMESTAMP) AS INTEGER) FROM ATRANSACTION")
+        guard let range, let count = range.integer(0), count > 0, let first = range.integer(1),
+            let last = range.integer(2)
+        else { return nil }
+        let changes = try reader.integer("SELECT count(*) FROM ACHANGE")
+        let bound = try reader.integer(
+            "SELECT coalesce(max(Z_PK), 0) FROM ATRANSACTION WHERE ZTIMESTAMP < ?", [.integer(last - 30 * 86_400)])
+        let recent = try reader.integer("SELECT count(*) FROM ACHANGE WHERE ZTRANSACTIONID > ?", [.integer(bound)])
+        var authors: [History.Author] = []
+        if names.contains("ATRANSACTIONSTRING") {
+            authors = try reader.rows(
+                """
+                SELECT coalesce(a.ZNAME, ''), coalesce(p.ZNAME, b.ZNAME, ''), count(*) FROM ATRANSACTION t
+                LEFT JOIN ATRANSACTIONSTRING a ON a.Z_PK = t.ZAUTHORTS LEFT JOIN ATRANSACTIONSTRING b ON b.Z_PK = t.ZBUNDLEIDTS
+                LEFT JOIN ATRANSACTIONSTRING p ON p.Z_PK = t.ZPROCESSIDTS GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT 20
+                """
+            ).map { row in
+                let (author, program) = (row.text(0) ?? "", row.text(1) ?? "")
+                let name = author.isEmpty ? program : program.isEmpty ? author : "\(author) (\(program))"
+                return History.Author(name: name, transactionCount: Int(row.integer(2) ?? 0))
+            }
+        }
+        return History(
+            transactionCount: Int(count), changeCount: Int(changes),
+            first: Date(timeIntervalSinceReferenceDate: Double(first)),
+            last: Date(timeIntervalSinceReferenceDate: Double(last)), recentChangeCount: Int(recent),
+            byteCount: byteCount, authors: authors)
+    }
+}
+
+extension StoreExamination {
+    /// A table that a statement reads from its first to its last row.
+    package struct Scan: Sendable {
+        /// The statement.
+        package let statement: String
+        /// The table, and the columns that the statement compares or sorts by.
+        package let table: String
+        package let columns: [String]
+        package let rowCount: Int
+    }
+
+    /// The scans of statements, according to the plans that SQLite makes for the store. No statement is executed. Must be called on
+    /// the context's queue.
+    ///
+    /// - Returns: The scans of tables with many rows, and the statements for which there is no plan.
+    package static func scans(
+        of statements: [String], storeAt url: URL, in context: NSManagedObjectContext
+    ) throws -> (scans: [Scan], failed: [String]) {
+        guard let store = context.coordinator?.persistentStore(for: url) as? SQLiteStore else {
+            return ([], statements)
+        }
+        let generation = context.pinnedGenerations?.generation(of: store)
+        return try store.reading(generation, .lastingState) { database in
+            let reader = StoreReader(database, limit: .scan(byteCount: try StoreReader(database).byteCount()))
+            let tables = try reader.tableNames()
+            var (scans, failed): ([Scan], [String]) = ([], [])
+            for statement in statements {
+                do {
+                    let prepared = try database.makeStatement(sql: "EXPLAIN QUERY PLAN \(statement)")
+                    // A plan needs no values for the parameters.
+                    prepared.setUncheckedArguments(StatementArguments())
+                    let plan = try Row.fetchAll(prepared).compactMap { String.fromDatabaseValue($0[3]) }
+                    for step in plan where step.hasPrefix("SCAN ") && !step.contains("INDEX") {
+                        guard let (table, alias) = QueryText(statement).table(ofScan: step), tables.contains(table)
+                        else { continue }
+                        let columns = QueryText(statement).columns(of: alias)
+                        let count = try reader.integer("SELECT count(*) FROM \"\(table)\"")
+                        guard !columns.isEmpty else { continue }
+                        scans.append(Scan(statement: statement, table: table, columns: columns, rowCount: Int(count)))
+                    }
+                } catch is DatabaseError {
+                    failed.append(statement)
+                }
+            }
+            return (scans, failed)
+        }
+    }
+}
+
+/// The words of a query, to find out which table a step of its plan means, and which columns it compares.
+private struct QueryText {
+    private let words: [String]
+
+    init(_ text: String) {
+        var words: [String] = []
+        var word = ""
+        for character in text {
+            if character.isLetter || character.isNumber || "_.$".contains(character) {
+                word.append(character)
+            } else {
+                if !word.isEmpty { words.append(word) }
+                word = ""
+                if !character.isWhitespace { words.append(String(character)) }
+            }
+        }
+        if !word.isEmpty { words.append(word) }
+        self.words = words
+    }
+
+    /// `SCAN t0`, `SCAN ZNOTE AS t0` or `SCAN TABLE ZNOTE AS t0`: the table and the name by which the query refers to it.
+    func table(ofScan step: String) -> (table: String, alias: String)? {
+        let parts = step.split(separator: " ").dropFirst().filter { $0 != "TABLE" && $0 != "AS" }
+        guard let last = parts.prefix(2).last.map(String.init), let first = parts.first.map(String.init) else {
+            return nil
+        }
+        if first != last { return (first, last) }
+        for (index, word) in words.enumerated() where ["FROM", "JOIN", ","].contains(word.uppercased()) {
+            guard index + 1 < words.count else { continue }
+            let table = words[index + 1]
+            if table == last { return (table, table) }
+            let next = words[(index + 2)...].prefix(2).first { $0.uppercased() != "AS" }
+            if next == last { return (table, last) }
+        }
+        return nil
+    }
+
+    /// The columns of a table that the query names after WHERE, in the order of their first use.
+    func columns(of alias: String) -> [String] {
+        guard let start = words.firstIndex(where: { ["WHERE", "ORDER"].contains($0.uppercased()) }) else { return [] }
+        var columns: [String] = []
+        for word in words[start...] where word.hasPrefix(alias + ".") {
+            let column = String(word.dropFirst(alias.count + 1))
+            if !columns.contains(column), column != "Z_PK", column != "Z_ENT" { columns.append(column) }
+        }
+        return columns
+    }
+}

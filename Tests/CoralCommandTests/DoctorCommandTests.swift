@@ -1,0 +1,134 @@
+import Coral
+import Foundation
+import GRDB
+import NotesModel
+import Testing
+
+/// `coral doctor`.
+@Suite struct DoctorCommandTests {
+    private let store: NotesStore
+
+    init() throws { store = try NotesStore() }
+
+    private struct Report: Decodable {
+        struct Finding: Decodable {
+            let kind: String, subject: String?, message: String, count: Int, examples: [String], cure: String?,
+                isNote: Bool
+        }
+        struct Tree: Decodable { let name: String, table: String, entities: [String], byteCount: Int64 }
+        let byteCount: Int64, freeByteCount: Int64, trees: [Tree], findings: [Finding]
+    }
+
+    private func examined(_ options: String...) throws -> (report: Report, status: Int32) {
+        let run = try CommandRun(["doctor", store.path, "--json"] + options)
+        return (try JSONDecoder().decode(Report.self, from: Data(run.output.utf8)), run.status)
+    }
+
+    private func execute(_ sql: String) throws {
+        let queue = try DatabaseQueue(path: store.path)
+        try queue.writeWithoutTransaction { try $0.execute(sql: sql) }
+        try queue.close()
+    }
+
+    @Test func `the sizes of tables and indexes are those of the file`() throws {
+        let before = try store.contents()
+        let (report, status) = try examined()
+        #expect(status == 0)
+        #expect(report.findings.allSatisfy { $0.isNote }, "\(report.findings)")
+        #expect(report.trees.reduce(0) { $0 + $1.byteCount } <= report.byteCount)
+        let note = try #require(report.trees.first { $0.name == "ZNOTE" })
+        #expect(note.entities == ["Note"])
+        #expect(note.byteCount >= 4096)
+        #expect(try store.contents() == before)
+        let text = try CommandRun("doctor", store.path).output
+        #expect(text.contains("Nothing has to be cured."), "\(text)")
+    }
+
+    @Test func `rows that nothing owns are found, and deleted after a rehearsal, and nothing else`() throws {
+        // The second item is in no note, which owns items.
+        try execute("UPDATE ZITEM SET ZNOTE = NULL WHERE Z_PK = 2")
+        let (report, status) = try examined()
+        #expect(status == 2)
+        let finding = try #require(report.findings.first { $0.kind == "orphans" })
+        #expect(finding.subject == "Item" && finding.count == 1 && finding.examples == ["Item/p2"])
+        #expect(finding.cure == "coral doctor \(store.path) --fix orphans=Item --dry-run")
+
+        let before = try store.contents()
+        let rehearsal = try CommandRun("doctor", store.path, "--fix", "orphans=Item", "--dry-run")
+        #expect(rehearsal.status == 0, "\(rehearsal.errors)")
+        #expect(
+            rehearsal.output.hasPrefix("On a copy; \(store.path) is unchanged:\nDeleted: 1 object of Item\nCompared: "))
+        #expect(try store.contents() == before)
+        #expect(try CommandRun("doctor", store.path, "--fix", "orphans=Item").errors.contains("Use --dry-run"))
+        #expect(try store.contents() == before)
+
+        let rest = try CommandRun("query", store.path, "--entity", "Item", "--where", "name ENDSWITH '<0>'", "--json")
+            .output
+        let notes = try CommandRun("query", store.path, "--entity", "Note", "--json").output
+        let cured = try CommandRun("doctor", store.path, "--fix", "orphans=Item", "--force")
+        #expect(cured.status == 0, "\(cured.errors)")
+        #expect(cured.errors.contains("Backup of the store: "))
+        #expect(try CommandRun("query", store.path, "--entity", "Item", "--json").output == rest)
+        #expect(try CommandRun("query", store.path, "--entity", "Note", "--json").output == notes)
+        #expect(try CommandRun("check", store.path).status == 0)
+        #expect(try examined().status == 0)
+        let names = try FileManager.default.contentsOfDirectory(atPath: store.folder.path)
+        let backup = try #require(names.first { $0.hasPrefix("Notes-before-") })
+        #expect(try CommandRun("query", store.file(backup), "--entity", "Item", "--json").output.contains("Item <1>"))
+        #expect(!names.contains { $0.hasSuffix(".partial") })
+    }
+
+    @Test func `free pages and statistics are cured by compacting`() throws {
+        try execute(
+            "CREATE TABLE BIG (A); INSERT INTO BIG VALUES (zeroblob(3000000)); DROP TABLE BIG; PRAGMA auto_vacuum = 0; VACUUM"
+        )
+        try execute("CREATE TABLE BIG (A); INSERT INTO BIG VALUES (zeroblob(3000000)); DROP TABLE BIG")
+        let (report, status) = try examined()
+        #expect(status == 2)
+        #expect(report.findings.contains { $0.kind == "freePages" && !$0.isNote }, "\(report.findings)")
+        let cured = try CommandRun(
+            "doctor", store.path, "--fix", "space", "--fix", "statistics", "--force", "--no-backup", "--json")
+        #expect(cured.status == 0, "\(cured.errors)")
+        let after = try examined()
+        #expect(after.status == 0)
+        #expect(after.report.byteCount < 1_000_000)
+        #expect(after.report.trees.contains { $0.name == "sqlite_stat1" })
+        #expect(try CommandRun("check", store.path).status == 0)
+    }
+
+    @Test func `a trace shows which indexes are missing, and no statement is executed`() throws {
+        let trace = store.file("trace.log")
+        let lines = [
+            "CoreData: sql: SELECT 0, t0.Z_PK, t0.Z_OPT FROM ZNOTE t0 WHERE  t0.ZRANK > ? ORDER BY t0.ZTITLE",
+            "SELECT t0.Z_PK FROM ZNOTE t0 WHERE t0.Z_PK = 1", "SELECT nothing FROM nowhere",
+            "SELECT 1; DROP TABLE ZNOTE",
+        ]
+        try Data(lines.joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: trace))
+        let before = try store.contents()
+        let (report, status) = try examined("--trace", trace)
+        #expect(status == 0)
+        let finding = try #require(report.findings.first { $0.kind == "missingIndex" })
+        #expect(finding.subject == "ZNOTE (ZRANK, ZTITLE)" && finding.isNote)
+        #expect(finding.cure == "Add a fetch index of rank, title to Note in the model.")
+        #expect(try store.contents() == before)
+    }
+
+    @Test func `mistakes are errors, and change nothing`() throws {
+        let before = try store.contents()
+        for (arguments, status, text) in [
+            (["--fix", "everything", "--force"], 1, "There is no cure \"everything\""),
+            (["--fix", "orphans=Itme", "--force"], 1, "The model has no entity \"Itme\""),
+            (["--fix", "orphans=Tag", "--force", "--no-backup"], 1, "Nothing owns objects of the entity"),
+            (["--dry-run"], 64, "--dry-run requires --fix"), (["--trace", "/nonexistent"], 1, "cannot be read"),
+        ] as [([String], Int32, String)] {
+            let run = try CommandRun(["doctor", store.path] + arguments)
+            #expect(run.status == status && run.errors.contains(text), "\(arguments): \(run.status) \(run.errors)")
+        }
+        #expect(try store.contents() == before)
+        try execute("UPDATE ZITEM SET ZNOTE = NULL WHERE Z_PK = 2")
+        try execute("CREATE TABLE ANSCKRECORDMETADATA (Z_PK INTEGER PRIMARY KEY)")
+        let mirrored = try CommandRun("doctor", store.path, "--fix", "orphans=Item", "--force")
+        #expect(mirrored.status == 1 && mirrored.errors.contains("mirrored to CloudKit"), "\(mirrored.errors)")
+        #expect(try examined().report.findings.contains { $0.kind == "mirroring" && $0.isNote })
+    }
+}
