@@ -22,9 +22,9 @@ extension NSManagedObjectContext {
     /// Called before any change of an object's values or relationships.
     final func recordChange(of object: NSManagedObject) {
         checkQueue()
-        object.realise()
         // An inaccessible object has no row to write a change to.
-        if object.state.contains(.inaccessible) { return }
+        guard object.isRead, !object.state.contains(.inaccessible) else { return }
+        restorePoint?.keep(object)
         noteChange(of: object)
         if !object.state.contains(.changedInEvent) {
             object.state.insert(.changedInEvent)
@@ -58,6 +58,7 @@ extension NSManagedObjectContext {
 
     private func list(_ object: NSManagedObject) {
         guard !object.state.contains(.listed) else { return }
+        restorePoint?.keep(object)
         object.state.insert(.listed)
         changed.append(object)
     }
@@ -70,6 +71,7 @@ extension NSManagedObjectContext {
         }
         guard !object.state.contains(.inserted) else { return }
         if object.key.number == 0 { object.key = .temporary(entity: object.layout.index) }
+        restorePoint?.keepNew(object)
         object.context = self
         object.state.formUnion([.inserted, .realised, .insertedInEvent])
         object.state.remove(.gone)
@@ -127,6 +129,7 @@ extension NSManagedObjectContext {
         for object in objects { detach(object) }
         inPlaceValues.removeAll()
         clearChanges()
+        unmergedChanges = UnmergedChanges()
         savedInBlock = []
         recentCollections.removeAll()
         aliases = [:]
@@ -171,6 +174,7 @@ extension NSManagedObjectContext {
         pendingDeletions = []
         var event = ObjectChanges()
         for object in objects {
+            restorePoint?.keep(object)
             if object.state.contains(.watched) { inPlaceValues.remove(object) }
             if object.state.contains(.inserted) {
                 event.deleted.append(object)

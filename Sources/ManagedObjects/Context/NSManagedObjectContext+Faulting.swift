@@ -4,23 +4,17 @@ import Foundation
 
 extension NSManagedObjectContext {
     /// Realises a fault whose values are needed. If it has no row, `shouldDeleteInaccessibleFaults` determines whether
-    /// it becomes a deleted object without values or the program stops.
+    /// it becomes a deleted object without values or the program stops. If the store cannot be read, it stays a fault.
     final func fire(_ object: NSManagedObject) {
         checkQueue()
         do {
             if try realise(object) { return }
         } catch {
-            // The store cannot be read. This function cannot throw, so the object is treated as one without a row.
-            report("could not fulfill a fault for \(object.objectID): \(error)")
+            return noteFailedRead(error, "could not fulfill a fault for \(object.objectID)")
         }
         let handled = shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil)
         precondition(handled, "Core Data could not fulfill a fault for \(object.objectID).")
         makeInaccessible(object)
-    }
-
-    /// Reports an error on standard error where no error can be thrown.
-    final func report(_ sentence: String) {
-        FileHandle.standardError.write(Data("CoreData: error: \(sentence)\n".utf8))
     }
 
     private func makeInaccessible(_ object: NSManagedObject) {
@@ -30,6 +24,7 @@ extension NSManagedObjectContext {
     }
 
     final func removeInaccessible(_ object: NSManagedObject) {
+        restorePoint?.keep(object)
         registry.remove(object.key)
         object.context = nil
         object.state = [.gone]
@@ -59,6 +54,16 @@ extension NSManagedObjectContext {
         object.becomeRealised()
         object.awakeFromFetch()
         return true
+    }
+
+    /// Whether an object has a row, which it gets if it is a fault. An error is noted; then it is unknown, and false.
+    final func hasRow(_ object: NSManagedObject) -> Bool {
+        do {
+            return try realise(object)
+        } catch {
+            noteFailedRead(error, "could not read \(object.objectID)")
+            return false
+        }
     }
 
     /// Realises an object whose row has just been read, regardless of the staleness interval.

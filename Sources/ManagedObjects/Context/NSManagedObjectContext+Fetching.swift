@@ -52,6 +52,10 @@ extension NSManagedObjectContext {
 
     final func countOfResults(_ specification: FetchSpecification) throws -> Int {
         checkQueue()
+        return try throwingFailedReads { try counted(specification) }
+    }
+
+    private func counted(_ specification: FetchSpecification) throws -> Int {
         var (specification, entity) = try converted(specification)
         if specification.resultType == .dictionaryResultType { return try fetchResults(specification).count }
         if needsPendingChanges(specification) {
@@ -78,20 +82,29 @@ extension NSManagedObjectContext {
     }
 
     private func fetchObjects(_ specification: FetchSpecification) throws -> [NSManagedObject] {
-        applyPendingDeletions()
-        let (specification, entity) = try converted(specification)
-        return try objects(specification, entity: entity)
+        try fetching(specification) { try objects($0, entity: $1) }
     }
 
     private func fetchObjectIDs(_ specification: FetchSpecification) throws -> [NSManagedObjectID] {
-        applyPendingDeletions()
-        let (specification, entity) = try converted(specification)
-        return try objectIDs(specification, entity: entity)
+        try fetching(specification) { try objectIDs($0, entity: $1) }
     }
 
     final func fetchResults(_ specification: FetchSpecification) throws -> [Any] {
-        applyPendingDeletions()
-        let (specification, entity) = try converted(specification)
+        try fetching(specification) { try results($0, entity: $1) }
+    }
+
+    /// Prepares a fetch. The errors of all reads that belong to it are thrown, those of faults that a predicate fires, too.
+    private func fetching<Result>(
+        _ specification: FetchSpecification, _ work: (FetchSpecification, NSEntityDescription) throws -> Result
+    ) throws -> Result {
+        try throwingFailedReads {
+            applyPendingDeletions()
+            let (specification, entity) = try converted(specification)
+            return try work(specification, entity)
+        }
+    }
+
+    private func results(_ specification: FetchSpecification, entity: NSEntityDescription) throws -> [Any] {
         switch specification.resultType {
         case .managedObjectIDResultType:
             return try objectIDs(specification, entity: entity)

@@ -3,14 +3,14 @@ import Foundation
 // Members of to-many relationships, loaded for many objects at once.
 
 extension NSManagedObjectContext {
-    /// Loads the members of a to-many relationship for the object, and for the rows that follow it in its page.
+    /// Loads the members of a to-many relationship for the object, and for the rows that follow it in its page. If the store
+    /// cannot be read, the relationship stays unloaded.
     final func loadMembers(of object: NSManagedObject, at index: Int, into state: ToManyState) {
         if let run = knownRun(of: object, at: index) { return state.load(run) }
         do {
             try findMembers(of: object, at: index, into: state)
         } catch {
-            report("could not load \(object.entity.name ?? "").\(object.layout.toMany[index].name): \(error)")
-            state.load([])
+            noteFailedRead(error, "could not load \(object.entity.name ?? "").\(object.layout.toMany[index].name)")
         }
     }
 

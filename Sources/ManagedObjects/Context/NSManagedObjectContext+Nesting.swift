@@ -42,7 +42,10 @@ extension NSManagedObjectContext {
         // Unsafe because the child waits: this thread has exclusive access to both contexts until the parent's queue is
         // done.
         nonisolated(unsafe) let objects = changes
-        parentContext.queue.sync { parentContext.takeChanges(of: objects) }
+        try parentContext.queue.sync { () throws in
+            try parentContext.restoringOnError { _ in parentContext.takeChanges(of: objects) }
+            parentContext.endEvent()
+        }
         adoptSavedByParent(changes)
     }
 
@@ -67,20 +70,21 @@ extension NSManagedObjectContext {
         // Objects that left a deleted object in the child before its deletion have left it here too, so delete rules do
         // not apply to them.
         for (object, own) in pairs where object.state.contains(.deleted) { deleteObject(own) }
-        endEvent()
+        readForDeleteRules(of: pendingDeletions)
     }
 
     /// This context's object for a child's key; nil if it no longer exists.
     private func counterpart(of key: ObjectKey) -> NSManagedObject? {
         let own = object(for: key)
         guard own.state.isDisjoint(with: [.deleted, .inaccessible]) else { return nil }
-        return own.state.contains(.inserted) || (try? realise(own)) == true ? own : nil
+        return own.state.contains(.inserted) || hasRow(own) ? own : nil
     }
 
     private func takeInserted(_ object: NSManagedObject) {
         guard registeredObject(for: object.key) == nil else { return }
         let own = object.entity.managedObjectClass.init(entity: object.entity, insertInto: nil)
         own.key = object.key
+        restorePoint?.keepNew(own)
         own.assignedStore = object.assignedStore
         own.values = .complete(object.layout.initialValues)
         own.context = self

@@ -3,47 +3,77 @@ import Foundation
 // Permanent keys of new objects, before they are saved.
 
 extension NSManagedObjectContext {
-    /// Assigns the permanent keys in their stores to objects.
+    /// New objects of one store that get their keys together.
+    struct KeyGroup {
+        let store: any RowStore
+        let root: NSEntityDescription
+        var objects: ContiguousArray<NSManagedObject>
+    }
+
+    /// Assigns the permanent keys in their stores to objects: to all of them, or on an error to none.
     final func assignPermanentKeys(to objects: some Sequence<NSManagedObject>) throws {
-        guard let coordinator = rootCoordinator else { return }
-        var groups: [(store: any RowStore, root: NSEntityDescription, objects: ContiguousArray<NSManagedObject>)] = []
+        try assignPermanentKeys(to: keyGroups(of: objects))
+    }
+
+    /// The objects without permanent keys, by the stores that assign them.
+    ///
+    /// - Throws: Code 134020 if no store contains the entity of an object.
+    final func keyGroups(of objects: some Sequence<NSManagedObject>) throws -> [KeyGroup] {
+        guard let coordinator = rootCoordinator else { return [] }
+        var groups: [KeyGroup] = []
         // The group of each entity's objects without an assigned store, by the entity's index in the model.
         var groupOfEntity = [Int?](repeating: nil, count: registry.layouts.count)
         for object in objects where object.key.isTemporary {
             let assigned = object.assignedStore
-            if assigned == nil, let known = groupOfEntity[object.layout.index] {
-                groups[known].objects.append(object)
+            if assigned == nil, let group = groupOfEntity[object.layout.index] {
+                groups[group].objects.append(object)
                 continue
             }
             let store = try coordinator.rowStore(for: object.entity, assigned: assigned).answering(self)
             let root = object.entity.rootEntity
             // An `ObjectStore` assigns the keys of all its new objects in one call.
             let isWhole = store.objectStore != nil
-            let known = groups.firstIndex { $0.store === store && (isWhole || $0.root === root) }
-            if let known { groups[known].objects.append(object) } else { groups.append((store, root, [object])) }
-            if assigned == nil { groupOfEntity[object.layout.index] = known ?? groups.count - 1 }
+            let group = groups.firstIndex { $0.store === store && (isWhole || $0.root === root) }
+            if let group {
+                groups[group].objects.append(object)
+            } else {
+                groups.append(KeyGroup(store: store, root: root, objects: [object]))
+            }
+            if assigned == nil { groupOfEntity[object.layout.index] = group ?? groups.count - 1 }
         }
-        guard !groups.isEmpty else { return }
+        return groups
+    }
+
+    /// - Returns: The keys before and after.
+    @discardableResult
+    final func assignPermanentKeys(to groups: [KeyGroup]) throws -> [(temporary: Int64, permanent: ObjectKey)] {
+        guard !groups.isEmpty else { return [] }
+        let count = groups.reduce(0) { $0 + $1.objects.count }
         var pairs: [(temporary: Int64, permanent: ObjectKey)] = []
-        pairs.reserveCapacity(groups.reduce(0) { $0 + $1.objects.count })
+        pairs.reserveCapacity(count)
+        var ends: [Int] = []
         for group in groups {
-            if let store = group.store.objectStore {
-                let numbers = try store.reserveKeys(for: Array(group.objects))
+            defer { ends.append(pairs.count) }
+            func add(_ numbers: some Sequence<Int64>) {
                 for (object, number) in zip(group.objects, numbers) {
-                    let permanent = ObjectKey(store: store.number, entity: object.key.entity, number: number)
-                    pairs.append((object.key.number, permanent))
-                    rename(object, permanent)
+                    let key = ObjectKey(store: group.store.number, entity: object.key.entity, number: number)
+                    pairs.append((object.key.number, key))
                 }
-                continue
             }
-            let range = try planTarget(of: group.store).reserveKeys(entity: group.root, count: group.objects.count)
-            for (object, number) in zip(group.objects, range) {
-                let permanent = ObjectKey(store: group.store.number, entity: object.key.entity, number: number)
-                pairs.append((object.key.number, permanent))
-                rename(object, permanent)
+            if let store = group.store.objectStore {
+                add(try store.reserveKeys(for: Array(group.objects)))
+            } else {
+                add(try planTarget(of: group.store).reserveKeys(entity: group.root, count: group.objects.count))
             }
+        }
+        // Renamed when nothing can fail any more.
+        var start = 0
+        for (group, end) in zip(groups, ends) {
+            for (object, pair) in zip(group.objects, pairs[start..<end]) { rename(object, pair.permanent) }
+            start = end
         }
         resolveReferences(by: pairs)
+        return pairs
     }
 
     /// Assigns known permanent keys to objects, by their temporary keys.

@@ -15,11 +15,21 @@ extension NSManagedObjectContext {
             // Without merging, all changes are discarded, including those on the other side of relationships.
             let policy: NSMergePolicyType =
                 flag ? .mergeByPropertyObjectTrumpMergePolicyType : .rollbackMergePolicyType
-            guard rebase([object], policy: policy) != nil else { return }
+            do {
+                _ = try restoringOnError { _ in try rebase([object], policy: policy) }
+            } catch {
+                return noteFailedRead(error, "could not refresh \(object.objectID)")
+            }
             if !flag, !object.hasChanges { turnIntoFault(object) }
         } else if flag, !object.isFaultInternally {
+            let before = ObjectContent(of: object)
             turnIntoFault(object)
-            _ = try? realise(object)
+            do {
+                _ = try realise(object)
+            } catch {
+                before.restore(object)
+                return noteFailedRead(error, "could not refresh \(object.objectID)")
+            }
         } else {
             turnIntoFault(object)
         }
@@ -31,9 +41,14 @@ extension NSManagedObjectContext {
     private func refreshNew(_ object: NSManagedObject, mergeChanges flag: Bool) {
         guard !flag, !object.state.contains(.deleted) else { return }
         recordChange(of: object)
-        for slot in object.layout.referenceSlots { object.setReference(slot: slot, to: nil) }
-        // Removing all members cannot fail: only members of a wrong entity are refused.
-        for field in object.layout.toMany.indices { try? object.setMembers([], at: field) }
+        do {
+            try restoringOnError { _ in
+                for slot in object.layout.referenceSlots { object.setReference(slot: slot, to: nil) }
+                for field in object.layout.toMany.indices { try object.setMembers([], at: field) }
+            }
+        } catch {
+            return noteFailedRead(error, "could not refresh \(object.objectID)")
+        }
         object.willTurnIntoFault()
         if object.state.contains(.watched) { inPlaceValues.remove(object) }
         object.values = nil
@@ -48,7 +63,12 @@ extension NSManagedObjectContext {
         removeRowsAhead()
         noticeInPlaceChanges()
         let objects = registry.objects.filter { !$0.state.contains(.inserted) }
-        guard rebase(objects) != nil, !objects.isEmpty else { return }
+        guard !objects.isEmpty else { return }
+        do {
+            _ = try restoringOnError { _ in try rebase(objects) }
+        } catch {
+            return noteFailedRead(error, "could not refresh \(objects.count) objects")
+        }
         post(.NSManagedObjectContextObjectsDidChange, [NSRefreshedObjectsKey: objects.roomySet])
     }
 
@@ -61,6 +81,7 @@ extension NSManagedObjectContext {
             object.toMany = []
             return
         }
+        restorePoint?.keep(object)
         object.willTurnIntoFault()
         if object.state.contains(.watched) { inPlaceValues.remove(object) }
         if object.state.contains(.updated), !object.state.contains(.deleted) { updatedCount -= 1 }
@@ -85,13 +106,14 @@ extension NSManagedObjectContext {
     /// Discards the values of an object that has no changes to save. Unsaved transient values are kept.
     final func letGo(of object: NSManagedObject) {
         guard object.state.contains(.listed) else { return turnIntoFault(object) }
+        restorePoint?.keep(object)
         let values = object.values == nil ? nil : object.currentValues()
         removeChanges(of: object)
         object.page = nil
         object.originSlot = -1
         object.committed = nil
         object.state.remove(.realised)
-        guard let values, (try? realise(object)) == true else { return }
+        guard let values, hasRow(object) else { return }
         for (slot, description) in object.layout.slots.enumerated()
         where !description.isPersistent && !values[slot].isSame(as: description.initial) {
             object.setPrimitiveSlot(slot, to: values[slot])

@@ -17,21 +17,30 @@ extension NSManagedObjectContext {
             transactionsOfSave = [:]
             postRefreshedBySave()
         }
+        // A value that cannot be read is an error, not nil: delete rules and validation may depend on it.
+        guard try throwingFailedReads({ try prepareChanges() }) else {
+            try saveNothing()
+            mergedDeletions = []
+            return postDidSave(ObjectChanges(), sharing: nil)
+        }
+        if parentContext != nil { try saveToParent() } else { try saveToStores() }
+    }
+
+    /// Ends the event, informs observers and objects, and validates.
+    ///
+    /// - Returns: Whether there is something to write.
+    private func prepareChanges() throws -> Bool {
         endEvent()
         let needsStore = hasUnsavedChanges || hasChangedMetadata
         if needsStore { try requireDestination() }
         post(.NSManagedObjectContextWillSave, [:])
         // Observers may have changed objects.
         endEvent()
-        guard hasUnsavedChanges || hasChangedMetadata else {
-            try saveNothing()
-            mergedDeletions = []
-            return postDidSave(ObjectChanges(), sharing: nil)
-        }
+        guard hasUnsavedChanges || hasChangedMetadata else { return false }
         if !needsStore { try requireDestination() }
         callWillSave()
         if validatesChanges { try validateChanges() }
-        if parentContext != nil { try saveToParent() } else { try saveToStores() }
+        return true
     }
 
     private func requireDestination() throws {
@@ -119,10 +128,14 @@ extension NSManagedObjectContext {
         // Without conflicts, which are rare, it need not be checked in advance whether there are any.
         if enclosing == nil || isRefusingConflicts {
             let metadata = enclosing == nil ? (store as? NSPersistentStore)?.changedMetadata : nil
-            guard let written = try plan(for: store, metadata: metadata) else { return }
             do {
-                let target: any PlanTarget = enclosing ?? store
-                return adopt(WrittenSave(updated: written.updated, outcome: try target.write(written.plan)), of: store)
+                // The plan may move members of ordered relationships.
+                let written = try restoringOnError { _ -> WrittenSave? in
+                    guard let written = try plan(for: store, metadata: metadata) else { return nil }
+                    let target: any PlanTarget = enclosing ?? store
+                    return WrittenSave(updated: written.updated, outcome: try target.write(written.plan))
+                }
+                return written.map { adopt($0, of: store) } ?? ()
             } catch let conflicts as SaveConflicts {
                 if isRefusingConflicts {
                     try resolve(conflicts, store: store)
@@ -130,10 +143,14 @@ extension NSManagedObjectContext {
                 }
             }
         }
-        if let enclosing { return adopt(try settle(in: enclosing, of: store), of: store) }
+        if let enclosing {
+            return adopt(try restoringOnError { _ in try settle(in: enclosing, of: store) }, of: store)
+        }
         adopt(
-            try settling {
+            try settling { point in
                 try store.inSaveTransaction { transaction in
+                    // A server may repeat the transaction.
+                    point.restore()
                     saveTransaction = transaction
                     defer { saveTransaction = nil }
                     return try settle(in: transaction, of: store)
@@ -148,21 +165,26 @@ extension NSManagedObjectContext {
     }
 
     /// Runs work that resolves conflicts. Its reads see the state in which it writes, whatever the context is pinned to, and its
-    /// notifications are posted afterwards, because their observers may wait for others that write.
-    final func settling<Result>(_ work: () throws -> Result) throws -> Result {
+    /// notifications are posted afterwards, because their observers may wait for others that write. After an error the context is
+    /// as it was, whatever a merge policy has changed.
+    final func settling<Result>(_ work: (RestorePoint) throws -> Result) throws -> Result {
         endEvent()
         removeRowsAhead()
-        let pinned = pinnedGenerations
-        pinnedGenerations = nil
         heldNotifications = []
+        var held: [(name: Notification.Name, userInfo: [AnyHashable: Any])] = []
         defer {
-            pinnedGenerations = pinned
-            advanceGeneration()
-            let held = heldNotifications ?? []
             heldNotifications = nil
             for (name, userInfo) in held { post(name, userInfo) }
         }
-        return try Self.settling.withValue(self, work)
+        let pinned = pinnedGenerations
+        pinnedGenerations = nil
+        defer {
+            pinnedGenerations = pinned
+            advanceGeneration()
+        }
+        let result = try Self.settling.withValue(self) { try restoringOnError(work) }
+        held = heldNotifications ?? []
+        return result
     }
 
     /// The context that resolves conflicts on this thread.
@@ -208,11 +230,13 @@ extension NSManagedObjectContext {
     private func plan(
         for store: any RowStore, metadata: [String: Any]?
     ) throws -> (plan: SavePlan, updated: ContiguousArray<NSManagedObject>)? {
-        SavePlanBuilder.numberMembers(of: changed, in: self, store: store.number)
-        var builder = SavePlanBuilder(context: self, store: store.number)
-        var plan = try builder.plan(for: changed)
-        plan.metadata = metadata
-        return plan.isEmpty ? nil : (plan, builder.updated)
+        try throwingFailedReads {
+            SavePlanBuilder.numberMembers(of: changed, in: self, store: store.number)
+            var builder = SavePlanBuilder(context: self, store: store.number)
+            var plan = try builder.plan(for: changed)
+            plan.metadata = metadata
+            return plan.isEmpty ? nil : (plan, builder.updated)
+        }
     }
 
     private func adopt(_ save: WrittenSave, of store: any RowStore) {

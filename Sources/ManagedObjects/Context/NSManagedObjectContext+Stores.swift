@@ -53,7 +53,7 @@ extension NSManagedObjectContext {
                 try resolve(conflicts, store: store)
                 throw CocoaError.unresolvedConflicts
             }
-            try settling { try store.excludingWriters { try settle(store) } }
+            try settling { _ in try store.excludingWriters { try settle(store) } }
         }
     }
 

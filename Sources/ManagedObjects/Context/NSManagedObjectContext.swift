@@ -68,6 +68,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     /// The adapters of the incremental stores that this context has used.
     final var incrementalStores: [IncrementalStoreRows] = []
     @exclusivity(unchecked) final var undoRecorder = UndoRecorder()
+    final var failedStep: FailedStep?
     final var observations = ObjectObservations()
     /// Whether Swift's Observation tracks the properties of the context's objects, so that `withObservationTracking`
     /// and everything based on it observes changes to the properties that were read: by setting, undoing, merging and
@@ -82,6 +83,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     final let legacyLock = NSRecursiveLock()
     /// Whether a save validates objects. A restore accepts the values of a store unchecked.
     @_spi(Stores) public final var validatesChanges = true
+    /// The errors of reads in the present work that cannot throw them; nil outside of such work.
+    final var failedReads: FailedReads?
+    /// What the context returns to if the present work fails; nil outside of such work.
+    final var restorePoint: RestorePoint?
+    /// The changes of other contexts whose merge has failed; they are merged together with the next ones.
+    final var unmergedChanges = UnmergedChanges()
     /// The transaction in which the current save is written, while it resolves conflicts or is a part of other work.
     final var saveTransaction: (any SaveTransaction)?
     /// The notifications to post after a transaction; nil outside of one.
@@ -312,8 +319,16 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     /// Writes all unsaved changes: to the coordinator's stores, each in one transaction, or to the parent context.
     /// Without changes it posts its notifications, and writes nothing.
     ///
+    /// After an error the changes are as they were before the merge policy was called, and the next save tries again.
+    ///
+    /// A save to several stores is a transaction for each, in the order in which they were added. If one of them fails, the
+    /// changes of those before it are saved: their objects have no unsaved changes any more, and the notifications of a save are
+    /// posted for them. The changes of the other stores stay unsaved, and the next save writes them. It does not conflict with
+    /// what this one has written.
+    ///
     /// - Throws: Validation errors (1550 to 1680) and conflicts that the merge policy does not resolve (133020,
-    ///   133021); nothing is written then. Errors of the store (134000 and above, including SQLite's).
+    ///   133021); nothing is written to the store then. Errors of the store (134000 and above, including SQLite's), and of values
+    ///   that could not be read.
     open func save() throws { try saveChanges() }
 
     /// Discards every unsaved change and every object.
@@ -327,14 +342,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
 
     /// Undoes the last step that the undo manager has recorded.
     open func undo() {
-        endEvent()
-        undoManager?.undo()
+        perform({ $0.undo() }, reverse: { $0.redo() })
     }
 
     /// Redoes the step that ``undo()`` has undone last.
     open func redo() {
-        endEvent()
-        undoManager?.redo()
+        perform({ $0.redo() }, reverse: { $0.undo() })
     }
 
     /// Merges the save of another context: changed rows are read again, unsaved changes of this context are kept.

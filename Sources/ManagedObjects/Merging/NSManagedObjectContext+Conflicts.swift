@@ -70,20 +70,13 @@ extension NSManagedObjectContext {
     /// Applies unsaved changes of objects to their current rows, and calls `awake(fromSnapshotEvents:)` for those that
     /// have some. Objects without a row are left unchanged.
     ///
-    /// - Returns: Objects without changes that were read again with them; nil if the store cannot be read: the error is reported,
-    ///   and everything stays as it was.
-    @discardableResult
+    /// - Returns: Objects without changes that were read again with them.
     final func rebase(
         _ objects: [NSManagedObject], policy: NSMergePolicyType = .mergeByPropertyObjectTrumpMergePolicyType
-    ) -> [NSManagedObject]? {
+    ) throws -> [NSManagedObject] {
         guard !objects.isEmpty else { return [] }
         var rebasing = Rebasing(self, policy: policy, isSettling: false)
-        do {
-            try rebasing.run(objects)
-        } catch {
-            report("could not read \(objects.count) changed objects again, which stay as they are: \(error)")
-            return nil
-        }
+        try rebasing.run(objects)
         for object in objects where object.context === self && object.hasChanges {
             object.awake(fromSnapshotEvents: .refresh)
         }
@@ -99,6 +92,7 @@ extension NSManagedObjectContext {
 
     /// Discards an object's unsaved changes. It stays in the list of changed objects.
     final func removeChanges(of object: NSManagedObject) {
+        restorePoint?.keep(object)
         if object.state.contains(.watched) { inPlaceValues.remove(object) }
         if object.state.contains(.deleted) {
             if !object.state.contains(.inserted) { deletedCount -= 1 }
@@ -126,6 +120,7 @@ extension NSManagedObjectContext {
     final func removeReferences(to keys: Set<ObjectKey>) {
         guard !keys.isEmpty else { return }
         for object in changed where object.hasChanges && !object.state.contains(.deleted) {
+            restorePoint?.keep(object)
             for slot in object.layout.referenceSlots where object.values != nil {
                 if let key = object.slotValue(slot).referenceKey, keys.contains(key) {
                     object.setPrimitiveSlot(slot, to: .null)
@@ -137,6 +132,7 @@ extension NSManagedObjectContext {
 
     /// Marks an object whose row is deleted as inserted, with the same key.
     final func reinsert(_ object: NSManagedObject) {
+        restorePoint?.keep(object)
         object.values = .complete(object.currentValues())
         object.page = nil
         object.committed = nil
@@ -148,6 +144,7 @@ extension NSManagedObjectContext {
 
     /// Marks an inserted object whose row exists as updated.
     final func noteStored(_ object: NSManagedObject) {
+        restorePoint?.keep(object)
         if !object.state.contains(.deleted) {
             insertedCount -= 1
             updatedCount += 1

@@ -2,6 +2,13 @@ import Foundation
 
 // Merging the saves of other contexts.
 
+/// Changes of other contexts, by their objects' IDs.
+struct UnmergedChanges {
+    var inserted: [NSManagedObjectID] = []
+    var updated: [NSManagedObjectID] = []
+    var deleted: [NSManagedObjectID] = []
+}
+
 extension NSManagedObjectContext {
     /// Merges the save of another context: changed rows are read again, unsaved changes of this context are kept.
     final func merge(_ notification: Notification) {
@@ -57,61 +64,96 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Merges changes, and releases the objects that only their notifications needed.
+    /// Merges changes, and releases the objects that only their notifications needed. If the store cannot be read, the context
+    /// stays as it is, and the changes are merged with the next ones.
     private func merge(inserted: [NSManagedObjectID], updated: [NSManagedObjectID], deleted: [NSManagedObjectID]) {
         endEvent()
-        releaseUnreferenced(mergeChanges(inserted: inserted, updated: updated, deleted: deleted))
+        unmergedChanges.inserted += inserted
+        unmergedChanges.updated += updated
+        unmergedChanges.deleted += deleted
+        let changes = unmergedChanges
+        var merge = Merge()
+        do {
+            try prepare(&merge, of: changes)
+            if merge.changed.isEmpty, merge.deleted.isEmpty {
+                try advanceGenerationForMerge()
+                removeRowsAhead()
+            } else {
+                try restoringOnError { _ in try perform(&merge) }
+            }
+        } catch {
+            return noteFailedRead(
+                error, "could not merge the changes of another context, which the next merge includes")
+        }
+        unmergedChanges = UnmergedChanges()
+        post(merge, of: changes)
+        let created = merge.created
+        // The merge itself refers to the objects.
+        merge = Merge()
+        releaseUnreferenced(created)
     }
 
-    /// - Returns: The keys of the objects that were registered for the notifications.
-    private func mergeChanges(
-        inserted: [NSManagedObjectID], updated: [NSManagedObjectID], deleted: [NSManagedObjectID]
-    ) -> ContiguousArray<ObjectKey> {
-        advanceGeneration()
-        removeRowsAhead()
+    /// Advances a pinned context to the newest state, which the merge then reads.
+    private func advanceGenerationForMerge() throws {
+        if pinnedGenerations != nil { pinnedGenerations = try PinnedGenerations(stores: coordinator?.rowStores ?? []) }
+    }
+
+    /// A merge, from the objects that it concerns to its notifications.
+    private struct Merge {
         var event = ObjectChanges()
-        var reread: [NSManagedObject] = []
-        var made: ContiguousArray<ObjectKey> = []
-        for id in inserted {
+        /// Registered objects whose rows are read again.
+        var changed: [NSManagedObject] = []
+        var deleted: [NSManagedObject] = []
+        /// The keys of the objects that were registered for the notifications.
+        var created: ContiguousArray<ObjectKey> = []
+    }
+
+    /// Collects the objects that a merge concerns. Objects are registered only if the notifications contain them.
+    private func prepare(_ merge: inout Merge, of changes: UnmergedChanges) throws {
+        for id in changes.inserted {
             guard let key = key(for: id) else { continue }
             // The object is registered already, and its row may have been missing before: the row is read again.
-            if let known = registeredObject(for: key) {
-                if known.state.contains(.inaccessible) { known.state.subtract([.inaccessible, .realised]) }
-                reread.append(known)
+            if let registered = registeredObject(for: key) {
+                merge.changed.append(registered)
             } else {
-                made.append(key)
+                merge.created.append(key)
             }
-            event.inserted.append(object(for: key))
+            merge.event.inserted.append(object(for: key))
         }
-        for id in updated {
+        for id in changes.updated {
             guard let key = key(for: id) else { continue }
             if let object = registeredObject(for: key) {
-                reread.append(object)
-                event.refreshed.append(object)
+                merge.changed.append(object)
+                merge.event.refreshed.append(object)
             } else if followerCount.load(ordering: .relaxed) > 0 {
                 // The change may add the object to followed fetched results.
-                made.append(key)
-                event.refreshed.append(object(for: key))
+                merge.created.append(key)
+                merge.event.refreshed.append(object(for: key))
             }
         }
-        let known = deleted.compactMap { id in key(for: id).flatMap { registeredObject(for: $0) } }
+        merge.deleted = changes.deleted.compactMap { id in key(for: id).flatMap { registeredObject(for: $0) } }
+    }
+
+    private func perform(_ merge: inout Merge) throws {
+        try advanceGenerationForMerge()
+        removeRowsAhead()
         // An object whose row a merge policy has inserted again since is not deleted.
-        let there: Set<ObjectKey>
-        do {
-            there = try readAgain(known.map(\.key))
-        } catch {
-            report("could not read the changes of another context, which are not merged: \(error)")
-            return made
+        let existing = try readAgain(merge.deleted.map(\.key))
+        for object in merge.deleted where existing.contains(object.key) {
+            merge.changed.append(object)
+            merge.event.refreshed.append(object)
         }
-        for object in known where there.contains(object.key) {
-            reread.append(object)
-            event.refreshed.append(object)
+        for object in merge.changed where object.state.contains(.inaccessible) {
+            restorePoint?.keep(object)
+            object.state.subtract([.inaccessible, .realised])
         }
-        guard let others = rebase(reread) else { return made }
-        event.refreshed += others.filter { !updated.contains($0.objectID) }
+        let refreshed = try rebase(merge.changed)
+        let listed = Set(merge.event.refreshed.map(ObjectIdentifier.init))
+        merge.event.refreshed += refreshed.filter { !listed.contains(ObjectIdentifier($0)) }
         var gone: Set<ObjectKey> = []
-        for object in known where !there.contains(object.key) && object.context === self {
-            event.deleted.append(object)
+        for object in merge.deleted where !existing.contains(object.key) && object.context === self {
+            restorePoint?.keep(object)
+            merge.event.deleted.append(object)
             gone.insert(object.key)
             cascadeToUnsavedMembers(of: object)
             dropChanges(of: object)
@@ -122,14 +164,16 @@ extension NSManagedObjectContext {
         }
         removeReferences(to: gone)
         propagateDeletions()
-        guard !event.isEmpty else { return made }
-        post(.NSManagedObjectContextObjectsDidChange, event.userInfo())
-        var userInfo = event.objectIDUserInfo(of: rootCoordinator)
-        let changed = Set(updated.filter { id in key(for: id).flatMap { registeredObject(for: $0) } != nil })
-        if !changed.isEmpty { userInfo[NSUpdatedObjectIDsKey] = changed }
+    }
+
+    private func post(_ merge: Merge, of changes: UnmergedChanges) {
+        guard !merge.event.isEmpty else { return }
+        post(.NSManagedObjectContextObjectsDidChange, merge.event.userInfo())
+        var userInfo = merge.event.objectIDUserInfo(of: rootCoordinator)
+        let updated = Set(changes.updated.filter { id in key(for: id).flatMap { registeredObject(for: $0) } != nil })
+        if !updated.isEmpty { userInfo[NSUpdatedObjectIDsKey] = updated }
         post(.NSManagedObjectContextDidMergeChangesObjectIDs, userInfo)
-        mergedDeletions = event.deleted
-        return made
+        mergedDeletions = merge.event.deleted
     }
 
     /// Applies the cascade rule to unsaved members of an object that was deleted elsewhere, which the other context

@@ -66,10 +66,14 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {  // because it is immu
         let objects = list.map(\.sourceObject).filter { $0.context != nil }
         for (_, objects) in Dictionary(grouping: objects, by: { $0.context.map(ObjectIdentifier.init) }) {
             guard let context = objects.first?.context else { continue }
-            var rebasing = Rebasing(context, policy: mergeType, isSettling: true)
-            try rebasing.run(objects)
-            context.refreshedBySave += objects + rebasing.refreshed.values
-            for object in objects where object.context === context { object.awake(fromSnapshotEvents: .mergePolicy) }
+            try context.restoringOnError { _ in
+                var rebasing = Rebasing(context, policy: mergeType, isSettling: true)
+                try rebasing.run(objects)
+                context.refreshedBySave += objects + rebasing.refreshed.values
+                for object in objects where object.context === context {
+                    object.awake(fromSnapshotEvents: .mergePolicy)
+                }
+            }
             if !context.isSaving { context.postRefreshedBySave() }
         }
     }

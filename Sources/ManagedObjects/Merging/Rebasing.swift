@@ -46,6 +46,7 @@ struct Rebasing {
         try readAhead(objects, there, edits)
         edits.withdraw(butOf: keys)
         for object in objects {
+            context.restorePoint?.keep(object)
             guard isSettling || object.hasChanges else {
                 context.turnIntoFault(object)
                 continue
@@ -141,7 +142,7 @@ struct Rebasing {
         object.committed = nil
         object.toMany = []
         object.state.remove(.realised)
-        guard (try? context.realise(object)) == true, let now = object.committedValues() else {
+        guard context.hasRow(object), let now = object.committedValues() else {
             object.values = .complete(mine)
             object.state.insert(.realised)
             return
@@ -258,7 +259,8 @@ struct Rebasing {
         refresh(key)
         let object = context.object(for: key)
         if object.state.contains(.deleted) { return nil }
-        return object.state.contains(.inserted) || (try? context.realise(object)) == true ? object : nil
+        context.restorePoint?.keep(object)
+        return object.state.contains(.inserted) || context.hasRow(object) ? object : nil
     }
 
     // MARK: - Making changes again

@@ -144,6 +144,7 @@ struct RelationshipEdits {
         for edit in references {
             let object = edit.object
             if !keys.contains(object.key) {
+                context.restorePoint?.keep(object)
                 object.setPrimitiveSlot(edit.slot, to: edit.before.map { .reference($0) } ?? .null)
             }
             // References on the other side are separate changes.
@@ -165,6 +166,7 @@ struct RelationshipEdits {
         guard !keys.contains(key), let owner = context.registeredObject(for: key), !owner.state.contains(.deleted),
             case .toMany(let index) = end, let state = owner.toManyState(at: index), state.isChanged
         else { return }
+        context.restorePoint?.keep(owner)
         keepOrder(of: owner, at: index)
         if wasAdded, state.isAdded(member) {
             state.remove(member, keepsOrder: true)

@@ -2,6 +2,9 @@ import Foundation
 
 // Editing relationships: every edit updates both sides. Setters of the public API call the `set…` functions; functions
 // named `…Inverse…` update one side only and are called from the other.
+//
+// An edit reads the objects and members that it changes before it changes any of them: if the store cannot be read, the edit is
+// not made.
 
 extension NSManagedObject {
     // MARK: - Members of a to-many
@@ -21,7 +24,8 @@ extension NSManagedObject {
         return made
     }
 
-    /// The state of a to-many relationship with its members loaded: at most two statements, for a batch of owners.
+    /// The state of a to-many relationship with its members loaded: at most two statements, for a batch of owners. It stays
+    /// unloaded if the store cannot be read.
     final func loadedToManyState(at index: Int) -> ToManyState {
         let state = ensureToManyState(at: index)
         if !state.isLoaded {
@@ -83,25 +87,30 @@ extension NSManagedObject {
     ///   ``PrimitiveEdits``.
     final func addMember(_ member: NSManagedObject, at index: Int, position: Int? = nil, primitive: Bool = false) {
         let field = layout.toMany[index]
+        let link = layout.links.toMany[index]
+        guard isRead, let state = stateToEdit(at: index, isExact: field.isOrdered, primitive: primitive),
+            state.isLoaded && state.contains(member.key) || member.isReadToJoin(self, by: link)
+        else { return }
         primitive ? notePrimitiveEdit(of: .toMany(index)) : willChangeValue(forKey: field.name)
-        let memberKey = adoptedKey(of: member)
-        let state = field.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
-        if state.add(memberKey, at: position) {
+        if state.add(adoptedKey(of: member), at: position) {
             self.state.insert(.relationshipChanged)
-            if !primitive { member.joinInverse(of: self, by: layout.links.toMany[index]) }
+            if !primitive { member.joinInverse(of: self, by: link) }
         }
         if !primitive { didChangeValue(forKey: field.name) }
     }
 
     final func removeMember(_ member: NSManagedObject, at index: Int, primitive: Bool = false) {
         let field = layout.toMany[index]
-        primitive ? notePrimitiveEdit(of: .toMany(index)) : willChangeValue(forKey: field.name)
         let link = layout.links.toMany[index]
-        var state = field.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
+        guard isRead, let before = stateToEdit(at: index, isExact: field.isOrdered, primitive: primitive),
+            before.isLoaded && !before.contains(member.key) || member.isReadToLeave(by: link)
+        else { return }
         // The members are not loaded if the member's own reference shows that it is one.
-        if !state.isLoaded, isUncertain(member.key, in: state, at: index) || !member.refers(to: key, at: link.inverse) {
-            state = loadedToManyState(at: index)
-        }
+        let isExact =
+            !before.isLoaded
+            && (isUncertain(member.key, in: before, at: index) || !member.refers(to: key, at: link.inverse))
+        guard let state = stateToEdit(at: index, isExact: isExact, primitive: primitive) else { return }
+        primitive ? notePrimitiveEdit(of: .toMany(index)) : willChangeValue(forKey: field.name)
         if state.remove(member.key, keepsOrder: field.isOrdered) {
             self.state.insert(.relationshipChanged)
             if !primitive { member.leaveInverse(of: self, by: link) }
@@ -115,8 +124,10 @@ extension NSManagedObject {
         for object in objects where !object.layout.isKind(of: field.destination) {
             throw UnacceptableValue(expected: field.destination.name ?? "", actual: object.entity.name ?? "")
         }
-        primitive ? notePrimitiveEdit(of: .toMany(index)) : willChangeValue(forKey: field.name)
+        guard isRead else { return }
         let state = loadedToManyState(at: index)
+        guard state.isLoaded, isRead(toReplaceMembersOf: state, by: objects, at: index) else { return }
+        primitive ? notePrimitiveEdit(of: .toMany(index)) : willChangeValue(forKey: field.name)
         var wanted = KeyList()
         wanted.reserveCapacity(objects.count)
         for object in objects {
@@ -130,6 +141,24 @@ extension NSManagedObject {
             changeMembers(objects, wanted, at: index, state: state, primitive: primitive)
         }
         if !primitive { didChangeValue(forKey: field.name) }
+    }
+
+    /// The state of a to-many relationship for an edit; nil if its members are needed and cannot be read.
+    private func stateToEdit(at index: Int, isExact: Bool, primitive: Bool) -> ToManyState? {
+        // A primitive edit that was announced records the members before.
+        guard isExact || primitive && self.state.contains(.changedInEvent) else { return ensureToManyState(at: index) }
+        let state = loadedToManyState(at: index)
+        return state.isLoaded ? state : nil
+    }
+
+    /// Whether the members that an assignment adds and removes have been read.
+    private func isRead(toReplaceMembersOf state: ToManyState, by objects: [NSManagedObject], at index: Int) -> Bool {
+        let link = layout.links.toMany[index]
+        guard link.inverse != .none, let context else { return true }
+        guard state.count > 0 else { return objects.allSatisfy { $0.isReadToJoin(self, by: link) } }
+        guard objects.allSatisfy({ state.contains($0.key) || $0.isReadToJoin(self, by: link) }) else { return false }
+        let kept = Set(objects.lazy.map(\.key))
+        return state.members.keys.allSatisfy { kept.contains($0) || context.object(for: $0).isRead }
     }
 
     private func setFirstMembers(
@@ -177,9 +206,14 @@ extension NSManagedObject {
     /// destination.
     final func setReference(slot: Int, to object: NSManagedObject?) {
         let link = layout.links.slots[slot]
+        guard isRead else { return }
+        let before = slotValue(slot).referenceKey
+        if before == nil || before != object?.key {
+            guard object?.isReadToJoin(self, by: link) != false else { return }
+            if let before, context?.object(for: before).isReadToLeave(by: link) == false { return }
+        }
         changeOneSide(named: layout.slots[slot].name) {
             let targetKey = object.map(adoptedKey)
-            let before = slotValue(slot).referenceKey
             if let before, before != targetKey { context?.object(for: before).leaveInverse(of: self, by: link) }
             setPrimitiveSlot(slot, to: targetKey.map { .reference($0) } ?? .null)
             // If the same object is set again, its inverse is unchanged.
@@ -188,6 +222,7 @@ extension NSManagedObject {
     }
 
     final func setPrimitiveReference(slot: Int, to object: NSManagedObject?) {
+        guard isRead else { return }
         notePrimitiveEdit(of: .slot(slot))
         let target = object.map(adoptedKey)
         setPrimitiveSlot(slot, to: target.map { .reference($0) } ?? .null)
@@ -203,6 +238,20 @@ extension NSManagedObject {
     }
 
     // MARK: - The other side
+
+    /// Whether this object can stop being a destination of another by a relationship.
+    @inline(__always)
+    private func isReadToLeave(by link: RelationshipLinks.Link) -> Bool { link.inverse == .none || isRead }
+
+    /// Whether this object can become a destination of `other` by a relationship: it and the former owner that loses it have been
+    /// read.
+    @inline(__always)
+    private func isReadToJoin(_ other: NSManagedObject, by link: RelationshipLinks.Link) -> Bool {
+        guard isReadToLeave(by: link) else { return false }
+        guard case .slot(let slot) = link.inverse, case .reference(let owner) = slotValue(slot), owner != other.key
+        else { return true }
+        return context?.object(for: owner).isRead != false
+    }
 
     /// Whether this object refers to another at an end of a relationship. Loads the members if necessary. True if
     /// this side stores nothing.

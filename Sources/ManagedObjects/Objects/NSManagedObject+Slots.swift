@@ -3,6 +3,13 @@ import Foundation
 // Reading and writing slots. Every access to an attribute or a to-one relationship uses these functions.
 
 extension NSManagedObject {
+    /// Whether the object has its values: a fault is realised, unless its row cannot be read.
+    @inline(__always)
+    final var isRead: Bool {
+        realise()
+        return !isFaultInternally
+    }
+
     /// Realises a fault.
     @inline(__always)
     final func realise() {
@@ -48,7 +55,8 @@ extension NSManagedObject {
     final func slotValue(_ slot: Int) -> Value {
         realise()
         if let value = values?[slot] ?? savedValue(slot) { return value }
-        return layout.initialValues[slot]
+        // A fault whose row could not be read has no values.
+        return isFaultInternally ? .null : layout.initialValues[slot]
     }
 
     /// The committed value of a slot: as in the store, before any unsaved change.
@@ -64,15 +72,17 @@ extension NSManagedObject {
         return page.value(row: Int(row), slot: slot)
     }
 
-    /// Sets a slot and notifies the context and observers. To-one relationships are set by `setReference`.
+    /// Sets a slot and notifies the context and observers, unless the object's row cannot be read. To-one relationships are set
+    /// by `setReference`.
     final func setSlot(_ slot: Int, to value: Value) {
         guard let name = layout.slots[slot].name else { return setPrimitiveSlot(slot, to: value) }
+        guard isRead else { return }
         willChangeValue(forKey: name)
         setPrimitiveSlot(slot, to: value)
         didChangeValue(forKey: name)
     }
 
-    /// Sets a slot without notifications.
+    /// Sets a slot without notifications. An object whose row cannot be read stays unchanged.
     @inline(__always)
     final func setPrimitiveSlot(_ slot: Int, to value: Value) {
         makeMutable()
@@ -148,6 +158,8 @@ extension NSManagedObject {
     final func makeMutable() {
         guard values == nil else { return }
         realise()
+        // An object whose row could not be read cannot be changed.
+        guard !isFaultInternally else { return }
         // A value that can be changed in place must be decoded once only.
         let isWhole = !layout.transformableSlots.isEmpty || committed == nil && page == nil
         values = isWhole ? .complete(currentValues()) : .noChanges

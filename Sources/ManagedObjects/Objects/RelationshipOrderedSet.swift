@@ -13,6 +13,8 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
     private var isPrimitive = false
     /// The revision of the relationship whose members this set has.
     private var revision = 0
+    /// Whether the members could be read; else only single ones can be added and removed.
+    private var isComplete = true
 
     convenience init(owner: NSManagedObject, index: Int, isPrimitive: Bool = false) {
         self.init(capacity: 0)
@@ -20,7 +22,9 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
         self.owner = owner
         self.index = index
         self.isPrimitive = isPrimitive
-        revision = owner.loadedToManyState(at: index).revision
+        let state = owner.loadedToManyState(at: index)
+        revision = state.revision
+        isComplete = state.isLoaded
     }
 
     override init(capacity numItems: Int) { super.init(capacity: numItems) }
@@ -41,7 +45,8 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
     override func insert(_ object: Any, at position: Int) {
         guard let object = object as? NSManagedObject, !contains(object) else { return }
         change {
-            super.insert(object, at: position)
+            let position = position == count ? nil : position
+            super.insert(object, at: position ?? count)
             owner?.addMember(object, at: index, position: position, primitive: isPrimitive)
         }
     }
@@ -78,6 +83,7 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
     // MARK: - Changes of many members
 
     private func makeRelationshipEqual() {
+        guard isComplete else { return }
         // All members come from the relationship or from `insert`, so their types are right.
         try? owner?.setMembers(array.compactMap { $0 as? NSManagedObject }, at: index, primitive: isPrimitive)
     }

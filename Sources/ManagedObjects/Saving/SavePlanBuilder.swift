@@ -89,12 +89,13 @@ struct SavePlanBuilder {
         }
     }
 
+    // A failed read changes nothing and makes the plan fail.
     private static func numberMembers(of object: NSManagedObject, in context: NSManagedObjectContext) {
         guard object.toMany.hasStates else { return }
         for (index, state) in object.toMany.enumerated() {
             guard let state, state.isChanged else { continue }
             let field = object.layout.toMany[index]
-            guard field.isOrdered, field.isPersistent else { continue }
+            guard field.isOrdered, field.isPersistent, object.loadedToManyState(at: index).isLoaded else { continue }
             switch object.layout.storage[index] {
             case .memberSlot(_, let slot?): numberBySlot(slot, state: state, in: context)
             case .pairs: numberPairs(of: state)
@@ -140,6 +141,7 @@ struct SavePlanBuilder {
         mayNumber: (Int) -> Bool
     ) -> Bool {
         let objects = ContiguousArray(members.map { context.object(for: $0) })
+        guard objects.allSatisfy(\.isRead) else { return true }
         let existing = ContiguousArray(
             objects.map { object -> Int64? in
                 guard case .integer(let position) = object.slotValue(slot), position > 0 else { return nil }

@@ -7,12 +7,12 @@ import Foundation
 /// Without a run loop there is no end of an event that could close a group: an operation registered outside of any
 /// group is a group of its own.
 open class UndoManager: NSObject, @unchecked Sendable {  // because its users confine it to a queue
-    private struct Operation {
+    fileprivate struct Operation {
         weak var target: AnyObject?
         var perform: () -> Void
     }
 
-    private struct Group {
+    fileprivate struct Group {
         var name = ""
         var operations: [Operation] = []
     }
@@ -20,6 +20,20 @@ open class UndoManager: NSObject, @unchecked Sendable {  // because its users co
     private var undoGroups: [Group] = []
     private var redoGroups: [Group] = []
     private var openGroups: [Group] = []
+
+    /// All steps that are registered.
+    struct Steps {
+        fileprivate let undo: [Group]
+        fileprivate let redo: [Group]
+        fileprivate let open: [Group]
+    }
+
+    /// Set to discard the steps that work has registered which has failed.
+    final var steps: Steps {
+        get { Steps(undo: undoGroups, redo: redoGroups, open: openGroups) }
+        set { (undoGroups, redoGroups, openGroups) = (newValue.undo, newValue.redo, newValue.open) }
+    }
+
     private var disabledCount = 0
     /// Whether a step is being undone.
     open private(set) var isUndoing = false

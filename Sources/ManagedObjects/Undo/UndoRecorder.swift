@@ -139,7 +139,21 @@ extension NSManagedObjectContext {
     ///
     /// Relationships are changed on both sides and against their current state, since merges may have changed them
     /// after the event.
+    /// If the store cannot be read, nothing is undone, and the step is registered again.
     final func undoChanges(_ changes: ContiguousArray<UndoRecorder.Change>) {
+        do {
+            if failedStep != .puttingBack {
+                try restoringOnError { _ in undo(changes) }
+                return endEvent()
+            }
+        } catch {
+            failedStep = .failed
+            noteFailedRead(error, "could not undo or redo a step")
+        }
+        undoManager?.registerUndo(withTarget: self) { context in context.undoChanges(changes) }
+    }
+
+    private func undo(_ changes: ContiguousArray<UndoRecorder.Change>) {
         let changes = changes.map { change in
             var change = change
             change.object = current(change.object)
@@ -164,7 +178,27 @@ extension NSManagedObjectContext {
                 fromSnapshotEvents: change.wasThere == change.isThere
                     ? .undoUpdate : change.wasThere ? .undoDeletion : .undoInsertion)
         }
+        readForDeleteRules(of: pendingDeletions)
+    }
+
+    /// Undoes or redoes the last step. One that fails is put back, so that it is the next one again.
+    final func perform(_ step: (UndoManager) -> Void, reverse: (UndoManager) -> Void) {
         endEvent()
+        guard let undoManager else { return }
+        failedStep = nil
+        step(undoManager)
+        guard failedStep == .failed else { return }
+        failedStep = .puttingBack
+        reverse(undoManager)
+        failedStep = nil
+    }
+
+    /// What happens to a step that could not be undone or redone.
+    enum FailedStep {
+        /// It is registered for the opposite direction.
+        case failed
+        /// It is being moved back, which changes no objects.
+        case puttingBack
     }
 
     /// Reverts a deletion. If the deletion was saved, the object is inserted again, with its key.
@@ -202,6 +236,7 @@ extension NSManagedObjectContext {
     /// Deletes an object whose insertion was saved, applying the delete rules to objects that were related to it since.
     private func deleteAgain(_ object: NSManagedObject) {
         guard object.context === self, object.state.isDisjoint(with: [.deleted, .inaccessible]) else { return }
+        restorePoint?.keep(object)
         updatedCount -= 1
         deletedCount += 1
         object.state.insert(.deleted)
@@ -210,6 +245,7 @@ extension NSManagedObjectContext {
 
     /// The same as `recordChange`, for an object that may not belong to the context at the moment.
     private func beginChange(of object: NSManagedObject) {
+        restorePoint?.keep(object)
         guard !object.state.contains(.changedInEvent) else { return }
         undoRecorder.willChange(object, in: self)
         object.state.insert(.changedInEvent)
@@ -262,7 +298,7 @@ extension NSManagedObjectContext {
         if key.isTemporary, registeredObject(for: key) == nil { return nil }
         let object = object(for: key)
         guard object.isThere, !object.state.contains(.inaccessible) else { return nil }
-        return object.state.contains(.inserted) || (try? realise(object)) == true ? object : nil
+        return object.state.contains(.inserted) || hasRow(object) ? object : nil
     }
 
     /// The current object for that of a step: another instance if the object was released and looked up again.

@@ -29,6 +29,35 @@ import Testing
         let number = Mutex<Int?>(nil)
     }
 
+    /// The task outlives the read, whose connection then belongs to another one.
+    @Test func `a task that is started in a read has a read of its own`() throws {
+        try withConnection { connection in
+            let (start, end) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let found = Count()
+            _ = try connection.read(besideWrites: true) { _ in
+                Task {
+                    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                        DispatchQueue.global().async {
+                            start.wait()
+                            continuation.resume()
+                        }
+                    }
+                    let rows = try? connection.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") }
+                    found.number.withLock { $0 = rows ?? nil }
+                    end.signal()
+                }
+            }
+            try connection.readConsistently(besideWrites: true) { database in
+                let before = try count(database)
+                #expect(before == 1)
+                try connection.write { try $0.execute(sql: "INSERT INTO t VALUES (2)") }
+                start.signal()
+                #expect(end.wait(timeout: .now() + 10) == .success)
+            }
+            #expect(found.number.withLock { $0 } == 2)
+        }
+    }
+
     @Test func `a read within a read uses its connection and state`() throws {
         try withConnection(limit: 1) { connection in
             try connection.readConsistently(besideWrites: true) { outer in

@@ -1,0 +1,118 @@
+import Dispatch
+import Foundation
+import Testing
+
+@testable import ManagedObjects
+
+/// Queues of contexts that wait for each other, in every order, end.
+@Suite struct QueueClaimTests {
+    /// Stands for a queue.
+    private final class Queue: Sendable {}
+
+    /// Whether a claim is granted within a time that no grant needs.
+    private func isGranted(_ claim: QueueClaim) -> Bool {
+        let granted = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            claim.wait()
+            granted.signal()
+        }
+        return granted.wait(timeout: .now() + 20) == .success
+    }
+
+    @Test func `a wait that ends before a later one is the wait that ends`() {
+        let (first, second, third) = (Queue(), Queue(), Queue())
+        let (one, two, three) = (ObjectIdentifier(first), ObjectIdentifier(second), ObjectIdentifier(third))
+        QueueClaim.began([one], waitingFor: two)
+        QueueClaim.began([one], waitingFor: three)
+        QueueClaim.ended([one], waitingFor: two)
+        let claim = QueueClaim(of: one, by: three)
+        claim.register()
+        #expect(isGranted(claim))
+        QueueClaim.ended([one], waitingFor: three)
+        withExtendedLifetime((first, second, third)) {}
+    }
+
+    @Test func `a queue that waits twice for another one still waits after the first wait`() {
+        let (first, second) = (Queue(), Queue())
+        let (one, two) = (ObjectIdentifier(first), ObjectIdentifier(second))
+        QueueClaim.began([one], waitingFor: two)
+        QueueClaim.began([one], waitingFor: two)
+        QueueClaim.ended([one], waitingFor: two)
+        let claim = QueueClaim(of: one, by: two)
+        claim.register()
+        #expect(isGranted(claim))
+        QueueClaim.ended([one], waitingFor: two)
+        withExtendedLifetime((first, second)) {}
+    }
+
+    /// A context, its children and theirs, each on a queue of its own, that save and merge at once.
+    private final class Family: Sendable {
+        let stack: TestStack
+        let root: NSManagedObjectContext
+        /// All but the root.
+        let descendants: [NSManagedObjectContext]
+
+        init() throws {
+            stack = try TestStack()
+            root = stack.context(.privateQueueConcurrencyType)
+            root.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            var contexts: [NSManagedObjectContext] = []
+            for number in 0..<6 {
+                let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+                context.parent = number < 2 ? root : contexts[number % 2]
+                context.automaticallyMergesChangesFromParent = true
+                contexts.append(context)
+            }
+            descendants = contexts
+        }
+
+        /// Saves an object from a context up to the store; each save waits for the next context's queue.
+        func save(_ count: Int, from context: NSManagedObjectContext) throws {
+            try context.performAndWait {
+                _ = context.insert("Note", ["count": count])
+                try context.save()
+                try context.parent.map(saveUp)
+            }
+        }
+
+        private func saveUp(_ context: NSManagedObjectContext) throws {
+            try context.performAndWait {
+                try context.save()
+                try context.parent.map(saveUp)
+            }
+        }
+    }
+
+    @Test(arguments: 1...4 as ClosedRange<UInt64>)
+    func `random waits between the queues of contexts end`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let family = try Family()
+        let works = (0..<150).map { (number: $0, kind: Int.random(in: 0..<3, using: &random)) }
+        let choices = works.map { _ in Int.random(in: 0..<family.descendants.count, using: &random) }
+        let group = DispatchGroup()
+        for (work, choice) in zip(works, choices) {
+            let context = family.descendants[choice]
+            DispatchQueue.global().async(group: group) {
+                switch work.kind {
+                case 0: #expect(throws: Never.self) { try family.save(work.number, from: context) }
+                case 1: #expect(throws: Never.self) { try context.performAndWait { _ = try context.all("Note") } }
+                default:
+                    #expect(throws: Never.self) {
+                        try family.root.performAndWait {
+                            _ = family.root.insert("Note", ["count": work.number])
+                            try family.root.save()
+                        }
+                    }
+                }
+            }
+        }
+        #expect(group.wait(timeout: .now() + 120) == .success)
+        let expected = works.filter { $0.kind != 1 }.map(\.number)
+        for context in family.descendants + [family.root] {
+            let counts = try context.performAndWait {
+                try context.all("Note").compactMap { $0.value(forKey: "count") as? Int }.sorted()
+            }
+            #expect(counts == expected)
+        }
+    }
+}
