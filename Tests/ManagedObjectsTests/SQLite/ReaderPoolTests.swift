@@ -52,7 +52,7 @@ import Testing
                 #expect(before == 1)
                 try connection.write { try $0.execute(sql: "INSERT INTO t VALUES (2)") }
                 start.signal()
-                #expect(end.wait(timeout: .now() + 10) == .success)
+                #expect(end.wait(timeout: .now() + 120) == .success)
             }
             #expect(found.number.withLock { $0 } == 2)
         }
@@ -208,6 +208,64 @@ import Testing
             try connection.write { try $0.execute(sql: "INSERT INTO t VALUES (3)") }
             end.signal()
             done.wait()
+        }
+    }
+
+    /// The first run reads for seconds unless it is interrupted.
+    @Test func `a write interrupts a long read of its connection, which is repeated beside it`() throws {
+        try withConnection { connection in
+            let isReading = DispatchSemaphore(value: 0)
+            let done = DispatchGroup()
+            let runs = Mutex(0)
+            let last = Count()
+            DispatchQueue.global().async(group: done) {
+                let number = try? connection.read { database -> Int? in
+                    let run = runs.withLock { runs in
+                        runs += 1
+                        return runs
+                    }
+                    let rows = try Int.fetchCursor(
+                        database,
+                        sql: """
+                            WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ?) SELECT n FROM c
+                            """,
+                        arguments: [run == 1 ? 5_000_000 : 10])
+                    var last = try rows.next()
+                    isReading.signal()
+                    while let next = try rows.next() { last = next }
+                    return last
+                }
+                last.number.withLock { $0 = number ?? nil }
+            }
+            isReading.wait()
+            try connection.write { try $0.execute(sql: "INSERT INTO t VALUES (2)") }
+            done.wait()
+            #expect(runs.withLock { $0 } == 2)
+            #expect(last.number.withLock { $0 } == 10)
+            // Writes within a read are not interrupted by others.
+            #expect(try connection.read { try count($0) } == 2)
+        }
+    }
+
+    @Test func `a write within a read is not interrupted`() throws {
+        try withConnection { connection in
+            let (isWriting, done) = (DispatchSemaphore(value: 0), DispatchGroup())
+            DispatchQueue.global().async(group: done) {
+                isWriting.wait()
+                try? connection.write { try $0.execute(sql: "INSERT INTO t VALUES (0)") }
+            }
+            try connection.read { _ in
+                try connection.write { database in
+                    isWriting.signal()
+                    try database.execute(
+                        sql: """
+                            WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 500000)
+                            INSERT INTO t SELECT n FROM c
+                            """)
+                }
+            }
+            done.wait()
+            #expect(try connection.read { try count($0) } == 500_002)
         }
     }
 

@@ -7,8 +7,9 @@ import Synchronization
 /// afterwards connections that only read, each used by one task at a time.
 ///
 /// One connection for both caches each page once, and keeps its pages after its own commits, whereas a commit empties the caches
-/// of all others. But a write waits for the reads of its connection. So after an access has met another one, reads and writes
-/// have connections of their own, and up to a number of tasks read at once.
+/// of all others. But a write cannot begin during a read of its connection. So after an access has met another one, reads and
+/// writes have connections of their own, and up to a number of tasks read at once. The first write that meets a read interrupts
+/// it; the read is repeated on another connection.
 ///
 /// `DatabasePool` has such connections too. A read by one of those costs some fifty thousand instructions besides SQLite's, a
 /// sixth of a short fetch: two more queues, a key path, and a query of the version of the schema.
@@ -18,6 +19,10 @@ final class ReaderPool: Sendable {
         var isClosed = false
         /// Whether the writing connection is used for a read.
         var isWriterReading = false
+        /// Whether the statements of that read run now, and not those of a write within it.
+        var isReadRunning = false
+        /// Whether a write has interrupted that read.
+        var isReadInterrupted = false
         var writeCount = 0
         /// Whether a read has met another access, or a write has met a read.
         var isConcurrent = false
@@ -59,7 +64,7 @@ final class ReaderPool: Sendable {
     // MARK: - Reading
 
     /// Runs statements on a connection: on that of the enclosing read or write, if there is one. Waits while all connections
-    /// are in use.
+    /// are in use. The work may be repeated, if a write has interrupted it.
     ///
     /// - Parameter besideWrites: Whether the statements always get a connection that only reads, because they may take long, or
     ///   because the work may wait for a write.
@@ -68,13 +73,11 @@ final class ReaderPool: Sendable {
         let outer = Self.access.value
         if let connection = connection(of: outer) { return try connection.unsafeReentrantRead(body) }
         if !besideWrites, beginWithWriter() {
-            defer { state.withLock { $0.isWriterReading = false } }
-            return try Self.access.withValue(accessToWriter(within: outer)) {
-                try writer.unsafeReentrantRead { database in
-                    defer { finish(database) }
-                    return try body(database)
-                }
-            }
+            let outcome = Swift.Result { try readWithWriter(within: outer, body) }
+            let isInterrupted = endReadWithWriter()
+            if case .success(let result) = outcome { return result }
+            // A read that a write has interrupted is repeated beside it.
+            if !isInterrupted { return try outcome.get() }
         }
         free.wait()
         defer { free.signal() }
@@ -87,6 +90,29 @@ final class ReaderPool: Sendable {
                 defer { isReusable = !database.isInsideTransaction }
                 return try body(database)
             }
+        }
+    }
+
+    private func readWithWriter<Result>(
+        within outer: Access?, _ body: (Database) throws -> Result
+    ) throws -> Result {
+        try Self.access.withValue(accessToWriter(within: outer)) {
+            try writer.unsafeReentrantRead { database in
+                state.withLock { $0.isReadRunning = true }
+                defer {
+                    state.withLock { $0.isReadRunning = false }
+                    finish(database)
+                }
+                return try body(database)
+            }
+        }
+    }
+
+    /// - Returns: Whether a write has interrupted the read.
+    private func endReadWithWriter() -> Bool {
+        state.withLock { state in
+            defer { (state.isWriterReading, state.isReadInterrupted) = (false, false) }
+            return state.isReadInterrupted
         }
     }
 
@@ -122,11 +148,20 @@ final class ReaderPool: Sendable {
         let outer = Self.access.value
         // A write within a read of the same connection.
         if let connection = connection(of: outer), connection === writer {
+            let isRead = state.withLock { state in
+                defer { state.isReadRunning = false }
+                return state.isReadRunning
+            }
+            defer { if isRead { state.withLock { $0.isReadRunning = true } } }
             return try connection.unsafeReentrantWrite(body)
         }
         state.withLock { state in
             state.writeCount += 1
             state.isConcurrent = state.isConcurrent || state.isWriterReading
+            guard state.isReadRunning else { return }
+            state.isReadInterrupted = true
+            // With the lock, so that the read has not ended: nothing else is interrupted.
+            writer.interrupt()
         }
         defer { state.withLock { $0.writeCount -= 1 } }
         return try writer.writeWithoutTransaction { database in
