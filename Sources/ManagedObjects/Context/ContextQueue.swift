@@ -100,6 +100,12 @@ final class ContextQueue: Sendable {
         return work()
     }
 
+    /// Runs work that belongs to this queue on the queue of a store's connection, for whose end this queue waits.
+    func lending<T>(_ work: () throws -> T) throws -> T {
+        if queue == nil { return try work() }
+        return try Self.holding([identity]) { Result { try work() } }.get()
+    }
+
     func sync<T, E: Error>(_ work: () throws(E) -> T) throws(E) -> T {
         guard let queue, !isCurrent else { return try work() }
         guard let caller = Self.executing else {

@@ -44,10 +44,8 @@ extension NSManagedObjectContext {
         return groups
     }
 
-    /// - Returns: The keys before and after.
-    @discardableResult
-    final func assignPermanentKeys(to groups: [KeyGroup]) throws -> [(temporary: Int64, permanent: ObjectKey)] {
-        guard !groups.isEmpty else { return [] }
+    final func assignPermanentKeys(to groups: [KeyGroup]) throws {
+        guard !groups.isEmpty else { return }
         let count = groups.reduce(0) { $0 + $1.objects.count }
         var pairs: [(temporary: Int64, permanent: ObjectKey)] = []
         pairs.reserveCapacity(count)
@@ -73,7 +71,30 @@ extension NSManagedObjectContext {
             start = end
         }
         resolveReferences(by: pairs)
-        return pairs
+        keysOfTransaction?.append(contentsOf: pairs)
+    }
+
+    /// Gives objects their temporary keys again, after the transaction has failed in which others were reserved.
+    final func withdraw(_ pairs: [(temporary: Int64, permanent: ObjectKey)]) {
+        guard !pairs.isEmpty else { return }
+        var keys: [ObjectKey: ObjectKey] = [:]
+        for (number, permanent) in pairs {
+            let temporary = ObjectKey(store: 0, entity: permanent.entity, number: number)
+            keys[permanent] = temporary
+            aliases[number] = nil
+            guard let object = registry.object(for: permanent) else { continue }
+            registry.remove(permanent)
+            object.key = temporary
+            registry.register(object, as: temporary)
+        }
+        givenKeys.removeAll { keys[$0.permanent] != nil }
+        for object in changed {
+            for slot in object.layout.referenceSlots {
+                guard let target = object.values?[slot]?.referenceKey, let temporary = keys[target] else { continue }
+                object.setOwnValue(slot, to: .reference(temporary))
+            }
+            object.toMany.forEachMade { $0.replaceChanged(by: keys) }
+        }
     }
 
     /// Assigns known permanent keys to objects, by their temporary keys.

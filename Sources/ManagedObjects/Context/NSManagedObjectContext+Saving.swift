@@ -103,12 +103,13 @@ extension NSManagedObjectContext {
 
     private func saveToStores() throws {
         try requireNoSettling()
-        try assignPermanentKeys(to: unsavedObjects)
         let stores = rowStores
+        // An object that no store can contain is an error before anything is written.
+        if stores.count != 1 { _ = try keyGroups(of: unsavedObjects) }
         // One transaction for each store: an error in a later one leaves the earlier ones written.
         for (count, store) in stores.enumerated() {
             do {
-                if let store = store.objectStore { try writeObjects(to: store) } else { try write(to: store) }
+                try write(to: store)
             } catch {
                 // What is written is saved, and the next save writes the rest.
                 if count > 0 { adoptSaved(in: Set(stores[..<count].map(\.number))) }
@@ -123,24 +124,23 @@ extension NSManagedObjectContext {
         changed.lazy.filter { $0.state.contains(.inserted) && !$0.state.contains(.deleted) }
     }
 
+    /// The objects that a save inserts into a store, and that have no permanent keys yet.
+    final func newObjects(of store: any RowStore) throws -> [KeyGroup] {
+        try keyGroups(of: unsavedObjects).filter { $0.store.number == store.number }
+    }
+
     private func write(to store: any RowStore) throws {
+        if let objectStore = store.objectStore {
+            try assignPermanentKeys(to: newObjects(of: store))
+            return try writeObjects(to: objectStore)
+        }
         let enclosing = saveTransaction.flatMap { $0.number == store.number ? $0 : nil }
         // Without conflicts, which are rare, it need not be checked in advance whether there are any.
         if enclosing == nil || isRefusingConflicts {
-            let metadata = enclosing == nil ? (store as? NSPersistentStore)?.changedMetadata : nil
             do {
-                // The plan may move members of ordered relationships.
-                let written = try restoringOnError { _ -> WrittenSave? in
-                    guard let written = try plan(for: store, metadata: metadata) else { return nil }
-                    let target: any PlanTarget = enclosing ?? store
-                    return WrittenSave(updated: written.updated, outcome: try target.write(written.plan))
-                }
-                return written.map { adopt($0, of: store) } ?? ()
+                return adopt(try writeUnchecked(to: store, within: enclosing), of: store)
             } catch let conflicts as SaveConflicts {
-                if isRefusingConflicts {
-                    try resolve(conflicts, store: store)
-                    throw CocoaError.unresolvedConflicts
-                }
+                if isRefusingConflicts { try refuse(conflicts, of: store) }
             }
         }
         if let enclosing {
@@ -148,14 +148,60 @@ extension NSManagedObjectContext {
         }
         adopt(
             try settling { point in
-                try store.inSaveTransaction { transaction in
-                    // A server may repeat the transaction.
-                    point.restore()
-                    saveTransaction = transaction
-                    defer { saveTransaction = nil }
-                    return try settle(in: transaction, of: store)
-                }
+                try inTransaction(of: store, restoring: point) { try settle(in: $0, of: store) }
             }, of: store)
+    }
+
+    /// Writes a save that fails if there are conflicts. The keys of new objects are reserved in the same transaction where that
+    /// lets no other writer wait.
+    private func writeUnchecked(
+        to store: any RowStore, within enclosing: (any SaveTransaction)?
+    ) throws -> WrittenSave {
+        // The plan may move members of ordered relationships.
+        try restoringOnError { point in
+            let new = try newObjects(of: store)
+            let metadata = enclosing == nil ? (store as? NSPersistentStore)?.changedMetadata : nil
+            func write(to target: any PlanTarget) throws -> WrittenSave {
+                try assignPermanentKeys(to: new)
+                guard let written = try plan(for: store, metadata: metadata) else { return WrittenSave() }
+                return WrittenSave(updated: written.updated, outcome: try target.write(written.plan))
+            }
+            if let enclosing { return try write(to: enclosing) }
+            guard store.reservesKeysInTransaction, !new.isEmpty else { return try write(to: store) }
+            return try inTransaction(of: store, restoring: point, write)
+        }
+    }
+
+    /// Runs the work of a save in a transaction of a store, which may repeat it. If it fails, the context is as it was, and the
+    /// keys that were reserved in the transaction are withdrawn.
+    private func inTransaction<Result>(
+        of store: any RowStore, restoring point: RestorePoint, _ work: (any SaveTransaction) throws -> Result
+    ) throws -> Result {
+        func restore() {
+            point.restore()
+            withdraw(keysOfTransaction ?? [])
+            keysOfTransaction = []
+        }
+        defer { keysOfTransaction = nil }
+        do {
+            return try store.inSaveTransaction { transaction in
+                restore()
+                saveTransaction = transaction
+                defer { saveTransaction = nil }
+                return try queue.lending { try work(transaction) }
+            }
+        } catch {
+            // The conflicts name new objects by their keys.
+            defer { restore() }
+            if isRefusingConflicts, let conflicts = error as? SaveConflicts { try refuse(conflicts, of: store) }
+            throw error
+        }
+    }
+
+    /// Lets a policy that resolves no conflict throw its error.
+    private func refuse(_ conflicts: SaveConflicts, of store: any RowStore) throws {
+        try resolve(conflicts, store: store)
+        throw CocoaError.unresolvedConflicts
     }
 
     /// Whether the policy resolves no conflict.
@@ -212,7 +258,7 @@ extension NSManagedObjectContext {
         // Resolving a conflict may cause others, with rows that the save has not changed before.
         for _ in 0..<Self.settlingLimit {
             // A policy may insert objects.
-            try assignPermanentKeys(to: unsavedObjects)
+            try assignPermanentKeys(to: newObjects(of: store))
             guard let written = try plan(for: store, metadata: nil) else { return WrittenSave() }
             let conflicts = try transaction.conflicts(of: written.plan)
             if conflicts.isEmpty {

@@ -68,7 +68,7 @@ extension NSManagedObjectContext {
 
     private func settle(_ store: any ObjectStore) throws {
         for _ in 0..<Self.settlingLimit {
-            try assignPermanentKeys(to: unsavedObjects)
+            try assignPermanentKeys(to: newObjects(of: store))
             do {
                 return try writeOnce(to: store)
             } catch let conflicts as SaveConflicts {

@@ -91,6 +91,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     final var unmergedChanges = UnmergedChanges()
     /// The transaction in which the current save is written, while it resolves conflicts or is a part of other work.
     final var saveTransaction: (any SaveTransaction)?
+    /// The keys that were assigned in that transaction, before and after; nil outside of one of the context's own.
+    final var keysOfTransaction: [(temporary: Int64, permanent: ObjectKey)]?
     /// The notifications to post after a transaction; nil outside of one.
     final var heldNotifications: [(name: Notification.Name, userInfo: [AnyHashable: Any])]?
 

@@ -281,6 +281,16 @@ final class ToManyState {
         revision += 1
     }
 
+    /// Replaces keys in the current members and the changes. Cost: a step for each member of a changed relationship.
+    func replaceChanged(by keys: [ObjectKey: ObjectKey]) {
+        guard isChanged else { return }
+        takeShared()
+        own.replace { keys[$0] ?? $0 }
+        changes?.added.replace { keys[$0] ?? $0 }
+        changes?.removed.replace { keys[$0] ?? $0 }
+        revision += 1
+    }
+
     /// Marks the current members as those in the store.
     func commit() {
         forgetChanges()

@@ -20,6 +20,10 @@ protocol RowStore: PlanTarget {
     /// The maximum number of faults by ID whose rows are read with one statement: higher if a statement is expensive.
     var faultBatchLimit: Int { get }
 
+    /// Whether a save reserves the keys of new objects in the transaction in which it writes them: where others could not write
+    /// at that time anyway.
+    var reservesKeysInTransaction: Bool { get }
+
     /// Pins the present state of the store for reading, without blocking writers. By default each read returns the
     /// newest state: stores of a program's own class have no other.
     func pinGeneration() throws -> StoreGeneration
@@ -61,6 +65,7 @@ extension RowStore {
 
     var readsRowsTogether: Bool { true }
     var faultBatchLimit: Int { 256 }
+    var reservesKeysInTransaction: Bool { false }
 
     func pinGeneration() throws -> StoreGeneration { NewestGeneration() }
 

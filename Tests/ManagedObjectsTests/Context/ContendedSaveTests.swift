@@ -206,4 +206,37 @@ import Testing
         try first.save()
         #expect(mine.value(forKey: "title") as? String == "theirs" && first.queryGenerationToken != nil)
     }
+
+    /// Uses the saving context as code does that does not know from where it is called.
+    private final class Waiting: NSMergePolicy, @unchecked Sendable {  // because it has no state
+        override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
+            for conflict in list {
+                let object = conflict.sourceObject
+                object.managedObjectContext?.performAndWait { object.setValue("resolved", forKey: "title") }
+            }
+            try super.resolve(optimisticLockingConflicts: list)
+        }
+    }
+
+    @Test(arguments: Kind.all) func `a policy may wait for the queue of the saving context`(kind: Kind) throws {
+        let shared = try Shared(kind)
+        let saving = shared.stack.context(.privateQueueConcurrencyType)
+        saving.mergePolicy = Waiting(merge: .mergeByPropertyObjectTrumpMergePolicyType)
+        try saving.performAndWait { try saving.existingObject(with: shared.note).setValue(1, forKey: "count") }
+        try shared.read { context in
+            try context.existingObject(with: shared.note).setValue(2, forKey: "count")
+            try context.save()
+        }
+        let isSaved = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            #expect(throws: Never.self) { try saving.performAndWait { try saving.save() } }
+            isSaved.signal()
+        }
+        // Returns at once, or the save waits for ever.
+        try #require(isSaved.wait(timeout: .now() + 60) == .success)
+        try shared.read { context in
+            let note = try context.existingObject(with: shared.note)
+            #expect(note.value(forKey: "title") as? String == "resolved" && note.value(forKey: "count") as? Int == 1)
+        }
+    }
 }

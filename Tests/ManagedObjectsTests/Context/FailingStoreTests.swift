@@ -226,6 +226,22 @@ extension FailingStoreTests {
                     fromRemoteContextSave: scene.saved.userInfo ?? [:], into: [scene.mine])
                 return ""
             },
+            Operation(
+                "automatic merge", in: [.warm, .cold], reports: true,
+                prepare: { $0.mine.automaticallyMergesChangesFromParent = true }
+            ) { scene in
+                NotificationCenter.default.post(scene.saved)
+                return ""
+            },
+            Operation(
+                "merge after one that failed", in: [.warm], reports: true,
+                prepare: { scene in
+                    scene.store.failing(at: 1) { scene.mine.mergeChanges(fromContextDidSave: scene.saved) }
+                }
+            ) { scene in
+                scene.mine.mergeChanges(fromContextDidSave: Notification(name: scene.saved.name, userInfo: [:]))
+                return scene["Note 0"].committedValues(forKeys: ["title"]).description
+            },
             Operation("refresh that merges", in: [.warm, .cold], reports: true) { scene in
                 scene.mine.refresh(scene["Note 0"], mergeChanges: true)
                 return ""
@@ -354,6 +370,7 @@ extension FailingStoreTests {
         /// The IDs of the stored objects, by entity and number.
         private(set) var ids: [String: NSManagedObjectID] = [:]
         private(set) var saved = Notification(name: .NSManagedObjectContextDidSave)
+        private let theirs: NSManagedObjectContext
         private let stack: TestStack
         /// The objects of the scene by name, and the names of those that are not stored.
         private var objects: [String: NSManagedObject] = [:]
@@ -364,6 +381,7 @@ extension FailingStoreTests {
             stack = try TestStack()
             store = try FailingStore.replacing(of: stack.coordinator)
             root = stack.context()
+            theirs = stack.context()
             if place == .child {
                 mine = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
                 mine.parent = root
@@ -371,7 +389,6 @@ extension FailingStoreTests {
                 mine = root
             }
             try fill()
-            let theirs = stack.context()
             let others = Scene.Names(context: theirs, ids: ids)
             if place != .cold { for name in ids.keys { self[name].willAccessValue(forKey: nil) } }
             if place == .child {

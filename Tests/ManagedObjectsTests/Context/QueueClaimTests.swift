@@ -75,6 +75,15 @@ import Testing
             }
         }
 
+        /// Saves from a context, fetches in it, or saves in the root, which the others then merge.
+        func perform(_ kind: Int, _ number: Int, in context: NSManagedObjectContext) throws {
+            switch kind {
+            case 0: try save(number, from: context)
+            case 1: try context.performAndWait { _ = try context.all("Note") }
+            default: try save(number, from: root)
+            }
+        }
+
         private func saveUp(_ context: NSManagedObjectContext) throws {
             try context.performAndWait {
                 try context.save()
@@ -87,22 +96,21 @@ import Testing
     func `random waits between the queues of contexts end`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let family = try Family()
-        let works = (0..<150).map { (number: $0, kind: Int.random(in: 0..<3, using: &random)) }
-        let choices = works.map { _ in Int.random(in: 0..<family.descendants.count, using: &random) }
+        let works = (0..<120).map { number in
+            (
+                number: number, kind: Int.random(in: 0..<3, using: &random),
+                context: family.descendants[Int.random(in: 0..<family.descendants.count, using: &random)]
+            )
+        }
         let group = DispatchGroup()
-        for (work, choice) in zip(works, choices) {
-            let context = family.descendants[choice]
-            DispatchQueue.global().async(group: group) {
-                switch work.kind {
-                case 0: #expect(throws: Never.self) { try family.save(work.number, from: context) }
-                case 1: #expect(throws: Never.self) { try context.performAndWait { _ = try context.all("Note") } }
-                default:
-                    #expect(throws: Never.self) {
-                        try family.root.performAndWait {
-                            _ = family.root.insert("Note", ["count": work.number])
-                            try family.root.save()
-                        }
-                    }
+        let threadCount = 12
+        for thread in 0..<threadCount {
+            group.enter()
+            // Threads of its own, because waiting ones would take those of other tests.
+            Thread.detachNewThread {
+                defer { group.leave() }
+                for work in works where work.number % threadCount == thread {
+                    #expect(throws: Never.self) { try family.perform(work.kind, work.number, in: work.context) }
                 }
             }
         }

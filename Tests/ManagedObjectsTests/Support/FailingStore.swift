@@ -102,6 +102,7 @@ final class FailingStore: RowStore, BatchStore {
 
     var readsRowsTogether: Bool { base.readsRowsTogether }
     var faultBatchLimit: Int { base.faultBatchLimit }
+    var reservesKeysInTransaction: Bool { base.reservesKeysInTransaction }
 
     func pinGeneration() throws -> any StoreGeneration {
         try call()

@@ -41,6 +41,8 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
 
     override var rowStore: (any RowStore)? { self }
 
+    var reservesKeysInTransaction: Bool { true }
+
     // MARK: - Opening
 
     override func loadMetadata() throws {
