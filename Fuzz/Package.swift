@@ -43,10 +43,12 @@ let package = Package(
             dependencies: ["AtomicFiles", "CodedErrors", "KeyedArchives", "PredicateLanguage", "XMLReading", "CZlib"]),
         .target(name: "GraphDocuments", dependencies: ["AtomicFiles", "CodedErrors", "KeyedArchives", "XMLReading"]),
         .target(name: "SQLStores", dependencies: ["PredicateLanguage"]),
+        .target(name: "StoreRescue", dependencies: ["AtomicFiles", "SQLStores"]),
         .target(
             name: "ManagedObjects",
             dependencies: [
-                "AtomicFiles", "KeyedArchives", "PredicateLanguage", "ModelFiles", "SQLStores", "XMLReading",
+                "AtomicFiles", "KeyedArchives", "PredicateLanguage", "ModelFiles", "SQLStores", "StoreRescue",
+                "XMLReading",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
         .target(name: "CoreData", dependencies: ["ManagedObjects"]),

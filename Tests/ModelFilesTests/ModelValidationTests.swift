@@ -50,6 +50,51 @@ struct ModelValidationTests {
                 == ["unknownProperty [\"A\", \"b\"]", "missingDestination [\"B\", \"z\"]"])
     }
 
+    @Test(
+        "Defaults and limits must fit the integer's width",
+        arguments: [
+            (ModelAttributeType.integer16, Int64(Int16.min), Int64(Int16.max)),
+            (.integer32, Int64(Int32.min), Int64(Int32.max)), (.integer64, .min, .max),
+        ])
+    func widths(type: ModelAttributeType, least: Int64, greatest: Int64) {
+        func count(_ change: (inout ModelAttribute) -> Void) -> Int {
+            var attribute = ModelAttribute(name: "a", type: type)
+            change(&attribute)
+            return mistakes(ModelEntity(name: "A", attributes: [attribute])).count
+        }
+        for value in [least, greatest, 0] { #expect(count { $0.defaultValue = .integer(value) } == 0) }
+        #expect(count { ($0.minimum, $0.maximum) = (.integer(least), .integer(greatest)) } == 0)
+        // Doubles do not distinguish these.
+        #expect(count { ($0.minimum, $0.maximum) = (.integer(greatest), .integer(greatest - 1)) } == 1)
+        #expect(count { ($0.defaultValue, $0.minimum) = (.integer(greatest - 1), .integer(greatest)) } == 1)
+        guard type != .integer64 else { return }
+        for value in [least - 1, greatest + 1, 70_000, .max] where value < least || value > greatest {
+            #expect(count { $0.defaultValue = .integer(value) } == 1)
+        }
+        #expect(count { $0.minimum = .integer(greatest + 1) } == 1)
+        #expect(count { $0.maximum = .integer(least - 1) } == 1)
+        // Usual, and harmless.
+        #expect(count { ($0.minimum, $0.maximum) = (.integer(0), .integer(greatest + 1)) } == 0)
+    }
+
+    @Test("The text of a default or limit must fit its type", arguments: ["16", "32", "64"])
+    func texts(width: String) throws {
+        let tooLarge = ["16": "70000", "32": "3000000000", "64": "9223372036854775808"][width] ?? ""
+        func mistakes(_ attributes: String) throws -> Int {
+            let text = """
+                <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0"><entity name="A">
+                <attribute name="a" attributeType="Integer \(width)" \(attributes)/></entity></model>
+                """
+            do { return try ModelSourceReader.read(Data(text.utf8)).validate().count } catch is ModelError { return 1 }
+        }
+        #expect(try mistakes(#"defaultValueString="7" minValueString="-7" maxValueString="70""#) == 0)
+        for text in [tooLarge, "-\(tooLarge)1", "many"] {
+            #expect(try mistakes(#"defaultValueString="\#(text)""#) == 1, "\(text)")
+        }
+        #expect(try mistakes(#"minValueString="\#(tooLarge)""#) == 1)
+        #expect(try mistakes(#"maxValueString="-\#(tooLarge)1""#) == 1)
+    }
+
     @Test("Limits, types, constraints and indexes must be valid")
     func properties() {
         var attribute = ModelAttribute(name: "a", type: .integer16, defaultValue: .integer(7))

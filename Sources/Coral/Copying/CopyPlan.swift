@@ -21,13 +21,11 @@ public struct CopyPlan: Sendable, CustomStringConvertible {
     /// The numbers in one line: `12 objects (1 Note, 11 Item), 3 links, 1 omission`.
     public var summary: String {
         let entities = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
-        var parts = [count(originals.count, "object") + (entities.isEmpty ? "" : " (\(entities))")]
-        parts.append(count(links.values.reduce(0, +), "link"))
-        if omissionCount > 0 { parts.append(count(omissionCount, "omission")) }
+        var parts = [counted(originals.count, "object") + (entities.isEmpty ? "" : " (\(entities))")]
+        parts.append(counted(links.values.reduce(0, +), "link"))
+        if omissionCount > 0 { parts.append(counted(omissionCount, "omission")) }
         return parts.joined(separator: ", ")
     }
 
     public var description: String { summary }
-
-    private func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 }

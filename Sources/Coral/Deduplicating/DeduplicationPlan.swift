@@ -34,8 +34,7 @@ public final class DeduplicationPlan {
 
     /// One line: `3 keys, 5 duplicates`.
     public var summary: String {
-        func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
-        return "\(count(groups.count, "key")), \(count(duplicateCount, "duplicate"))"
+        return "\(counted(groups.count, "key")), \(counted(duplicateCount, "duplicate"))"
     }
 
     /// Merges the objects of each group into the survivor, in the context, unsaved. A plan can be applied once.

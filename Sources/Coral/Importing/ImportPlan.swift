@@ -46,21 +46,19 @@ public final class ImportPlan<Root: NSManagedObject> {
     /// One line: `1 insert, 12 updates, 3 links, 0 errors`. Deletions, missing files, conflicts, omitted records, and members that the
     /// model does not have are included if there are any.
     public var summary: String {
-        var parts = [count(inserts.count, "insert"), count(updates.count, "update"), count(links.count, "link")]
-        if !deletions.isEmpty { parts.append(count(deletions.count, "deletion")) }
-        if !missingFiles.isEmpty { parts.append(count(missingFiles.count, "missing file")) }
-        if !conflicts.isEmpty { parts.append(count(conflicts.count, "conflict")) }
-        parts.append(count(errors.count, "error"))
-        if omittedRecordCount > 0 { parts.append(count(omittedRecordCount, "omitted record")) }
+        var parts = [counted(inserts.count, "insert"), counted(updates.count, "update"), counted(links.count, "link")]
+        if !deletions.isEmpty { parts.append(counted(deletions.count, "deletion")) }
+        if !missingFiles.isEmpty { parts.append(counted(missingFiles.count, "missing file")) }
+        if !conflicts.isEmpty { parts.append(counted(conflicts.count, "conflict")) }
+        parts.append(counted(errors.count, "error"))
+        if omittedRecordCount > 0 { parts.append(counted(omittedRecordCount, "omitted record")) }
         let unknown = session.changes.unknownMembers
         if !unknown.isEmpty {
             let names = unknown.kept.joined(separator: ", ")
-            parts.append("\(count(unknown.count, "unknown member")) (\(names)\(unknown.keepsNext ? "" : ", …"))")
+            parts.append("\(counted(unknown.count, "unknown member")) (\(names)\(unknown.keepsNext ? "" : ", …"))")
         }
         return parts.joined(separator: ", ")
     }
-
-    private func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
     /// Whether the plan has no changes.
     public var isEmpty: Bool { inserts.isEmpty && updates.isEmpty && links.isEmpty && deletions.isEmpty }

@@ -52,8 +52,13 @@ final class ObjectRecorder {
     func targets(
         of object: NSManagedObject, by relationship: EntityPlan.Relationship
     ) throws -> [NSManagedObjectID] {
+        var destinations = object.destinations(of: relationship.description)
+        if let context = object.managedObjectContext, context.hasChanges {
+            // Objects that are marked deleted stay in relationships until the event ends.
+            destinations.removeAll { context.registeredObject(for: $0)?.isDeleted == true }
+        }
         let targets = composer.arranged(
-            object.destinations(of: relationship.description), of: relationship, entity: \.entity,
+            destinations, of: relationship, entity: \.entity,
             name: { [names] in $0.isTemporaryID ? nil : names.objects.name(of: $0) })
         guard relationship.isToMany, !relationship.isOrdered, let context = object.managedObjectContext else {
             return targets

@@ -11,7 +11,10 @@ import CoreData
 /// write-ahead log it is a read transaction, which does not block writers. A store with a rollback journal, where a
 /// reader blocks writers, is copied under a shared lock when it is first read, with this package's engine; Apple's Core
 /// Data has query generations only for stores with a write-ahead log, and reads of other stores return the newest state.
-public final class StoreSnapshot: Sendable {
+public final class StoreSnapshot: @unchecked Sendable {
+    // Sendable because its properties are constants, coordinators synchronise themselves, and tokens are immutable. In the SDK of
+    // iOS 16 neither class is declared as Sendable.
+
     /// The coordinator whose stores are read.
     public let coordinator: NSPersistentStoreCoordinator
     private let token: NSQueryGenerationToken

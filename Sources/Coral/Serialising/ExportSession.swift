@@ -69,10 +69,13 @@ package final class ExportSession {
         return try export(from: roots, to: &writer, progress: progress)
     }
 
+    /// - Parameter requiresRoots: Whether a root that does not exist is an error; otherwise it is omitted.
     package func export(
-        from roots: [NSManagedObjectID], to writer: inout any GraphWriter, progress: Progress?
+        from roots: [NSManagedObjectID], to writer: inout any GraphWriter, requiresRoots: Bool = false,
+        progress: Progress?
     ) throws -> ExportResult {
         self.progress = progress
+        self.requiresRoots = requiresRoots
         let loader = makeLoader(countsRows: false)
         let included = roots.filter { plan.includes($0.entity) }
         if layout != .plain, mapping == nil {
@@ -92,6 +95,7 @@ package final class ExportSession {
             let walker = GraphWalker(recorder: recorder, loader: loader) { [unowned self] _ in try checkCancelled() }
             // Unsaved objects are numbered in the order of the walk, whatever the order of writing.
             let ids = try walker.ids(from: included)
+            if requiresRoots { try require(included, among: Set(ids)) }
             if let plainLayout { try plan.omitUnwritten(in: plainLayout) }
             recorder.names.outside?.addMembers(ids)
             for id in ids where id.isTemporaryID { _ = recorder.names.name(of: id) }
@@ -165,6 +169,15 @@ package final class ExportSession {
         }
         try writer.finish()
         return result
+    }
+
+    /// Whether a root that does not exist is an error.
+    private(set) var requiresRoots = false
+
+    /// Throws for the first root that does not exist.
+    func require(_ roots: [NSManagedObjectID], among existing: Set<NSManagedObjectID>) throws {
+        guard let missing = roots.first(where: { !existing.contains($0) }) else { return }
+        throw ExportError(.noContext, "\(missing.uriRepresentation().absoluteString) is deleted.")
     }
 
     private var nested: NestedExport?

@@ -70,7 +70,8 @@ public struct GraphExporter: Sendable {
         return try context(of: objects).readingOneState {
             let session = try session(for: objects)
             var writer = try session.makeWriter(to: AtomicFile(path: url.path), document: url)
-            return try session.export(from: objects.map(\.objectID), to: &writer, progress: progress)
+            return try session.export(
+                from: objects.map(\.objectID), to: &writer, requiresRoots: true, progress: progress)
         }
     }
 
@@ -124,7 +125,8 @@ public struct GraphExporter: Sendable {
     ) throws -> DictionaryGraphWriter? {
         var writer: any GraphWriter = try DictionaryGraphWriter(style: style, layout: session.layout)
         try session.context.readingOneState {
-            _ = try session.export(from: objects.map(\.objectID), to: &writer, progress: progress)
+            _ = try session.export(
+                from: objects.map(\.objectID), to: &writer, requiresRoots: true, progress: progress)
         }
         return writer as? DictionaryGraphWriter
     }
@@ -141,7 +143,8 @@ public struct GraphExporter: Sendable {
         var writer: any GraphWriter = try MappedDictionaryWriter(
             plan: plan, style: style, byEntity: session.layout == .flat)
         try session.context.readingOneState {
-            _ = try session.export(from: objects.map(\.objectID), to: &writer, progress: progress)
+            _ = try session.export(
+                from: objects.map(\.objectID), to: &writer, requiresRoots: true, progress: progress)
         }
         return (writer as? MappedDictionaryWriter)?.document ?? []
     }

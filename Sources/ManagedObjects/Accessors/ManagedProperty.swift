@@ -40,8 +40,9 @@ extension ManagedProperty where Value: ManagedPropertyValue {
 extension ManagedProperty {
     /// The value of an object by key-value coding, for types that do not conform to ``ManagedPropertyValue``.
     ///
-    /// A stored value of another type is nil, and `decodedValue(forKey:as:)` of the toolkit throws the reason; if the type is not
-    /// optional, it stops the program with a message, as Core Data's own accessors do.
+    /// A stored value of another type is nil, and `decodedValue(forKey:as:)` of the toolkit throws the reason. If the type is not
+    /// optional, it stops the program with a message, as Core Data's own accessors do: an empty value instead would be written over
+    /// the stored one by the next change in place. Where stored values may come from others, declare the property as optional.
     // Disfavoured, so that an optional enumeration is read and written by its raw value.
     @_disfavoredOverload
     public subscript(object: NSManagedObject) -> Value {

@@ -19,7 +19,8 @@ extension NSManagedObject {
         case .toMany(let index) where toManyState(at: index)?.isLoaded != true: "\"<relationship fault>\""
         case .fetched: "\"<fetched property>\""
         case .toMany(let index):
-            "(\(toManyState(at: index)?.members.count ?? 0) objects)"
+            toManyState(at: index)?.members.count == 1
+                ? "(1 object)" : "(\(toManyState(at: index)?.members.count ?? 0) objects)"
         case .slot(let slot) where layout.slots[slot].kind == .toOne:
             relatedObject(slot: slot).map { $0.objectID.description } ?? "nil"
         default: value(forKey: name).map { String(describing: $0) } ?? "nil"

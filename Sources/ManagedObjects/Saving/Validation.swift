@@ -31,7 +31,7 @@ struct Validation {
             if !remaining.isEmpty {
                 add(
                     NSValidationRelationshipDeniedDeleteError, object, field.name,
-                    "still has \(remaining.count) objects")
+                    "still has \(Self.objects(remaining.count))")
             }
         }
         for (slot, description) in object.layout.slots.enumerated() where description.kind == .toOne {
@@ -129,13 +129,15 @@ struct Validation {
         } else if count < minimum {
             add(
                 NSValidationRelationshipLacksMinimumCountError, object, field.name,
-                "has \(count) objects and needs at least \(minimum)")
+                "has \(Self.objects(count)) and needs at least \(minimum)")
         } else if maximum > 0, count > maximum {
             add(
                 NSValidationRelationshipExceedsMaximumCountError, object, field.name,
-                "has \(count) objects and may have at most \(maximum)")
+                "has \(Self.objects(count)) and may have at most \(maximum)")
         }
     }
+
+    private static func objects(_ count: Int) -> String { count == 1 ? "1 object" : "\(count) objects" }
 
     // MARK: - Errors
 

@@ -31,24 +31,35 @@ package struct SwiftCompiler {
     /// - Throws: ``AccessorError`` with the compiler's messages.
     @discardableResult
     func run(_ arguments: [String]) throws -> String {
-        let process = Process()
-        process.executableURL = executable
-        process.arguments = arguments
-        // The messages go to a file: two pipes would have to be read at the same time.
-        let messages = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).txt")
-        try Data().write(to: messages)
-        defer { try? FileManager.default.removeItem(at: messages) }
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = try FileHandle(forWritingTo: messages)
-        try process.run()
-        let text = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw AccessorError(message: String(decoding: try Data(contentsOf: messages), as: UTF8.self))
-        }
-        return String(decoding: text, as: UTF8.self)
+        // The module is a part of apps for systems that have neither a compiler nor processes.
+        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+            throw AccessorError(message: "error: \(executable.path) cannot be run on this system.")
+        #else
+            return try runProcess(arguments)
+        #endif
     }
+
+    #if !os(iOS) && !os(tvOS) && !os(watchOS) && !os(visionOS)
+        private func runProcess(_ arguments: [String]) throws -> String {
+            let process = Process()
+            process.executableURL = executable
+            process.arguments = arguments
+            // The messages go to a file: two pipes would have to be read at the same time.
+            let messages = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).txt")
+            try Data().write(to: messages)
+            defer { try? FileManager.default.removeItem(at: messages) }
+            let output = Pipe()
+            process.standardOutput = output
+            process.standardError = try FileHandle(forWritingTo: messages)
+            try process.run()
+            let text = output.fileHandleForReading.readDataToEndOfFile()
+            process.waitUntilExit()
+            guard process.terminationStatus == 0 else {
+                throw AccessorError(message: String(decoding: try Data(contentsOf: messages), as: UTF8.self))
+            }
+            return String(decoding: text, as: UTF8.self)
+        }
+    #endif
 }
 
 /// The compiler cannot compile the declarations with `@NSManaged`.

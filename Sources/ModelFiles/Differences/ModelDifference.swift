@@ -43,10 +43,10 @@ public struct ModelDifference: Sendable, Equatable {
         var comparison = ModelComparison(old, new)
         comparison.compare()
         changes = comparison.changes
-        mapping = InferredMapping(from: old, to: new)
-        let hashes = (old: VersionHash(old).entityHashes, new: VersionHash(new).entityHashes)
-        differentHashes = Set(hashes.old.keys).union(hashes.new.keys).filter { hashes.old[$0] != hashes.new[$0] }
-            .sorted()
+        let (before, after) = (IndexedModel(old), IndexedModel(new))
+        mapping = InferredMapping(from: before, to: after)
+        let names = Set(before.hashes.keys).union(after.hashes.keys)
+        differentHashes = names.filter { before.hashes[$0] != after.hashes[$0] }.sorted()
     }
 }
 

@@ -82,6 +82,10 @@ public struct InferredMapping: Sendable, Equatable {
 
     /// Infers the mapping. Cost: the version hashes of both models, and a step for each property of each entity.
     public init(from old: Model, to new: Model) {
+        self.init(from: IndexedModel(old), to: IndexedModel(new))
+    }
+
+    init(from old: IndexedModel, to new: IndexedModel) {
         var inference = MigrationInference(from: old, to: new)
         inference.run()
         entities = inference.mappings

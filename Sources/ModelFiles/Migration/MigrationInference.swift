@@ -4,20 +4,16 @@
 /// conversions are not in these lists; a session of WWDC 2010 mentions them, and shipped apps migrate Integer 16 to
 /// Integer 64 and Integer 64 to Double without a mapping model.
 struct MigrationInference {
-    private let old: ModelInheritance
-    private let new: ModelInheritance
+    private let old: IndexedModel
+    private let new: IndexedModel
     private let match: ModelMatch
-    private let newEntities: [ModelEntity]
-    private let hashes: (old: VersionHash, new: VersionHash)
     private(set) var mappings: [InferredMapping.Entity] = []
     private var found: Set<InferredMapping.Obstacle> = []
 
-    init(from old: Model, to new: Model) {
-        self.old = ModelInheritance(old)
-        self.new = ModelInheritance(new)
-        match = ModelMatch(from: old, to: new)
-        newEntities = new.entities
-        hashes = (VersionHash(old), VersionHash(new))
+    init(from old: IndexedModel, to new: IndexedModel) {
+        self.old = old
+        self.new = new
+        match = ModelMatch(from: old.model, to: new.model)
     }
 
     /// The obstacles, sorted by entity and property.
@@ -50,9 +46,10 @@ struct MigrationInference {
     /// tables, so their primary keys could collide in one table.
     private mutating func checkHierarchies() {
         var roots: [String: (root: String, entity: String)] = [:]
-        for entity in newEntities.map(\.name).sorted() {
-            guard let before = match.oldName(of: entity), let oldRoot = old.lineage(of: before).first?.name,
-                let newRoot = new.lineage(of: entity).first?.name
+        for entity in new.model.entities.map(\.name).sorted() {
+            guard let before = match.oldName(of: entity),
+                let oldRoot = old.inheritance.lineage(of: before).first?.name,
+                let newRoot = new.inheritance.lineage(of: entity).first?.name
             else { continue }
             guard let first = roots[newRoot] else {
                 roots[newRoot] = (oldRoot, entity)
@@ -70,55 +67,41 @@ struct MigrationInference {
     // MARK: - Entities
 
     private mutating func mapping(from before: String?, to after: String) -> InferredMapping.Entity {
-        let attributes = new.attributes(of: after).filter { !$0.isTransient }
-        let relationships = new.relationships(of: after).filter { !$0.isTransient }
+        let properties = new.properties(of: after)
+        let (attributes, relationships) = (properties.attributes, properties.relationships)
         guard let before else {
             return .init(
                 kind: .add, sourceName: nil, destinationName: after,
                 attributes: attributes.map { .init(name: $0.name, sourceName: nil) }.sorted { $0.name < $1.name },
                 relationships: [])
         }
-        let oldAttributes = old.attributes(of: before)
-        let oldRelationships = old.relationships(of: before)
-        let oldProperties = oldAttributes as [any ModelProperty] + oldRelationships
-        let pairs = ModelMatch.pairs(oldProperties, attributes as [any ModelProperty] + relationships)
-        let sources = Dictionary(
-            pairs.compactMap { pair in pair.new.map { ($0, pair.old) } }, uniquingKeysWith: { first, _ in first })
-        func source<Property: ModelProperty>(_ property: Property, _ list: [Property]) -> Property? {
-            list.first { $0.name == sources[property.name] && !$0.isTransient }
-        }
-        func isOtherKind(_ property: any ModelProperty) -> Bool {
-            oldProperties.contains {
-                $0.name == sources[property.name] && !$0.isTransient
-                    && ModelAspects.kind(of: $0) != ModelAspects.kind(of: property)
-            }
-        }
+        let former = old.properties(of: before)
+        let pairs = ModelMatch.pairs(former.all, attributes as [any ModelProperty] + relationships)
+        var sources: [String: String] = [:]
+        for case (let source?, let name?) in pairs { sources[name] = source }
 
         var mapped: (attributes: [InferredMapping.Property], relationships: [InferredMapping.Property]) = ([], [])
         for attribute in attributes {
-            let owner = owner(of: attribute.name, in: after)
-            if isOtherKind(attribute) { refuse(owner, attribute.name, Self.otherKind) }
-            let origin = source(attribute, oldAttributes)
+            let owner = properties.owners[attribute.name] ?? after
+            let source = sources[attribute.name] ?? ""
+            if former.relationshipsByName[source] != nil { refuse(owner, attribute.name, Self.otherKind) }
+            let origin = former.attributesByName[source]
             if let reason = Self.obstacle(from: origin, to: attribute) { refuse(owner, attribute.name, reason) }
             mapped.attributes.append(.init(name: attribute.name, sourceName: origin?.name))
         }
         for relationship in relationships {
-            let owner = owner(of: relationship.name, in: after)
-            if isOtherKind(relationship) { refuse(owner, relationship.name, Self.otherKind) }
-            guard let origin = source(relationship, oldRelationships) else { continue }
+            let owner = properties.owners[relationship.name] ?? after
+            let source = sources[relationship.name] ?? ""
+            if former.attributesByName[source] != nil { refuse(owner, relationship.name, Self.otherKind) }
+            guard let origin = former.relationshipsByName[source] else { continue }
             if let reason = obstacle(from: origin, to: relationship) { refuse(owner, relationship.name, reason) }
             mapped.relationships.append(.init(name: relationship.name, sourceName: origin.name))
         }
-        let isSame = hashes.old.entityHashes[before] == hashes.new.entityHashes[after]
+        let isSame = old.hashes[before] == new.hashes[after]
         return .init(
             kind: isSame ? .copy : .transform, sourceName: before, destinationName: after,
             attributes: mapped.attributes.sorted { $0.name < $1.name },
             relationships: mapped.relationships.sorted { $0.name < $1.name })
-    }
-
-    /// The entity that declares a property: the given entity or the ancestor from which it is inherited.
-    private func owner(of property: String, in entity: String) -> String {
-        new.lineage(of: entity).first { $0.properties.contains { $0.name == property } }?.name ?? entity
     }
 
     private mutating func refuse(_ entity: String, _ property: String, _ reason: String) {
@@ -182,7 +165,7 @@ struct MigrationInference {
         guard let target = match.newName(of: oldTarget) else {
             return "Its destination, \(oldTarget), is removed; its new destination is \(newTarget)."
         }
-        if new.lineage(of: target).contains(where: { $0.name == newTarget }) { return nil }
+        if new.inheritance.lineage(of: target).contains(where: { $0.name == newTarget }) { return nil }
         return "Its destination changes from \(oldTarget) to \(newTarget), which is not an ancestor of it."
     }
 }

@@ -51,6 +51,7 @@ public struct VersionMigrations: Sendable {
         let versions = try order.map { try Self.ordered(file.versions, by: $0) } ?? file.versions
         let hashes = versions.map { VersionHash($0.model) }
         let entityHashes = hashes.map(\.entityHashes)
+        let models = versions.map { IndexedModel($0.model) }
         // Each version's path asks for the same steps again.
         var knownMappings: [Int: String?] = [:]
         var knownKinds: [Int: Kind] = [:]
@@ -69,7 +70,7 @@ public struct VersionMigrations: Sendable {
         func findKind(_ from: Int, _ to: Int) -> Kind {
             if entityHashes[from] == entityHashes[to] { return .none }
             if let name = mapping(from, to) { return .mapping(name) }
-            let obstacles = InferredMapping(from: versions[from].model, to: versions[to].model).obstacles
+            let obstacles = InferredMapping(from: models[from], to: models[to]).obstacles
             return obstacles.isEmpty ? .inferred : .impossible(obstacles)
         }
         func kind(_ from: Int, _ to: Int) -> Kind {

@@ -208,31 +208,57 @@ extension ModelValidator {
         if attribute.type == .composite, attribute.elements.isEmpty {
             report(.unknownComposite, "The composite attribute has no elements.", entity, attribute)
         }
-        let minimum = attribute.minimum.flatMap(Self.number)
-        let maximum = attribute.maximum.flatMap(Self.number)
-        if let minimum, let maximum, minimum > maximum {
+        let (minimum, maximum) = (attribute.minimum, attribute.maximum)
+        if let minimum, let maximum, Self.isLess(maximum, minimum) {
             report(.contradictoryLimits, "The minimum is greater than the maximum.", entity, attribute)
         }
-        var value = attribute.defaultValue.flatMap(Self.number)
-        if attribute.type == .string, case .string(let text)? = attribute.defaultValue {
-            value = Double(text.utf16.count)
+        let range = Self.range(of: attribute.type)
+        if let range {
+            // Limits beyond the range are usual (a maximum of 65535), unless no value remains.
+            if let minimum, Self.isLess(.integer(range.upperBound), minimum) {
+                report(
+                    .contradictoryLimits, "The minimum is greater than every value of \(attribute.type).", entity,
+                    attribute)
+            }
+            if let maximum, Self.isLess(maximum, .integer(range.lowerBound)) {
+                report(
+                    .contradictoryLimits, "The maximum is less than every value of \(attribute.type).", entity,
+                    attribute)
+            }
         }
-        guard let value else { return }
-        if let range = Self.range(of: attribute.type), !range.contains(value) {
+        guard var value = attribute.defaultValue else { return }
+        if attribute.type == .string {
+            guard case .string(let text) = value else { return }
+            value = .integer(Int64(text.utf16.count))
+        }
+        if let range, case .integer(let value) = value, !range.contains(value) {
             report(
                 .contradictoryLimits, "The default value is not in the range of \(attribute.type).", entity, attribute)
         }
-        if minimum.map({ value < $0 }) ?? false || maximum.map({ value > $0 }) ?? false {
+        if minimum.map({ Self.isLess(value, $0) }) ?? false || maximum.map({ Self.isLess($0, value) }) ?? false {
             report(.contradictoryLimits, "The default value is outside the limits.", entity, attribute)
         }
     }
 
-    /// The values of an integer type, as far as a double can distinguish them.
-    private static func range(of type: ModelAttributeType) -> ClosedRange<Double>? {
+    /// The values of an integer type.
+    private static func range(of type: ModelAttributeType) -> ClosedRange<Int64>? {
         switch type {
-        case .integer16: Double(Int16.min)...Double(Int16.max)
-        case .integer32: Double(Int32.min)...Double(Int32.max)
+        case .integer16: Int64(Int16.min)...Int64(Int16.max)
+        case .integer32: Int64(Int32.min)...Int64(Int32.max)
+        case .integer64: Int64.min...Int64.max
         default: nil
+        }
+    }
+
+    /// Whether a number or a date is less than another one; false for values that have no order.
+    private static func isLess(_ one: ModelValue, _ other: ModelValue) -> Bool {
+        switch (one, other) {
+        // A double does not distinguish all integers of 64 bits.
+        case (.integer(let one), .integer(let other)): return one < other
+        case (.decimal(let one), .decimal(let other)): return one < other
+        default:
+            guard let one = number(one), let other = number(other) else { return false }
+            return one < other
         }
     }
 

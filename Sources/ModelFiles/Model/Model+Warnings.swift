@@ -3,8 +3,10 @@ extension Model {
     ///
     /// Cost: one step for each property.
     public func warnings() -> [ModelError] {
-        entities.flatMap { entity in
-            WarningCollector(entity: entity, inheritance: ModelInheritance(self)).warnings
+        let inheritance = ModelInheritance(self)
+        let parents = Set(entities.compactMap(\.parentName))
+        return entities.flatMap { entity in
+            WarningCollector(entity: entity, inheritance: inheritance, isParent: parents.contains(entity.name)).warnings
         }
     }
 }
@@ -13,10 +15,12 @@ extension Model {
 private struct WarningCollector {
     let entity: ModelEntity
     let inheritance: ModelInheritance
+    /// Whether an entity inherits from it.
+    let isParent: Bool
 
     var warnings: [ModelError] {
         var warnings: [ModelError] = []
-        if entity.isAbstract, !inheritance.entities.values.contains(where: { $0.parentName == entity.name }) {
+        if entity.isAbstract, !isParent {
             warnings.append(warning(.neverUsed, "The entity is abstract, and no entity inherits from it."))
         }
         for property in entity.properties {

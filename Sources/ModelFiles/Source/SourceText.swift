@@ -33,7 +33,9 @@ enum SourceText {
     /// The default value that a text represents for an attribute's type. Nil when the text is not a valid value.
     static func value(_ text: String, type: ModelAttributeType) -> ModelValue? {
         switch type {
-        case .integer16, .integer32, .integer64: integer(text).map(ModelValue.integer)
+        case .integer16: integer(text).flatMap { Int16(exactly: $0) }.map { .integer(Int64($0)) }
+        case .integer32: integer(text).flatMap { Int32(exactly: $0) }.map { .integer(Int64($0)) }
+        case .integer64: integer(text).map(ModelValue.integer)
         case .decimal: decimal(text).map(ModelValue.decimal)
         case .double, .float: Double(text).map(ModelValue.double)
         case .string: .string(text)
@@ -46,9 +48,12 @@ enum SourceText {
         }
     }
 
-    /// A limit: the length of a string, a value for other types.
+    /// A limit: the length of a string, a value for other types. That of a narrow integer may be beyond its values.
     static func limit(_ text: String, type: ModelAttributeType) -> ModelValue? {
-        type == .string ? integer(text).map(ModelValue.integer) : value(text, type: type)
+        switch type {
+        case .string, .integer16, .integer32: integer(text).map(ModelValue.integer)
+        default: value(text, type: type)
+        }
     }
 
     /// Older editors wrote NO, or 0.0, for 0.
