@@ -67,8 +67,9 @@ public struct GraphExporter: Sendable {
         _ objects: [NSManagedObject], to url: URL, progress: Progress? = nil
     ) throws -> ExportResult {
         guard !objects.isEmpty else { return try exportNothing(to: AtomicFile(path: url.path)) }
-        return try context(of: objects).readingOneState {
-            let session = try session(for: objects)
+        let context = try context(of: objects)
+        return try context.readingOneState {
+            let session = try session(for: objects, in: context)
             var writer = try session.makeWriter(to: AtomicFile(path: url.path), document: url)
             return try session.export(
                 from: objects.map(\.objectID), to: &writer, requiresRoots: true, progress: progress)
@@ -88,8 +89,9 @@ public struct GraphExporter: Sendable {
         _ objects: [NSManagedObject], to sink: any ByteSink, progress: Progress? = nil
     ) throws -> ExportResult {
         guard !objects.isEmpty else { return try exportNothing(to: sink) }
-        return try context(of: objects).readingOneState {
-            try session(for: objects).export(from: objects.map(\.objectID), to: sink, progress: progress)
+        let context = try context(of: objects)
+        return try context.readingOneState {
+            try session(for: objects, in: context).export(from: objects.map(\.objectID), to: sink, progress: progress)
         }
     }
 
@@ -150,7 +152,11 @@ public struct GraphExporter: Sendable {
     }
 
     func session(for objects: [NSManagedObject]) throws -> ExportSession {
-        try ExportSession(self, context: context(of: objects), store: objects.first?.objectID.persistentStore)
+        try session(for: objects, in: context(of: objects))
+    }
+
+    private func session(for objects: [NSManagedObject], in context: NSManagedObjectContext) throws -> ExportSession {
+        try ExportSession(self, context: context, store: objects.first?.objectID.persistentStore)
     }
 
     private func context(of objects: [NSManagedObject]) throws -> NSManagedObjectContext {

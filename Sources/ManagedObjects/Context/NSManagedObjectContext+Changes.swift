@@ -73,7 +73,7 @@ extension NSManagedObjectContext {
         if object.key.number == 0 { object.key = .temporary(entity: object.layout.index) }
         restorePoint?.keepNew(object)
         object.context = self
-        object.state.formUnion([.inserted, .realised, .insertedInEvent])
+        object.state.formUnion(.insertion)
         object.state.remove(.gone)
         if object.values == nil { object.values = .complete(object.layout.initialValues) }
         registry.register(object, as: object.key)
@@ -112,7 +112,7 @@ extension NSManagedObjectContext {
         var event = ObjectChanges()
         for object in objects {
             event.note(object)
-            object.state.subtract([.changedInEvent, .insertedInEvent])
+            object.state.subtract(.inEvent)
             object.eventStart = nil
         }
         let userInfo = event.userInfo()

@@ -76,7 +76,7 @@ extension NSManagedObjectContext {
     /// This context's object for a child's key; nil if it no longer exists.
     private func counterpart(of key: ObjectKey) -> NSManagedObject? {
         let own = object(for: key)
-        guard own.state.isDisjoint(with: [.deleted, .inaccessible]) else { return nil }
+        guard own.state.isDisjoint(with: .removed) else { return nil }
         return own.state.contains(.inserted) || hasRow(own) ? own : nil
     }
 

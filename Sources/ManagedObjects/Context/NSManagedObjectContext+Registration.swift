@@ -223,7 +223,7 @@ extension NSManagedObjectContext {
         guard let key = key(for: objectID) else { throw CocoaError.missingRow(objectID) }
         let object = object(for: key)
         // An object that was deleted before its first save is both inserted and deleted.
-        guard object.state.isDisjoint(with: [.deleted, .inaccessible]) else { throw CocoaError.missingRow(objectID) }
+        guard object.state.isDisjoint(with: .removed) else { throw CocoaError.missingRow(objectID) }
         if object.state.contains(.inserted) { return object }
         if object.isFaultInternally {
             guard try realise(object) else {

@@ -50,7 +50,7 @@ extension NSManagedObjectContext {
     /// Whether an object with a key exists, saved or unsaved.
     private func hasObject(_ key: ObjectKey) throws -> Bool {
         let object = object(for: key)
-        guard object.state.isDisjoint(with: [.deleted, .inaccessible]) else { return false }
+        guard object.state.isDisjoint(with: .removed) else { return false }
         return try object.state.contains(.inserted) || realise(object)
     }
 }

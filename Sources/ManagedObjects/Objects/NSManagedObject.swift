@@ -146,7 +146,7 @@ open class NSManagedObject: NSObject {
     /// True when the object has been changed since it was fetched or saved.
     open var isUpdated: Bool { noticed.contains(.updated) && !state.contains(.inserted) && !state.contains(.deleted) }
     /// True from deletion until the next save.
-    open var isDeleted: Bool { !state.isDisjoint(with: [.deleted, .inaccessible]) }
+    open var isDeleted: Bool { !state.isDisjoint(with: .removed) }
     /// True until the object's values are first read.
     open var isFault: Bool { isFaultInternally }
     final var isFaultInternally: Bool { values == nil && !state.contains(.realised) && key.number != 0 }

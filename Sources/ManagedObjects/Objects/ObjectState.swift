@@ -8,6 +8,8 @@ struct ObjectState: OptionSet {
     static let deleted = ObjectState(rawValue: 4)
     /// What a save writes.
     static let changes: ObjectState = [.inserted, .updated, .deleted]
+    /// What an object has that counts as deleted: see `NSManagedObject.isDeleted`.
+    static let removed: ObjectState = [.deleted, .inaccessible]
     /// Its values have been read.
     static let realised = ObjectState(rawValue: 8)
     /// Listed among its context's changed objects.
@@ -24,6 +26,10 @@ struct ObjectState: OptionSet {
     static let gone = ObjectState(rawValue: 256)
     /// Inserted since pending changes were processed.
     static let insertedInEvent = ObjectState(rawValue: 512)
+    /// What the end of an event removes.
+    static let inEvent: ObjectState = [.changedInEvent, .insertedInEvent]
+    /// What an object gets that is inserted.
+    static let insertion: ObjectState = [.inserted, .realised, .insertedInEvent]
     /// A to-many relationship has changed: the version is incremented although no column may differ.
     static let relationshipChanged = ObjectState(rawValue: 1024)
     /// Values that can be changed in place were returned to the program: see `InPlaceValues`.

@@ -235,7 +235,7 @@ extension NSManagedObjectContext {
 
     /// Deletes an object whose insertion was saved, applying the delete rules to objects that were related to it since.
     private func deleteAgain(_ object: NSManagedObject) {
-        guard object.context === self, object.state.isDisjoint(with: [.deleted, .inaccessible]) else { return }
+        guard object.context === self, object.state.isDisjoint(with: .removed) else { return }
         restorePoint?.keep(object)
         updatedCount -= 1
         deletedCount += 1
