@@ -222,7 +222,7 @@ if engineIsBuilt {
             name: "ManagedObjectsTests",
             dependencies: [
                 "AtomicFiles", "ManagedObjects", "SQLStores", "StoreRescue", "ChildProcesses",
-                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
                 + postgreSQL),
         .testTarget(name: "SQLStoresTests", dependencies: ["PredicateLanguage", "SQLStores"]),

@@ -75,6 +75,8 @@ package enum SQLArgument {
     case now
     case offset
     case limit
+    /// The list of keys that a query excludes.
+    case excluded
 
     package static func integer(_ number: Int64) -> SQLArgument { .fixed(.integer(number)) }
     package static func text(_ string: String) -> SQLArgument { .fixed(.text(string)) }

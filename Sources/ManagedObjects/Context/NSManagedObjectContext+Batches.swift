@@ -1,16 +1,11 @@
 // Fetches whose rows are read batch by batch: see `FetchBatches`.
 
 extension NSManagedObjectContext {
-    /// The objects of a request whose rows are read later; nil if the rows must be read now, because unsaved changes
-    /// may affect the result or its order.
+    /// The objects of a request whose rows are read later; nil if the rows are read now.
     final func objectsInBatches(
-        _ specification: FetchSpecification, entity: NSEntityDescription, store: any RowStore, seesChanges: Bool
+        _ specification: FetchSpecification, entity: NSEntityDescription, store: any RowStore
     ) throws -> [NSManagedObject]? {
-        guard specification.readsInBatches, !(store is any ObjectStore),
-            !seesChanges || !changesMayMatter(to: specification, entity: entity)
-        else {
-            return nil
-        }
+        guard specification.readsInBatches, !(store is any ObjectStore) else { return nil }
         try requireRelationships(specification.relationshipKeyPathsForPrefetching ?? [], of: entity)
         let keys = try store.keys(
             matching: specification.rowQuery(entity: entity), generation: pinnedGenerations?.generation(of: store))
@@ -30,13 +25,6 @@ extension NSManagedObjectContext {
             }
             return object
         }
-    }
-
-    /// Whether unsaved changes may match the request, or affect its predicate or its order.
-    final func changesMayMatter(to specification: FetchSpecification, entity: NSEntityDescription) -> Bool {
-        specification.predicate != nil
-            || specification.sortDescriptors?.contains { $0.key?.contains(".") == true } == true
-            || changed.contains { $0.hasChanges && $0.entity.isKindOf(entity: entity) }
     }
 
     /// Reads the rows of the batch that a fault belongs to: one statement for up to 500 objects.

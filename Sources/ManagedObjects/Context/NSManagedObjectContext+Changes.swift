@@ -56,13 +56,6 @@ extension NSManagedObjectContext {
         list(object)
     }
 
-    private func list(_ object: NSManagedObject) {
-        guard !object.state.contains(.listed) else { return }
-        restorePoint?.keep(object)
-        object.state.insert(.listed)
-        changed.append(object)
-    }
-
     /// Registers a new object with a temporary key and its initial values.
     final func insertNew(_ object: NSManagedObject) {
         checkQueue()
@@ -74,7 +67,10 @@ extension NSManagedObjectContext {
         restorePoint?.keepNew(object)
         object.context = self
         object.state.formUnion(.insertion)
-        object.state.remove(.gone)
+        if object.state.contains(.gone) {
+            removeUnlisted()
+            object.state.remove(.gone)
+        }
         if object.values == nil { object.values = .complete(object.layout.initialValues) }
         registry.register(object, as: object.key)
         insertedCount += 1
@@ -144,7 +140,7 @@ extension NSManagedObjectContext {
 
     /// Clears the lists of changes, without changing the objects.
     final func clearChanges() {
-        changed = []
+        removeAllChanged()
         changedInEvent = []
         pendingDeletions = []
         mergedDeletions = []

@@ -56,22 +56,30 @@ extension NSManagedObjectContext {
     }
 
     private func counted(_ specification: FetchSpecification) throws -> Int {
-        var (specification, entity) = try converted(specification)
+        let (specification, entity) = try converted(specification)
         if specification.resultType == .dictionaryResultType { return try fetchResults(specification).count }
-        if needsPendingChanges(specification) {
-            specification.resultType = .managedObjectIDResultType
-            return try fetchResults(specification).count
+        guard needsPendingChanges(specification) else { return try committedCount(specification, entity: entity) }
+        applyPendingDeletions()
+        guard let pending = try pendingMatches(specification, entity: entity) else {
+            return try evaluatedObjects(specification, entity: entity).count
         }
+        if pending.isEmpty { return try committedCount(specification, entity: entity) }
+        return try keyCorrection(pending, specification, entity: entity).count {
+            try committedCount($0, entity: entity)
+        }
+    }
+
+    /// The number of results without unsaved changes of this context.
+    private func committedCount(_ specification: FetchSpecification, entity: NSEntityDescription) throws -> Int {
         if let parentContext {
-            return try parentContext.queue.sync { () throws in try parentContext.countOfResults(specification) }
+            return try query(parentContext) { try $0.countOfResults(specification) }
         }
         let stores = try fetchedStores(specification, entity: entity)
-        if stores.count == 1, let store = stores.first, !fetchesObjects(specification, stores) {
+        if stores.count == 1, let store = stores.first, canAnswer(specification, store) {
             return try store.count(
                 matching: specification.rowQuery(entity: entity), generation: pinnedGenerations?.generation(of: store))
         }
-        specification.resultType = .managedObjectIDResultType
-        return try fetchResults(specification).count
+        return try committedObjects(specification, entity: entity).count
     }
 
     /// The objects cast to a class; nil if one is of another class.
@@ -159,20 +167,35 @@ extension NSManagedObjectContext {
     // MARK: - Objects
 
     private func objects(_ specification: FetchSpecification, entity: NSEntityDescription) throws -> [NSManagedObject] {
+        guard needsPendingChanges(specification) else { return try committedObjects(specification, entity: entity) }
+        guard let pending = try pendingMatches(specification, entity: entity) else {
+            return try evaluatedObjects(specification, entity: entity)
+        }
+        if pending.isEmpty { return try committedObjects(specification, entity: entity) }
+        return try PendingCorrection(
+            context: self, pending: pending, specification: specification, entity: entity,
+            read: { try self.committedObjects($0, entity: entity) }, registered: { $0 }, object: { $0 }, element: { $0 }
+        ).results()
+    }
+
+    /// The objects of a request without unsaved changes of this context.
+    final func committedObjects(
+        _ specification: FetchSpecification, entity: NSEntityDescription
+    ) throws -> [NSManagedObject] {
         if let parentContext { return try objectsOfParent(parentContext, specification, entity: entity) }
-        let seesChanges = needsPendingChanges(specification)
         let stores = try fetchedStores(specification, entity: entity)
         let fetchesObjects = fetchesObjects(specification, stores)
         if stores.count == 1, let store = stores.first, !fetchesObjects,
-            let found = try objectsInBatches(specification, entity: entity, store: store, seesChanges: seesChanges)
+            let found = try objectsInBatches(specification, entity: entity, store: store)
         {
             return found
         }
-        let finishesHere = seesChanges || fetchesObjects || stores.count > 1
+        let excludesHere = !specification.excludedKeys.isEmpty && stores.contains { $0.objectStore != nil }
+        let finishesHere = fetchesObjects || stores.count > 1 || excludesHere
         var query = specification.rowQuery(entity: entity)
         if fetchesObjects { query.predicate = nil }
         if finishesHere {
-            // Unsaved objects may sort before or after any row, so offset and limit are applied here.
+            // Results of several stores, and evaluations here, may come before or after any row of a store.
             query.offset = 0
             query.limit = 0
         }
@@ -189,11 +212,13 @@ extension NSManagedObjectContext {
         if fetchesObjects, let predicate = specification.predicate {
             found = try found.filter { try predicate.evaluation(with: $0) }
         }
-        if seesChanges { try applyPendingChanges(to: &found, specification: specification, entity: entity) }
+        if excludesHere {
+            let excluded = Set(specification.excludedKeys)
+            found.removeAll { excluded.contains($0.key) }
+        }
         if finishesHere {
             try sort(&found, by: specification.sortDescriptors ?? [])
-            found = Array(found.dropFirst(max(0, specification.fetchOffset)))
-            if specification.fetchLimit > 0 { found = Array(found.prefix(specification.fetchLimit)) }
+            found = Array(specification.window(of: found[...]))
         }
         let keyPaths = specification.relationshipKeyPathsForPrefetching ?? []
         try requireRelationships(keyPaths, of: entity)
@@ -201,25 +226,65 @@ extension NSManagedObjectContext {
         return found
     }
 
-    /// The IDs alone, if unsaved changes cannot affect the result: no object is created, and no value read.
+    /// The IDs alone: no object is created, and no value read, except of changed objects and of those between which they are.
     private func objectIDs(_ specification: FetchSpecification, entity: NSEntityDescription) throws
         -> [NSManagedObjectID]
     {
-        let stores = try fetchedStores(specification, entity: entity)
-        guard parentContext == nil, stores.count == 1, let store = stores.first, !fetchesObjects(specification, stores),
-            !needsPendingChanges(specification) || !changesMayMatter(to: specification, entity: entity)
-        else { return try objects(specification, entity: entity).map(\.objectID) }
-        let keys = try store.keys(
-            matching: specification.rowQuery(entity: entity), generation: pinnedGenerations?.generation(of: store))
+        guard let keys = try keys(specification, entity: entity) else {
+            return try objects(specification, entity: entity).map(\.objectID)
+        }
         var maker = ObjectIDMaker(rootCoordinator)
         return keys.map { key in
             registeredObject(for: key)?.objectID(by: &maker) ?? maker.objectID(for: key, entity: self.entity(of: key))
         }
     }
 
+    /// The keys of the results; nil where they are determined with the objects.
+    private func keys(_ specification: FetchSpecification, entity: NSEntityDescription) throws -> [ObjectKey]? {
+        guard needsPendingChanges(specification) else { return try committedKeys(specification, entity: entity) }
+        guard let pending = try pendingMatches(specification, entity: entity) else { return nil }
+        if pending.isEmpty { return try committedKeys(specification, entity: entity) }
+        // Each binary search reads some twenty objects.
+        let searches = pending.matching.count * Self.objectsOfSearch
+        let isSorted = specification.sortDescriptors?.isEmpty == false
+        if isSorted, searches > 0, 1...searches ~= specification.fetchLimit { return nil }
+        return try keyCorrection(pending, specification, entity: entity).results()
+    }
+
+    private static let objectsOfSearch = 20
+
+    private func keyCorrection(
+        _ pending: PendingMatches, _ specification: FetchSpecification, entity: NSEntityDescription
+    ) -> PendingCorrection<ObjectKey> {
+        PendingCorrection(
+            context: self, pending: pending, specification: specification, entity: entity,
+            read: { specification in
+                try self.committedKeys(specification, entity: entity)
+                    ?? self.committedObjects(specification, entity: entity).map(\.key)
+            },
+            registered: { self.registeredObject(for: $0) }, object: { self.object(for: $0) }, element: { $0.key })
+    }
+
+    /// Whether a store evaluates a request as a whole.
+    private func canAnswer(_ specification: FetchSpecification, _ store: any RowStore) -> Bool {
+        !fetchesObjects(specification, [store]) && (specification.excludedKeys.isEmpty || store.objectStore == nil)
+    }
+
+    /// The keys of the results without unsaved changes of this context; nil where they are determined with the objects.
+    private func committedKeys(_ specification: FetchSpecification, entity: NSEntityDescription) throws -> [ObjectKey]?
+    {
+        if let parentContext {
+            return try query(parentContext) { try $0.fetchObjectIDs(specification).map(\.key) }
+        }
+        let stores = try fetchedStores(specification, entity: entity)
+        guard stores.count == 1, let store = stores.first, canAnswer(specification, store) else { return nil }
+        return try store.keys(
+            matching: specification.rowQuery(entity: entity), generation: pinnedGenerations?.generation(of: store))
+    }
+
     /// Whether the predicate contains a block or other code that takes objects, and all stores evaluate it in memory,
     /// as in Core Data. SQLite stores reject it.
-    private func fetchesObjects(_ specification: FetchSpecification, _ stores: [any RowStore]) -> Bool {
+    final func fetchesObjects(_ specification: FetchSpecification, _ stores: [any RowStore]) -> Bool {
         !stores.isEmpty && stores.allSatisfy { $0 is MemoryStore || $0 is NSAtomicStore }
             && specification.predicate?.asksCode == true
     }
@@ -268,25 +333,13 @@ extension NSManagedObjectContext {
     private func objectsOfParent(
         _ parent: NSManagedObjectContext, _ specification: FetchSpecification, entity: NSEntityDescription
     ) throws -> [NSManagedObject] {
-        let seesChanges = needsPendingChanges(specification)
         var asked = specification
         asked.resultType = .managedObjectResultType
-        if seesChanges {
-            asked.fetchOffset = 0
-            asked.fetchLimit = 0
-            asked.fetchBatchSize = 0
-            asked.includesPropertyValues = true
-        }
         let request = asked
         let originals = try query(parent) { try $0.fetchResults(request).compactMap { $0 as? NSManagedObject } }
-        let fetched = FetchBatches(
-            ContiguousArray(originals.map(\.key)), of: entity, specification: asked, originals: originals)
-        var found = objects(fetched)
-        guard seesChanges else { return found }
-        try applyPendingChanges(to: &found, specification: specification, entity: entity)
-        try sort(&found, by: specification.sortDescriptors ?? [])
-        found = Array(found.dropFirst(max(0, specification.fetchOffset)))
-        return specification.fetchLimit > 0 ? Array(found.prefix(specification.fetchLimit)) : found
+        return objects(
+            FetchBatches(
+                ContiguousArray(originals.map(\.key)), of: entity, specification: asked, originals: originals))
     }
 }
 

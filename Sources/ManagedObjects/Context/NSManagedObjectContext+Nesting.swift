@@ -88,10 +88,10 @@ extension NSManagedObjectContext {
         own.assignedStore = object.assignedStore
         own.values = .complete(object.layout.initialValues)
         own.context = self
-        own.state.formUnion([.inserted, .realised, .insertedInEvent, .listed, .changedInEvent, .updated])
+        own.state.formUnion([.inserted, .realised, .insertedInEvent, .changedInEvent, .updated])
         registry.register(own, as: own.key)
         insertedCount += 1
-        changed.append(own)
+        list(own)
         changedInEvent.append(own)
         undoRecorder.willChange(own, in: self)
     }

@@ -52,6 +52,7 @@ extension NSManagedObjectContext {
         object.willTurnIntoFault()
         if object.state.contains(.watched) { inPlaceValues.remove(object) }
         object.values = nil
+        pendingIndex.removeAll()
         object.state.remove(.realised)
         object.didTurnIntoFault()
         post(.NSManagedObjectContextObjectsDidChange, [NSRefreshedObjectsKey: Set([object])])
@@ -97,8 +98,7 @@ extension NSManagedObjectContext {
         object.eventStart = nil
         object.state.subtract([.realised, .updated, .changedInEvent, .relationshipChanged])
         if object.state.contains(.listed), !object.state.contains(.deleted) {
-            object.state.remove(.listed)
-            changed.removeAll { $0 === object }
+            unlist(object)
         }
         object.didTurnIntoFault()
     }

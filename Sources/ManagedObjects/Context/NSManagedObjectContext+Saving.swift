@@ -361,7 +361,7 @@ extension NSManagedObjectContext {
             return all
         }
         let saved = ContiguousArray(all.lazy.filter { stores.contains($0.key.store) })
-        changed.removeAll { stores.contains($0.key.store) }
+        removeChanged { stores.contains($0.key.store) }
         changedInEvent.removeAll { stores.contains($0.key.store) }
         for object in saved {
             if object.state.contains(.deleted) {

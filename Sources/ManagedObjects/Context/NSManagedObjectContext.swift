@@ -19,7 +19,15 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     @exclusivity(unchecked) final var registry = ObjectRegistry(entities: [])
     /// Objects with unsaved changes, in the order in which they were first changed. Objects that no longer have changes
     /// stay until the next save.
-    @exclusivity(unchecked) final var changed: ContiguousArray<NSManagedObject> = []
+    final var changed: ContiguousArray<NSManagedObject> {
+        removeUnlisted()
+        return changedObjects
+    }
+    @exclusivity(unchecked) private final var changedObjects: ContiguousArray<NSManagedObject> = []
+    /// The number of objects in `changedObjects` that are no longer listed. They are removed together before the next use.
+    @exclusivity(unchecked) private final var unlistedCount = 0
+    /// The changed objects by entity and by compared values, for fetches.
+    final var pendingIndex = PendingIndex()
     /// Objects changed since pending changes were processed.
     @exclusivity(unchecked) final var changedInEvent: ContiguousArray<NSManagedObject> = []
     @exclusivity(unchecked) final var insertedCount = 0
@@ -186,6 +194,56 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
             coordinator = nil
             prepareRegistry()
         }
+    }
+
+    // MARK: - The list of changed objects
+
+    /// Adds an object to the list of changed objects, unless it is there.
+    final func list(_ object: NSManagedObject) {
+        guard !object.state.contains(.listed) else { return }
+        restorePoint?.keep(object)
+        object.state.insert(.listed)
+        if object.state.contains(.unlisted) {
+            object.state.remove(.unlisted)
+            unlistedCount -= 1
+        } else {
+            changedObjects.append(object)
+        }
+    }
+
+    /// Removes an object from the list of changed objects.
+    final func unlist(_ object: NSManagedObject) {
+        guard object.state.contains(.listed) else { return }
+        restorePoint?.keep(object)
+        object.state.remove(.listed)
+        object.state.insert(.unlisted)
+        unlistedCount += 1
+    }
+
+    /// Adds an object to the list again whose state says that it is listed.
+    final func relist(_ object: NSManagedObject) { changedObjects.append(object) }
+
+    /// Removes the objects that are no longer listed. Required before an object is listed again whose state was replaced.
+    final func removeUnlisted() {
+        if unlistedCount > 0 { removeChanged { !$0.state.contains(.listed) } }
+    }
+
+    /// Removes objects from the list of changed objects. One step for each object of the list.
+    final func removeChanged(where isRemoved: (NSManagedObject) -> Bool) {
+        changedObjects.removeAll { object in
+            let isUnlisted = object.state.contains(.unlisted)
+            if isUnlisted { object.state.remove(.unlisted) }
+            return isUnlisted || isRemoved(object)
+        }
+        unlistedCount = 0
+        pendingIndex.removeAll()
+    }
+
+    /// Clears the list of changed objects.
+    final func removeAllChanged() {
+        removeUnlisted()
+        changedObjects = []
+        pendingIndex.removeAll()
     }
 
     // MARK: - Methods

@@ -21,6 +21,8 @@ struct FetchSpecification {
     var propertiesToGroupBy: [Any]?
     var havingPredicate: NSPredicate?
     var affectedStores: [NSPersistentStore]?
+    /// Objects that the result must not contain: those that the caller has changed, and adds itself where they match.
+    var excludedKeys: [ObjectKey] = []
 
     /// The entity to fetch in a model: looked up by name if the request has a name, or an entity of another model.
     ///
@@ -44,7 +46,7 @@ struct FetchSpecification {
         RowQuery(
             entity: entity, includesSubentities: includesSubentities, predicate: predicate,
             sortDescriptors: sortDescriptors ?? [], offset: max(0, fetchOffset), limit: max(0, fetchLimit),
-            request: self)
+            excluded: excludedKeys, request: self)
     }
 
     /// The request as a query for dictionaries: of all attributes and to-one relationships, unless it lists properties.

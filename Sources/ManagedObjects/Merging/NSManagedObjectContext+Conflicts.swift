@@ -102,6 +102,7 @@ extension NSManagedObjectContext {
             updatedCount -= 1
         }
         object.values = nil
+        pendingIndex.removeAll()
         object.toMany = []
         object.eventStart = nil
         object.state.subtract([.inserted, .updated, .deleted, .deletionPropagated, .relationshipChanged])
@@ -110,8 +111,9 @@ extension NSManagedObjectContext {
     /// Discards an object's unsaved changes, and removes it from the lists of changed objects.
     final func dropChanges(of object: NSManagedObject) {
         removeChanges(of: object)
-        object.state.subtract([.changedInEvent, .listed])
-        changed.removeAll { $0 === object }
+        unlist(object)
+        guard object.state.contains(.changedInEvent) else { return }
+        object.state.remove(.changedInEvent)
         changedInEvent.removeAll { $0 === object }
         undoRecorder.discard(object)
     }
@@ -134,6 +136,7 @@ extension NSManagedObjectContext {
     final func reinsert(_ object: NSManagedObject) {
         restorePoint?.keep(object)
         object.values = .complete(object.currentValues())
+        pendingIndex.removeAll()
         object.page = nil
         object.committed = nil
         guard !object.state.contains(.inserted) else { return }

@@ -53,7 +53,7 @@ struct Rebasing {
             }
             if there.contains(object.key) { reread(object, &edits) } else { resolveDeleted(object, &edits) }
         }
-        context.changed.removeAll { !$0.state.contains(.listed) }
+        context.removeChanged { !$0.state.contains(.listed) }
         drop(from: &edits)
         refreshPartners(of: edits)
         for edit in edits.references where edit.now == nil { apply(edit) }

@@ -56,12 +56,12 @@ final class RestorePoint {
         for kept in kept.values {
             kept.content.restore(kept.object)
             if kept.object.state.contains(.listed), listed.insert(ObjectIdentifier(kept.object)).inserted {
-                context.changed.append(kept.object)
+                context.relist(kept.object)
             }
             guard kept.isRegistered, context.registry.object(for: kept.object.key) !== kept.object else { continue }
             context.registry.register(kept.object, as: kept.object.key)
         }
-        context.changed.removeAll { !$0.state.contains(.listed) }
+        context.removeChanged { !$0.state.contains(.listed) }
         lists.restore(context)
         context.removeRowsAhead()
         (kept, new) = ([:], [])

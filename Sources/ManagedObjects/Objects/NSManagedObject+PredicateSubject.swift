@@ -5,6 +5,14 @@ extension NSManagedObject: PredicateSubject {
     /// An object equals its ID, and the object of the same row in another context, so that predicates accept either.
     public var predicateIdentity: AnyHashable? { AnyHashable(objectID) }
 
+    public func comparableValue(forKey key: String) throws -> PredicateValue {
+        if case .slot(let slot)? = field(of: key) {
+            if layout.kinds[slot] == .toOne { return relatedObject(slot: slot).map { .object($0) } ?? .null }
+            if let value = comparableValue(slot) { return value }
+        }
+        return PredicateValue(try predicateValue(forKey: key))
+    }
+
     public func predicateValue(forKey key: String) throws -> Any? {
         if let field = field(of: key) { return publicValue(at: field) }
         switch key {
@@ -23,6 +31,25 @@ extension NSManagedObject: PredicateSubject {
             throw CocoaError(
                 .keyValueValidation,
                 userInfo: [NSLocalizedDescriptionKey: "\(entity.name ?? "") has no property \"\(key)\"."])
+        }
+    }
+}
+
+extension NSManagedObject {
+    /// The value of a slot for comparisons, without boxing it as `Any`; nil if the value is only available by key-value
+    /// coding.
+    final func comparableValue(_ slot: Int) -> PredicateValue? {
+        let kind = layout.kinds[slot]
+        return switch slotValue(slot) {
+        case .null: kind == .transformable ? nil : .null
+        case .integer(let number): kind == .boolean ? .bool(number != 0) : .integer(number)
+        case .real(let number):
+            kind == .date ? .date(Date(timeIntervalSinceReferenceDate: number)) : .double(number)
+        case .string(let text): .string(text)
+        case .data(let data): .data(data)
+        case .uuid(let uuid): .uuid(uuid)
+        case .decimal(let number): .decimal(number)
+        case .object, .reference: nil
         }
     }
 }

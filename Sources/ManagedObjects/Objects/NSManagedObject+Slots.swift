@@ -92,6 +92,7 @@ extension NSManagedObject {
     /// Sets a slot of the object's own values, if it has any.
     @inline(__always)
     final func setOwnValue(_ slot: Int, to value: Value) {
+        if state.contains(.indexed) { context?.pendingIndex.noteChange(of: self) }
         if values?.set(value, at: slot) != false { return }
         values = .complete(currentValues())
         _ = values?.set(value, at: slot)

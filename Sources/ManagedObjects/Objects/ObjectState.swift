@@ -1,6 +1,6 @@
 /// Flags of an object's life cycle; computed properties combine them.
 struct ObjectState: OptionSet {
-    let rawValue: UInt16
+    let rawValue: UInt32
     /// Inserted since the last save.
     static let inserted = ObjectState(rawValue: 1)
     /// Changed since it was fetched or saved.
@@ -42,4 +42,8 @@ struct ObjectState: OptionSet {
     static let setPrimitively = ObjectState(rawValue: 16384)
     /// A predicate asks for a key that is not a property: `value(forUndefinedKey:)` may not stop the program.
     static let askedForUndefinedKey = ObjectState(rawValue: 32768)
+    /// Removed from the list of changed objects, in which it stays until others are removed too.
+    static let unlisted = ObjectState(rawValue: 131072)
+    /// Its values are in the index of changed objects: see `PendingIndex`.
+    static let indexed = ObjectState(rawValue: 65536)
 }

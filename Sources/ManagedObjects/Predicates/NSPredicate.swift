@@ -154,6 +154,12 @@ open class NSPredicate: Foundation.NSPredicate, NSSecureCoding, SelfReplacing {
         return try evaluation.evaluator().evaluate(object, variables: bindings ?? [:])
     }
 
+    /// The same for an object, without the casts of a value of any type.
+    internal final func holds(for object: NSManagedObject) throws -> Bool {
+        guard isOfFramework else { return evaluate(with: object, substitutionVariables: nil) }
+        return try evaluation.evaluator().evaluate(object as any PredicateSubject)
+    }
+
     /// Does nothing: the evaluation of decoded predicates is always allowed, because archives contain only a format,
     /// which is validated like any input.
     open func allowEvaluation() {}

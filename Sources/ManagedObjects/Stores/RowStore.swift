@@ -104,6 +104,8 @@ struct RowQuery {
     var offset = 0
     /// 0 means no limit.
     var limit = 0
+    /// The keys of rows that are not part of the result; those of other stores have no effect.
+    var excluded: [ObjectKey] = []
     /// The fetch request of the query, for stores that receive whole requests.
     var request: FetchSpecification?
 }

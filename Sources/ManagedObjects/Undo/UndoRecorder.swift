@@ -171,7 +171,7 @@ extension NSManagedObjectContext {
         let inserted = changes.filter { !$0.wasThere }.map(\.object)
         removeUnsaved(inserted.filter { $0.state.contains(.inserted) })
         for object in inserted where !object.state.contains(.gone) { deleteAgain(object) }
-        changed.removeAll { !$0.state.contains(.listed) }
+        removeChanged { !$0.state.contains(.listed) }
         for change in changes {
             dropIneffectiveChanges(of: change.object)
             change.object.awake(
@@ -215,10 +215,11 @@ extension NSManagedObjectContext {
                 object.toManyState(at: index).map { ToManyState(ofNewObject: $0.members) }
             })
         object.context = self
-        object.state = [.inserted, .realised, .insertedInEvent, .changedInEvent, .listed]
+        removeUnlisted()
+        object.state = [.inserted, .realised, .insertedInEvent, .changedInEvent]
         registry.register(object, as: object.key)
         insertedCount += 1
-        changed.append(object)
+        list(object)
     }
 
     /// Removes objects whose insertion was not saved, and the references to them.

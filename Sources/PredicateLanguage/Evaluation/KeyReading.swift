@@ -32,7 +32,7 @@ enum KeyReading {
     static func value(of value: PredicateValue, forKey key: String) throws -> PredicateValue {
         switch value {
         case .object(let subject) where key != "self" && key != "SELF":
-            return PredicateValue(try subject.predicateValue(forKey: key))
+            return try subject.comparableValue(forKey: key)
         case .null: return .null
         case .collection(let elements, let ordered) where key != "self" && key != "SELF":
             var values: [PredicateValue] = []

@@ -134,7 +134,7 @@ extension PredicateCompiler {
     private static func element(of value: PredicateValue, at index: PredicateValue) throws -> PredicateValue {
         switch (value, index) {
         case (.null, _): return .null
-        case (.object(let subject), .string(let key)): return PredicateValue(try subject.predicateValue(forKey: key))
+        case (.object(let subject), .string(let key)): return try subject.comparableValue(forKey: key)
         case (.collection(let elements, _), .integer(let index)):
             if let index = Int(exactly: index), elements.indices.contains(index) { return elements[index] }
             throw PredicateEvaluationError(.typeMismatch, "There is no element \(index) of \(elements.count).")

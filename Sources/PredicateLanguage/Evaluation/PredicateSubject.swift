@@ -7,6 +7,10 @@ public protocol PredicateSubject {
     /// ``PredicateValue``, which saves dynamic casts, in particular for collections of subjects.
     func predicateValue(forKey key: String) throws -> Any?
 
+    /// The value of a key in the form that predicates use. By default ``predicateValue(forKey:)`` converted; a subject with typed
+    /// values returns them without a box and without dynamic casts.
+    func comparableValue(forKey key: String) throws -> PredicateValue
+
     /// The identity of this subject in comparisons for equality and in collections. Two subjects are equal when their
     /// identities are. By default the identity of a class instance is its address and that of a hashable value the
     /// value itself.
@@ -18,6 +22,10 @@ public protocol PredicateSubject {
 }
 
 extension PredicateSubject {
+    public func comparableValue(forKey key: String) throws -> PredicateValue {
+        PredicateValue(try predicateValue(forKey: key))
+    }
+
     public var predicateIdentity: AnyHashable? {
         if let hashable = self as? any Hashable { return AnyHashable(hashable) }
         return type(of: self) is AnyClass ? AnyHashable(ObjectIdentifier(self as AnyObject)) : nil

@@ -150,6 +150,7 @@ import Testing
                 "prepareForDeletion()", "willTurnIntoFault()", "didTurnIntoFault()", "didAccessValue(forKey:)",
                 "shouldHandleInaccessibleFault(_:for:triggeredByProperty:)", "value(forUndefinedKey:)",
                 "setValue(_:forUndefinedKey:)", "predicateValue(forKey:)",
+                "comparableValue(forKey:)",
             ]
         ),
         (

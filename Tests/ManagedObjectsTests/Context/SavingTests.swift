@@ -112,6 +112,31 @@ struct SavingTests {
         #expect(members.compactMap { ($0 as? NSManagedObject)?.value(forKey: "index") as? Int } == [2, 0, 3, 1])
     }
 
+    @Test func `objects leave the list of changed objects together, and return to it once`() throws {
+        let stack = try TestStack()
+        let context = stack.context()
+        for number in 0..<60 { _ = context.insert("Note", ["count": number]) }
+        try context.save()
+        let notes = try context.all("Note", sortedBy: "count")
+        for note in notes { note.setValue(-1, forKey: "count") }
+        context.processPendingChanges()
+        for note in notes.prefix(40) { context.refresh(note, mergeChanges: false) }
+        #expect(context.changed.count == 20)
+        for note in notes.prefix(40) { context.refresh(note, mergeChanges: false) }
+        for note in notes.suffix(10) {
+            context.refresh(note, mergeChanges: false)
+            note.setValue(700, forKey: "count")
+        }
+        for note in notes.prefix(5) { note.setValue(700, forKey: "count") }
+        #expect(context.changed.count == 25)
+        #expect(Set(context.changed.map { ObjectIdentifier($0) }).count == 25)
+        #expect(context.updatedObjects.count == 25)
+        try context.save()
+        let reader = stack.context()
+        let counts = try reader.all("Note").compactMap { $0.value(forKey: "count") as? Int }
+        #expect(counts.filter { $0 == 700 }.count == 15 && counts.filter { $0 == -1 }.count == 10)
+    }
+
     @Test func `metadata that have been set are written by a save without changes`() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

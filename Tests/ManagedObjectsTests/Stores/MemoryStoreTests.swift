@@ -28,6 +28,35 @@ import class ManagedObjects.NSPredicate
         #expect(folder.value(forKey: "name") as? String == "Home")
     }
 
+    @Test func `rows after the limit, and rows with another value, are not evaluated`() throws {
+        let stack = try stack()
+        let context = stack.context()
+        // The pattern of the last note is invalid, so that its evaluation throws.
+        for number in 0..<40 {
+            let pattern = number == 39 ? "[" : ".*"
+            _ = context.insert("Folder", ["name": pattern])
+            let note = context.insert("Note", ["title": pattern, "count": number % 8])
+            note.setValue(number, forKey: "small")
+        }
+        try context.save()
+        let reader = stack.context()
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+        request.predicate = NSPredicate(format: "'a' MATCHES title")
+        request.fetchLimit = 30
+        #expect(try reader.fetch(request).count == 30)
+        request.fetchLimit = 0
+        #expect(throws: CocoaError.self) { try reader.fetch(request) }
+        request.predicate = NSPredicate(format: "'a' MATCHES title AND count IN {3, 4}")
+        #expect(throws: CocoaError.self) { try reader.fetch(request) }
+        // Compared again: the values are indexed.
+        #expect(try reader.fetch(request).count == 10)
+        #expect(try reader.count(for: request) == 10)
+        _ = context.insert("Note", ["title": ".", "count": 3])
+        try context.save()
+        #expect(throws: CocoaError.self) { try reader.count(for: request) }
+        #expect(try reader.count(for: request) == 11)
+    }
+
     @Test func `predicates have objects and IDs as arguments`() throws {
         let stack = try stack()
         let context = stack.context()

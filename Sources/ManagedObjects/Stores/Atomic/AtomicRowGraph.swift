@@ -8,10 +8,11 @@ final class AtomicRowGraph: WholeRowGraph {
         self.store = store
     }
 
-    func subjects(of entity: NSEntityDescription, includingSubentities: Bool) -> [RowSubject] {
-        store.cache.entries(of: entity, includingSubentities: includingSubentities).map {
-            subject(store.key(of: $0.node))
-        }
+    func subjects(of entity: NSEntityDescription, includingSubentities: Bool) -> AnySequence<RowSubject> {
+        AnySequence(
+            store.cache.entries(of: entity, includingSubentities: includingSubentities).lazy.map {
+                self.subject(self.store.key(of: $0.node))
+            })
     }
 
     private func subject(_ key: ObjectKey) -> RowSubject {

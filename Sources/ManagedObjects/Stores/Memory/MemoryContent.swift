@@ -7,14 +7,25 @@ struct MemoryContent: @unchecked Sendable {  // because boxed values are never c
     var uniqueness = MemoryUniqueness()
     /// Member indexes, which may be outdated.
     var memberIndexes: [MemberIndex.Name: MemberIndex] = [:]
+    /// Indexes of attributes, which may be outdated.
+    var valueIndexes: [ValueIndex.Name: ValueIndex] = [:]
+    /// The change counts of tables when an attribute was compared without an index.
+    var comparedValues: [ValueIndex.Name: Int] = [:]
 
     func row(root: Int, key: Int64) -> MemoryTable.Row? { tables[root]?[key] }
 
     /// The keys of an entity's rows, in ascending order.
     func keys(of entity: NSEntityDescription, includingSubentities: Bool) -> [(key: Int64, row: MemoryTable.Row)] {
-        guard let table = tables[entity.rootEntity.index] else { return [] }
+        Array(rows(of: entity, includingSubentities: includingSubentities))
+    }
+
+    /// An entity's rows, in the order of their keys.
+    func rows(
+        of entity: NSEntityDescription, includingSubentities: Bool
+    ) -> some Sequence<(key: Int64, row: MemoryTable.Row)> {
+        let table = tables[entity.rootEntity.index] ?? MemoryTable()
         let indices = includingSubentities ? entity.subtree : entity.index..<(entity.index + 1)
-        return table.keys.compactMap { key in
+        return table.keys.lazy.compactMap { key -> (key: Int64, row: MemoryTable.Row)? in
             guard let row = table[key], indices.contains(Int(row.entity)) else { return nil }
             return (key, row)
         }

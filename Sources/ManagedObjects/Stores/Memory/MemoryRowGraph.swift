@@ -1,24 +1,56 @@
 /// The rows of a store in memory, for the evaluation of predicates and sort descriptors.
 final class MemoryRowGraph: WholeRowGraph {
-    private let content: MemoryContent
+    let content: MemoryContent
     private let entities: [NSEntityDescription]
     private let store: UInt16
     /// The members of the relationships used so far: one pass over the rows of the other side for each.
     private var indexes: [MemberIndex.Name: MemberIndex] = [:]
     private let identify: (ObjectKey) -> NSManagedObjectID
+    /// Changes the caches of the store's content.
+    private let keep: ((inout MemoryContent) -> Void) -> Void
 
     init(
         content: MemoryContent, entities: [NSEntityDescription], store: UInt16,
-        identify: @escaping (ObjectKey) -> NSManagedObjectID
+        identify: @escaping (ObjectKey) -> NSManagedObjectID,
+        keep: @escaping ((inout MemoryContent) -> Void) -> Void
     ) {
         self.content = content
         self.entities = entities
         self.store = store
         self.identify = identify
+        self.keep = keep
     }
 
-    func subjects(of entity: NSEntityDescription, includingSubentities: Bool) -> [RowSubject] {
-        content.keys(of: entity, includingSubentities: includingSubentities).map { subject(key: $0.key, row: $0.row) }
+    func subjects(of entity: NSEntityDescription, includingSubentities: Bool) -> AnySequence<RowSubject> {
+        AnySequence(
+            content.rows(of: entity, includingSubentities: includingSubentities).lazy.map {
+                self.subject(key: $0.key, row: $0.row)
+            })
+    }
+
+    func candidates(for query: RowQuery) -> AnySequence<RowSubject> {
+        guard let keys = selectedKeys(of: query) else {
+            return subjects(of: query.entity, includingSubentities: query.includesSubentities)
+        }
+        let root = query.entity.rootEntity.index
+        return AnySequence(
+            keys.lazy.compactMap { key in self.content.row(root: root, key: key).map { self.subject(key: key, row: $0) }
+            })
+    }
+
+    /// The keys of the rows with a value that the predicate requires; nil if no index has them. A value is indexed when it is
+    /// asked for the second time since rows have changed.
+    private func selectedKeys(of query: RowQuery) -> [Int64]? {
+        guard let predicate = query.predicate else { return nil }
+        var smallest: [Int64]?
+        for required in RequiredValue.all(of: predicate.embeddedNode) {
+            guard let name = ValueIndex.Name(required.key, of: query),
+                let index = content.valueIndex(name, make: { ValueIndex(name, of: query.entity, in: self) }, keep: keep)
+            else { continue }
+            let found = index.keys(of: required.values)
+            if smallest == nil || found.count < smallest?.count ?? 0 { smallest = found }
+        }
+        return smallest
     }
 
     private func subject(key: Int64, row: MemoryTable.Row) -> RowSubject {

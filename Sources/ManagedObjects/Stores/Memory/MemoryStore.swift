@@ -130,19 +130,22 @@ final class MemoryStore: NSPersistentStore, RowStore, SaveTransaction, @unchecke
 
     private func graph(of content: MemoryContent) -> MemoryRowGraph {
         let coordinator = persistentStoreCoordinator
-        return MemoryRowGraph(content: content, entities: entities, store: number) { [entities, identifier] key in
-            coordinator?.objectID(for: key)
-                ?? NSManagedObjectID(
-                    key: key, entity: entities[Int(key.entity)], storeIdentifier: identifier)
-        }
+        return MemoryRowGraph(
+            content: content, entities: entities, store: number,
+            identify: { [entities, identifier] key in
+                coordinator?.objectID(for: key)
+                    ?? NSManagedObjectID(
+                        key: key, entity: entities[Int(key.entity)], storeIdentifier: identifier)
+            },
+            keep: { change in self.content.withLock { change(&$0) } })
     }
 
     private func select(_ query: RowQuery, from content: MemoryContent) throws -> [ObjectKey] {
-        guard query.predicate != nil || !query.sortDescriptors.isEmpty else {
-            let keys = content.keys(of: query.entity, includingSubentities: query.includesSubentities)
-            return RowSelection(query).slice(keys[...]).map {
-                ObjectKey(store: number, entity: $0.row.entity, number: $0.key)
-            }
+        guard query.predicate != nil || !query.sortDescriptors.isEmpty || !query.excluded.isEmpty else {
+            let rest = content.rows(of: query.entity, includingSubentities: query.includesSubentities)
+                .dropFirst(max(0, query.offset))
+            let keys = rest.lazy.map { ObjectKey(store: self.number, entity: $0.row.entity, number: $0.key) }
+            return query.limit > 0 ? Array(keys.prefix(query.limit)) : Array(keys)
         }
         return try graph(of: content).keys(matching: query)
     }

@@ -119,25 +119,6 @@ extension RowOrder<NSManagedObject> {
     }
 }
 
-extension NSManagedObject {
-    /// The value of a slot for comparisons, without boxing it as `Any`; nil if the value is only available by key-value
-    /// coding.
-    fileprivate final func comparableValue(_ slot: Int) -> PredicateValue? {
-        let kind = layout.kinds[slot]
-        return switch slotValue(slot) {
-        case .null: .null
-        case .integer(let number): kind == .boolean ? .bool(number != 0) : .integer(number)
-        case .real(let number):
-            kind == .date ? .date(Date(timeIntervalSinceReferenceDate: number)) : .double(number)
-        case .string(let text): .string(text)
-        case .data(let data): .data(data)
-        case .uuid(let uuid): .uuid(uuid)
-        case .decimal(let number): .decimal(number)
-        case .object, .reference: nil
-        }
-    }
-}
-
 extension NSSortDescriptor {
     /// The result of a descriptor's comparator for two values. The comparator is accessible only through the
     /// descriptor, which reads values by its key, so each value is wrapped under that key.

@@ -15,7 +15,8 @@ struct RowSelection {
     ///
     /// - Throws: Code 134060 when the predicate or a sort descriptor contains a property that the entity does not have,
     ///   or compares values that cannot be compared.
-    func select(from rows: [RowSubject]) throws -> [RowSubject] {
+    func select(from rows: some Sequence<RowSubject>) throws -> [RowSubject] {
+        if query.sortDescriptors.isEmpty, query.limit > 0 { return try first(of: rows) }
         let sorted = try sort(filter(rows))
         return Array(slice(sorted[...]))
     }
@@ -30,13 +31,36 @@ struct RowSelection {
             pages: result.pages, order: ContiguousArray(selected.compactMap { positions[$0.key] }))
     }
 
-    /// The rows for which the predicate holds.
-    func filter(_ rows: [RowSubject]) throws -> [RowSubject] {
-        guard let predicate = query.predicate else { return rows }
+    /// The rows for which the predicate holds, without the excluded ones.
+    func filter(_ rows: some Sequence<RowSubject>) throws -> [RowSubject] {
+        try testing { isIncluded in try rows.filter(isIncluded) }
+    }
+
+    /// The matching rows between offset and limit, without a search among those after them.
+    private func first(of rows: some Sequence<RowSubject>) throws -> [RowSubject] {
+        try testing { isIncluded in
+            var found: [RowSubject] = []
+            var skipped = 0
+            for row in rows where try isIncluded(row) {
+                if skipped < query.offset {
+                    skipped += 1
+                    continue
+                }
+                found.append(row)
+                if found.count == query.limit { break }
+            }
+            return found
+        }
+    }
+
+    /// Calls a closure with the test whether a row is part of the result.
+    private func testing(_ body: ((RowSubject) throws -> Bool) throws -> [RowSubject]) throws -> [RowSubject] {
+        let excluded = Set(query.excluded)
+        guard let predicate = query.predicate else { return try body { !excluded.contains($0.key) } }
         try Self.requireNoCode(in: predicate)
         return try Self.explaining(predicate.predicateFormat) {
             let evaluator = try PredicateEvaluator(predicate.embeddedNode.identifyingObjects())
-            return try rows.filter { try evaluator.evaluate($0) }
+            return try body { try !excluded.contains($0.key) && evaluator.evaluate($0) }
         }
     }
 

@@ -62,6 +62,27 @@ final class RowSubject {
 }
 
 extension RowSubject: PredicateSubject {
+    func comparableValue(forKey key: String) throws -> PredicateValue {
+        guard case .slot(let slot)? = layout.fields[key] else { return PredicateValue(try predicateValue(forKey: key)) }
+        return try comparableValue(slot: slot)
+    }
+
+    private func comparableValue(slot: Int) throws -> PredicateValue {
+        let kind = layout.slots[slot].kind
+        return switch try value(slot: slot) {
+        case .null: .null
+        case .integer(let number): kind == .boolean ? .bool(number != 0) : .integer(number)
+        case .real(let number):
+            kind == .date ? .date(Date(timeIntervalSinceReferenceDate: number)) : .double(number)
+        case .string(let text): .string(text)
+        case .data(let data): .data(data)
+        case .uuid(let uuid): .uuid(uuid)
+        case .decimal(let number): .decimal(number)
+        case .object(let box): box.value is UndecodableValue ? .null : PredicateValue(box.value)
+        case .reference: try destination(slot: slot).map { .object($0) } ?? .null
+        }
+    }
+
     func predicateValue(forKey key: String) throws -> Any? {
         switch layout.fields[key] {
         case .slot(let slot): return try predicateValue(slot: slot)
@@ -86,19 +107,8 @@ extension RowSubject: PredicateSubject {
     var predicateIdentity: AnyHashable? { AnyHashable(objectID) }
 
     private func predicateValue(slot: Int) throws -> Any? {
-        let kind = layout.slots[slot].kind
-        switch try value(slot: slot) {
-        case .null: return nil
-        case .integer(let number): return kind == .boolean ? number != 0 : number
-        case .real(let number): return kind == .date ? Date(timeIntervalSinceReferenceDate: number) : number
-        case .string(let text): return text
-        case .data(let data): return data
-        case .uuid(let uuid): return uuid
-        case .decimal(let number): return number
-        case .object(let box):
-            return box.value is UndecodableValue ? nil : box.value
-        case .reference: return try destination(slot: slot)
-        }
+        if case .object(let box) = try value(slot: slot) { return box.value is UndecodableValue ? nil : box.value }
+        return try comparableValue(slot: slot).value
     }
 
     /// The values of a composite's elements, by name.

@@ -91,7 +91,8 @@ final class SQLQueryCompiler: Sendable {
         _ = Self.parts(of: query, by: &extraction)
         let key = Self.key(of: query, predicate: extraction.key, store: store, form: form)
         switch known.withLock({ $0[key] }) {
-        case .text(let text)?: return .statement(Self.query(text, constants: extraction.constants, of: query))
+        case .text(let text)?:
+            return .statement(self.query(text, constants: extraction.constants, of: query, store: store))
         case .division(let pattern)?: return .divided(QueryDivision(query, pattern))
         case nil: break
         }
@@ -108,7 +109,7 @@ final class SQLQueryCompiler: Sendable {
             let fragment = try write(writer, restriction(of: query, to: condition), order)
             let text = Text(sql: dialect.parameterized(fragment.text), arguments: fragment.arguments)
             if writer.isReusable { keep(.text(text), for: key) }
-            return .statement(Self.query(text, constants: extraction.constants, of: query))
+            return .statement(self.query(text, constants: extraction.constants, of: query, store: store))
         } catch let refusal as PredicateRefusal {
             var (division, pattern, isReusable) = try analyse(query, store: store)
             if division.refusals.isEmpty {
@@ -154,29 +155,33 @@ final class SQLQueryCompiler: Sendable {
         }
         if query.limit > 0 { key += "L" }
         if query.offset > 0 { key += "O" }
+        if !query.excluded.isEmpty { key += "X" }
         key += form
         return key.text
     }
 
-    private static func query(_ text: Text, constants: [PredicateValue], of query: RowQuery) -> SQLQuery {
-        SQLQuery(
+    private func query(_ text: Text, constants: [PredicateValue], of query: RowQuery, store: UInt16) -> SQLQuery {
+        let excluded = query.excluded.lazy.filter { $0.store == store && !$0.isTemporary }.map(\.number)
+        return SQLQuery(
             sql: text.sql,
-            arguments: text.arguments.map { $0.value(constants: constants, offset: query.offset, limit: query.limit) })
+            arguments: text.arguments.map {
+                if case .excluded = $0 { return .text(dialect.value(of: excluded)) }
+                return $0.value(constants: constants, offset: query.offset, limit: query.limit)
+            })
     }
 
     // MARK: - Parts
 
-    /// The WHERE clause: the condition on the entity, and the predicate.
+    /// The WHERE clause: the condition on the entity, the predicate, and the excluded keys.
     func restriction(of query: RowQuery, to condition: SQLCondition?) -> SQLFragment? {
         let entities = schema.entity(query.entity).flatMap { entity in
             let rows = query.includesSubentities ? entity.isOfReadHierarchy("t0") : entity.isOfEntityItself("t0")
             return rows.text(in: dialect)
         }
-        return switch (entities, condition?.sql) {
-        case (let entities?, let condition?): "\(entities) AND \(condition)"
-        case (let entities?, nil): "\(entities)"
-        case (nil, let condition): condition
-        }
+        let others =
+            query.excluded.isEmpty ? nil : SQLFragment("NOT \(dialect.isListed("t0.Z_PK", .keys))", [.excluded])
+        let parts = [entities.map { SQLFragment(stringLiteral: $0) }, condition?.sql, others].compactMap(\.self)
+        return parts.isEmpty ? nil : parts.joined(separator: " AND ")
     }
 
     func limits(of query: RowQuery) -> SQLFragment {
@@ -207,6 +212,7 @@ extension SQLArgument {
         case .now: .real(Date().timeIntervalSinceReferenceDate)
         case .offset: .integer(Int64(offset))
         case .limit: .integer(Int64(limit))
+        case .excluded: .null
         }
     }
 }

@@ -17,9 +17,22 @@ extension SQLWriter {
         let element = Operand.value(members.value ?? key(of: members.source))
         let condition = try compare(element, comparison, right)
         if comparison.modifier == .any {
-            return SQLCondition("EXISTS (\(members.select("1", where: condition.sql)))")
+            return members.contains(where: condition, isKey: isKey(element, comparison, right))
         }
         return SQLCondition("NOT EXISTS (\(members.select("1", where: condition.negated.sql)))")
+    }
+
+    /// Whether a comparison finds an object by its key.
+    func isKey(_ element: Operand, _ comparison: ComparisonNode, _ right: Operand) -> Bool {
+        guard case .value(let value) = element, case .key = value.kind, case .constant(let constant, _) = right else {
+            return false
+        }
+        switch comparison.operation {
+        case .equalTo: return !constant.isNull
+        case .in: if case .collection(let objects, _) = constant { return !objects.contains(where: \.isNull) }
+        default: break
+        }
+        return false
     }
 
     /// ANY and ALL of a single value: it is a collection of one element, and nil is an empty collection.

@@ -7,8 +7,10 @@ struct SQLMembers {
     let scope: SQLScope
     /// The rows of the members, joined for their values.
     var source: SQLSource
-    /// The conditions that relate the members to the outer row.
-    var conditions: [SQLFragment]
+    /// The column of the owners' keys, and the key of the outer row that it must equal.
+    let link: (column: SQLFragment, owner: SQLFragment, isNullable: Bool)
+    /// Further conditions, of subqueries.
+    var conditions: [SQLFragment] = []
     /// One value of each member; nil for the members themselves.
     var value: SQLValue?
     /// The number of to-many relationships on the path to the members.
@@ -19,8 +21,22 @@ struct SQLMembers {
 
     /// A SELECT over the members.
     func select(_ result: SQLFragment, where condition: SQLFragment? = nil) -> SQLFragment {
-        let all = conditions + (condition.map { [$0] } ?? [])
+        let related: SQLFragment = "\(link.column) = \(link.owner)"
+        let all = [related] + conditions + (condition.map { [$0] } ?? [])
         return "SELECT \(result) FROM \(scope.from) WHERE \(all.joined(separator: " AND "))"
+    }
+
+    /// Whether a member fulfils a condition.
+    ///
+    /// - Parameter isKey: Whether the condition is that a member, or an object to which it refers, is a certain one. Such members
+    ///   are found by an index, and their owners are listed once instead of a search for each owner. The condition must not
+    ///   depend on the outer row.
+    func contains(where condition: SQLCondition, isKey: Bool) -> SQLCondition {
+        guard isKey, conditions.isEmpty else { return SQLCondition("EXISTS (\(select("1", where: condition.sql)))") }
+        // Members without an owner would make the condition NULL for all others.
+        let found: SQLFragment =
+            "SELECT \(link.column) FROM \(scope.from) WHERE \(condition.sql) AND \(link.column) IS NOT NULL"
+        return SQLCondition("\(link.owner) IN (\(found))", isNullable: link.isNullable)
     }
 }
 
@@ -149,6 +165,8 @@ extension SQLWriter {
             throw PredicateRefusal(.notStored, place)
         }
         let owner: SQLFragment = "\(source.alias).Z_PK"
+        // The row of a to-one relationship's destination may not exist.
+        let isNullable = source.alias != subject.alias
         switch relationship.storage {
         case .memberSlot(let slot, _):
             guard let column = schema.column(of: slot, in: relationship.destination) else {
@@ -162,7 +180,7 @@ extension SQLWriter {
             }
             let scope = SQLScope(table, schema: schema, aliases: aliases)
             return SQLMembers(
-                scope: scope, source: scope.base, conditions: ["\(scope.base.alias).\(column.name) = \(owner)"])
+                scope: scope, source: scope.base, link: ("\(scope.base.alias).\(column.name)", owner, isNullable))
         case .pairs:
             guard let pairs = schema.pairs(of: relationship.relationship) else {
                 throw PredicateRefusal(.notStored, place)
@@ -183,7 +201,8 @@ extension SQLWriter {
             }
             let scope = SQLScope(table, schema: schema, aliases: aliases)
             let pair = scope.add(rows) { "\($0).\(pairs.destination) = \(scope.base.alias).Z_PK" }
-            return SQLMembers(scope: scope, source: scope.base, conditions: ["\(pair).\(pairs.source) = \(owner)"])
+            return SQLMembers(
+                scope: scope, source: scope.base, link: ("\(pair).\(pairs.source)", owner, isNullable))
         }
     }
 

@@ -12,7 +12,7 @@ extension SQLWriter {
         case .members(let members):
             let member = Operand.value(members.value ?? key(of: members.source))
             let same = try equality(member, element, comparison)
-            return SQLCondition("EXISTS (\(members.select("1", where: same.sql)))")
+            return members.contains(where: same, isKey: isKey(member, equalling(comparison), element))
         case .constant(.collection(let elements, _), _):
             isReusable = false
             if case .value(let value) = element, let keys = keys(in: elements, comparedWith: value),
@@ -68,7 +68,7 @@ extension SQLWriter {
         return keys
     }
 
-    private func equalling(_ comparison: ComparisonNode) -> ComparisonNode {
+    func equalling(_ comparison: ComparisonNode) -> ComparisonNode {
         var equality = comparison
         equality.operation = .equalTo
         return equality

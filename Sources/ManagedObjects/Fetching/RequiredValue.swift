@@ -1,0 +1,60 @@
+import PredicateLanguage
+
+/// One of several values that an attribute must have for a predicate to hold.
+struct RequiredValue {
+    let key: String
+    let values: [PredicateValue]
+
+    /// What the comparisons of a conjunction for equality, and with lists, require.
+    static func all(of node: PredicateNode) -> [RequiredValue] {
+        switch node {
+        case .and(let parts): parts.flatMap(all)
+        case .comparison(let comparison): RequiredValue(comparison).map { [$0] } ?? []
+        case .constant, .or, .not, .opaque: []
+        }
+    }
+
+    private init?(_ comparison: ComparisonNode) {
+        guard comparison.modifier == .direct, comparison.options.isEmpty else { return nil }
+        switch comparison.operation {
+        case .equalTo:
+            if let key = comparison.left.attributeKey, let value = comparison.right.constantValue {
+                self.init(key: key, values: [value])
+            } else if let key = comparison.right.attributeKey, let value = comparison.left.constantValue {
+                self.init(key: key, values: [value])
+            } else {
+                return nil
+            }
+        case .in:
+            guard let key = comparison.left.attributeKey,
+                case .collection(let values, _)? = comparison.right.constantValue
+            else { return nil }
+            self.init(key: key, values: values)
+        default: return nil
+        }
+    }
+
+    private init(key: String, values: [PredicateValue]) {
+        self.key = key
+        self.values = values
+    }
+}
+
+extension ExpressionNode {
+    /// The key of a property of the evaluated object.
+    fileprivate var attributeKey: String? {
+        guard case .keyPath(base: .evaluatedObject, let keys) = self, keys.count == 1 else { return nil }
+        return keys[0]
+    }
+}
+
+extension EntityLayout.Slot.Kind {
+    /// Whether values of the kind can be indexed: two of them are equal in a predicate only if they are equal as `PredicateValue`,
+    /// and they change only by being set.
+    var isIndexable: Bool {
+        switch self {
+        case .integer16, .integer32, .integer64, .boolean, .double, .float, .date, .decimal, .string, .data, .uuid: true
+        case .uri, .transformable, .undefined, .toOne, .position: false
+        }
+    }
+}
