@@ -49,6 +49,8 @@ struct HostileObjectTests {
         try withDeleted(deletion) { context, note in
             #expect(throws: (any Error).self) { try note.dictionary() }
             #expect(throws: (any Error).self) { try [note].dictionaries() }
+            #expect(throws: (any Error).self) { try note.encoded() }
+            #expect(throws: (any Error).self) { try GraphExporter().data([note]) }
             #expect(throws: (any Error).self) { try note.deepCopy() }
             #expect(throws: (any Error).self) { try GraphCopier().copy([note], into: context) }
         }

@@ -12,7 +12,7 @@ struct SwiftDataStoreTests {
     func classes(_ store: URL) throws {
         let copy = try StoreCopy(store)
         let inspection = try StoreInspection(url: copy.url)
-        let model = try #require(try inspection.cachedModelValue)
+        let model = try #require(inspection.cachedModelValue)
         let classes = try SwiftDataClasses(of: model, named: store.lastPathComponent)
         #expect(classes.changedEntities.isEmpty)
         #expect(classes.losses.isEmpty, "\(classes.losses)")

@@ -63,10 +63,10 @@ package final class ExportSession {
     // MARK: - Exporting
 
     package func export(
-        from roots: [NSManagedObjectID], to sink: any ByteSink, progress: Progress?
+        from roots: [NSManagedObjectID], to sink: any ByteSink, requiresRoots: Bool = false, progress: Progress?
     ) throws -> ExportResult {
         var writer = try makeWriter(to: sink)
-        return try export(from: roots, to: &writer, progress: progress)
+        return try export(from: roots, to: &writer, requiresRoots: requiresRoots, progress: progress)
     }
 
     /// - Parameter requiresRoots: Whether a root that does not exist is an error; otherwise it is omitted.
@@ -94,8 +94,7 @@ package final class ExportSession {
         } else {
             let walker = GraphWalker(recorder: recorder, loader: loader) { [unowned self] _ in try checkCancelled() }
             // Unsaved objects are numbered in the order of the walk, whatever the order of writing.
-            let ids = try walker.ids(from: included)
-            if requiresRoots { try require(included, among: Set(ids)) }
+            let ids = try walker.ids(from: included, didMiss: didMiss)
             if let plainLayout { try plan.omitUnwritten(in: plainLayout) }
             recorder.names.outside?.addMembers(ids)
             for id in ids where id.isTemporaryID { _ = recorder.names.name(of: id) }
@@ -174,10 +173,10 @@ package final class ExportSession {
     /// Whether a root that does not exist is an error.
     private(set) var requiresRoots = false
 
-    /// Throws for the first root that does not exist.
-    func require(_ roots: [NSManagedObjectID], among existing: Set<NSManagedObjectID>) throws {
-        guard let missing = roots.first(where: { !existing.contains($0) }) else { return }
-        throw ExportError(.noContext, "\(missing.uriRepresentation().absoluteString) is deleted.")
+    /// Throws if a root that does not exist is an error.
+    func didMiss(_ root: NSManagedObjectID) throws {
+        guard requiresRoots else { return }
+        throw ExportError(.noContext, "\(root.uriRepresentation().absoluteString) is deleted.")
     }
 
     private var nested: NestedExport?

@@ -91,7 +91,8 @@ public struct GraphExporter: Sendable {
         guard !objects.isEmpty else { return try exportNothing(to: sink) }
         let context = try context(of: objects)
         return try context.readingOneState {
-            try session(for: objects, in: context).export(from: objects.map(\.objectID), to: sink, progress: progress)
+            try session(for: objects, in: context).export(
+                from: objects.map(\.objectID), to: sink, requiresRoots: true, progress: progress)
         }
     }
 

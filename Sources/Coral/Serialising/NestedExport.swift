@@ -36,7 +36,7 @@ struct NestedExport {
             let batch = Array(roots[start..<min(start + loader.batchSize, roots.count)])
             // Retains the objects while the walk uses them.
             let objects = try loader.objects(with: batch)
-            if session.requiresRoots { try session.require(batch, among: Set(objects.compactMap { $0?.objectID })) }
+            for index in objects.indices where objects[index] == nil { try session.didMiss(batch[index]) }
             for id in batch { state.ids[names.name(of: id)] = id }
             _ = try walk.write(batch.map(names.name(of:)), schema: plan.schema, to: &writer, record: record)
             withExtendedLifetime(objects) {}

@@ -34,23 +34,33 @@ final class GraphWalker {
     ///
     /// Cost: for each generation and batch one statement for each entity and each of its to-many relationships. Memory
     /// grows with the number of IDs, not with the contents of objects.
+    ///
+    /// - Parameter didMiss: Called if roots do not exist, with the first of a batch.
     @discardableResult
-    func ids(from roots: [NSManagedObjectID]) throws -> [NSManagedObjectID] {
+    func ids(
+        from roots: [NSManagedObjectID], didMiss: (NSManagedObjectID) throws -> Void = { _ in }
+    ) throws -> [NSManagedObjectID] {
         var met: Set<NSManagedObjectID> = []
         var order: [NSManagedObjectID] = []
         var generation = roots.filter { met.insert($0).inserted }
+        var isOfRoots = true
         while !generation.isEmpty {
             var next: [NSManagedObjectID] = []
             for start in stride(from: 0, to: generation.count, by: loader.batchSize) {
                 let batch = Array(generation[start..<min(start + loader.batchSize, generation.count)])
                 try willLoad(order.count)
-                let objects = try loader.objects(with: batch).compactMap { $0 }
+                let loaded = try loader.objects(with: batch)
+                let objects = loaded.compactMap { $0 }
+                if isOfRoots, objects.count < batch.count, let missing = loaded.firstIndex(where: { $0 == nil }) {
+                    try didMiss(batch[missing])
+                }
                 order += objects.map(\.objectID)
                 for object in objects {
                     for target in try following(object) where met.insert(target).inserted { next.append(target) }
                 }
             }
             generation = next
+            isOfRoots = false
         }
         return order
     }

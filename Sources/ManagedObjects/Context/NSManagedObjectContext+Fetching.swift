@@ -265,7 +265,7 @@ extension NSManagedObjectContext {
             registered: { self.registeredObject(for: $0) }, object: { self.object(for: $0) }, element: { $0.key })
     }
 
-    /// Whether a store evaluates a request as a whole.
+    /// Whether a store evaluates all of a request.
     private func canAnswer(_ specification: FetchSpecification, _ store: any RowStore) -> Bool {
         !fetchesObjects(specification, [store]) && (specification.excludedKeys.isEmpty || store.objectStore == nil)
     }

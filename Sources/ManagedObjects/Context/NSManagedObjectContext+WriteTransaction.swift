@@ -10,13 +10,13 @@ extension NSManagedObjectContext {
     /// wait for the transaction. It is called again, with another context, if the server has ended the transaction because of
     /// concurrent ones.
     ///
-    /// - Returns: Nil, without calling the closure, if the store is not a writable SQLite store of this package.
+    /// - Returns: Nil, without calling the closure, if the store is not a writable SQL store of this package.
     /// - Throws: The closure's error, which rolls the transaction back, and errors of the store.
     public func inWriteTransaction<Result>(
         of store: NSPersistentStore, _ body: (NSManagedObjectContext) throws -> Result
     ) throws -> Result? {
         guard let coordinator, !store.isReadOnly, store.persistentStoreCoordinator === coordinator,
-            let database = store as? SQLiteStore
+            let database = store as? any SQLRowStore
         else { return nil }
         let (result, own, notifications) = try database.inSaveTransaction { transaction in
             try transaction.excludeOtherWriters()

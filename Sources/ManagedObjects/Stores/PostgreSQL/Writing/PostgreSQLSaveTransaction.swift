@@ -35,6 +35,15 @@
             return writer.outcome
         }
 
+        /// A writer locks each table that it changes in a weaker mode, which waits for this one; readers do not wait. Writers that
+        /// have locked some of the tables may wait for each other: the server then ends one of the transactions, which is repeated.
+        func excludeOtherWriters() throws {
+            let tables = content.schema.tables.map(\.name).sorted()
+            guard !tables.isEmpty else { return }
+            try connection.execute(
+                script: "LOCK TABLE \(tables.joined(separator: ", ")) IN SHARE ROW EXCLUSIVE MODE")
+        }
+
         func conflicts(of plan: SavePlan) throws -> SaveConflicts {
             var finder = PostgreSQLConflictFinder(content: content, store: number, connection: connection)
             try finder.addAll(plan)
