@@ -17,11 +17,12 @@ struct PlannedKeys {
                 keys[key.rule, default: []].append(key)
             }
         }
+        // A plan that was made in the target itself has inserted its own objects there, of which several may have one key.
+        let own = Set(session.payload.nodes.compactMap { $0.object.map(ObjectIdentifier.init) })
         for (rule, keys) in keys.sorted(by: { $0.key.entity < $1.key.entity }) {
             for (key, objects) in try lookup.objects(with: keys, of: rule) {
                 guard let node = nodes[key] else { continue }
-                // A plan that was made in the target itself has inserted its own object there.
-                for object in objects where object !== node.object && !object.isDeleted {
+                for object in objects where !own.contains(ObjectIdentifier(object)) && !object.isDeleted {
                     throw ImportError(
                         .outdatedPlan,
                         "An object with the key of \(node.label) was inserted after the plan was made. Make another plan.",
