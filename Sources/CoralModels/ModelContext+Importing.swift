@@ -63,7 +63,7 @@ extension ModelContext {
         return AppliedPlan(plan: plan, context: self)
     }
 
-    /// A plan whose changes the context is told of.
+    /// A plan whose changes the context registers when it is applied.
     private struct AppliedPlan {
         let plan: ImportPlan<NSManagedObject>
         let context: ModelContext

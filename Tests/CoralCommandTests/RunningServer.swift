@@ -142,7 +142,7 @@ final class RunningServer {
 
     /// Sends bytes, and reads until the connection is closed; nil if this takes more than a number of seconds.
     ///
-    /// - Parameter ends: Whether the server is told that nothing follows.
+    /// - Parameter ends: Whether the connection is closed for writing after the request.
     func exchange(_ request: Data, seconds: Int, ends: Bool = false) throws -> String? {
         let handle = try connection()
         defer { close(handle) }

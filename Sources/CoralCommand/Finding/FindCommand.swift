@@ -32,7 +32,7 @@ struct FindCommand: ParsableCommand {
     @Flag(name: .long, help: "The text is a regular expression.")
     var regex = false
 
-    @Flag(name: .long, help: "Find the text as a whole word only.")
+    @Flag(name: .long, help: "Find the text only where it is a word of its own.")
     var wholeWord = false
 
     @Flag(name: .long, help: "Respect case and diacritics.")

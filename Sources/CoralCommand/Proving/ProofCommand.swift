@@ -45,7 +45,7 @@ struct ProofVerifyCommand: ParsableCommand {
         let manifest = try ProofManifest(at: path)
         let folder = URL(fileURLWithPath: path).withoutLinks.deletingLastPathComponent()
         var findings = try manifest.written.map { file in
-            // A manifest may come from somebody else: only files below its folder are read.
+            // A manifest is not trusted: only files below its folder are read.
             guard !file.path.hasPrefix("/"), !file.path.split(separator: "/").contains("..") else {
                 throw CommandError("\(path) names the output \(file.path), which is not in its folder.")
             }

@@ -22,7 +22,7 @@ final class ForeignSaves: Sendable {
 
     /// Observes the saves of a coordinator's other contexts.
     ///
-    /// - Parameter listeners: Are told which entities were saved.
+    /// - Parameter listeners: Receive the names of the saved entities.
     init(
         of coordinator: NSPersistentStoreCoordinator, except context: NSManagedObjectContext,
         _ listeners: ChangeListeners

@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// What wants to know that models of a context, or rows of its stores, have changed.
+/// The listeners for changes of a context's models, or of the rows of its stores.
 ///
-/// Changes of other contexts and processes arrive on any thread. So a listener is told only the names of the entities.
+/// Changes of other contexts and processes arrive on any thread. A listener therefore receives only the names of the entities.
 final class ChangeListeners: Sendable {
     /// A listener, until it is deallocated.
     final class Registration: Sendable {

@@ -81,7 +81,7 @@ public final class HistoryObserver: Observable, Sendable {
         do {
             try readHistory()
         } catch SwiftDataError.historyTokenExpired {
-            // Somebody has deleted the history that was not read yet: something was saved.
+            // History that was not read yet has been deleted: there were saves.
             let tokens = modelContainer.currentHistoryTokens
             state.withLock { $0.tokens = tokens }
             deliver()

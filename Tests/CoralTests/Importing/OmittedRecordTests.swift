@@ -100,7 +100,7 @@ struct OmittedRecordTests {
     }
 
     @Test(arguments: Importer.allCases)
-    func `a record with a dangling reference is omitted, also if it was saved by an earlier batch`(importer: Importer)
+    func `a record with a dangling reference is omitted, even one that an earlier batch has saved`(importer: Importer)
         throws
     {
         let context = try makeNotesContext()

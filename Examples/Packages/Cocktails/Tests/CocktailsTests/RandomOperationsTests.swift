@@ -81,7 +81,7 @@ final class RandomOperationsTests: XCTestCase {
 
     /// One operation, on both sides. Returns its name.
     private func operate() throws -> String {
-        // Deletions keep the graph small enough to be compared as a whole.
+        // Deletions keep the graph small enough to be compared completely.
         let choice = current.nodes.count > 60 ? 75 : random.int(0...99)
         if choice < 22 || current.nodes.count < 5 { return insert() }
         guard let key = key(), let other = self.key(), let node = nodes[key], let second = nodes[other] else {

@@ -145,7 +145,7 @@ final class DocumentFolderTests: XCTestCase {
         XCTAssertEqual(writer.articles.map(\.title), ["Ants"])
     }
 
-    /// A document that somebody else has changed is read by the next fetch.
+    /// A document that another program has changed is read by the next fetch.
     func testAFetchReadsChangedDocuments() throws {
         let context = ModelContext(try makeContainer())
         let article = try fill(context)

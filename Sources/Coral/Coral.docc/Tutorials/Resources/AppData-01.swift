@@ -6,7 +6,7 @@ try makeAppStore(at: url)
 
 let inspection = try StoreInspection(url: url)
 guard let model = inspection.cachedModel else {
-    fatalError("The store contains no model.")
+    throw CocoaError(.fileReadCorruptFile)
 }
 for entity in model.entities {
     let names = entity.propertiesByName.keys.sorted()
