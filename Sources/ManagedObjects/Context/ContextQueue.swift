@@ -2,6 +2,24 @@ import Dispatch
 import Foundation
 import Synchronization
 
+// Who may wait for whom.
+//
+// Work of a queue waits in two ways:
+//   sync    until another queue has executed a block: a child reads from its parent, a program calls `performAndWait`;
+//   claim   until another queue is idle, or until that queue's work waits for the claimant: a child that merges what others have
+//           saved holds its ancestors.
+//
+// While a queue's work waits, the queue is held: the block that it waits for may use the queue's context as if it ran there.
+//
+// No cycle of waits contains a claim. Assume one does: claimant C waits for owner O, and O's work waits for C, directly or
+// through others. Each wait is registered before it begins, under one lock. The last wait of the cycle to be registered is either
+// C's claim, and `register()` finds the path from O to C, or a wait on that path, and `began` finds it. In both cases the claim
+// is granted at once, because O's work is suspended until C's has ended. So C does not wait.
+//
+// A cycle of sync waits only is the program's: two contexts that call `performAndWait` of each other at the same time. The engine
+// itself makes such waits from a child to its parent only, and these have no cycles. `TangledFamilyTests` and `QueueClaimTests` let
+// families of contexts wait at random.
+
 /// The queue on which a context's work is executed.
 final class ContextQueue: Sendable {
     let type: NSManagedObjectContextConcurrencyType
@@ -151,5 +169,196 @@ final class ContextQueue: Sendable {
             Self.holding(claims.map(\.owner), work)
             for claim in claims.reversed() { claim.release() }
         }
+    }
+}
+
+/// A claim of one queue's work for exclusive use of another queue.
+///
+/// It is granted by the first of two events: the claimed queue executes the block submitted to it, and waits in it
+/// until the claim is released; or the claimed queue's current work waits for the claiming queue, and is therefore
+/// suspended.
+final class QueueClaim: Sendable {
+    /// The queue that is claimed.
+    let owner: ObjectIdentifier
+    private let claimant: ObjectIdentifier
+    private enum State { case open, grantedByQueue, grantedByWaiting }
+    private let state = Mutex(State.open)
+    private let granted = DispatchSemaphore(value: 0)
+    private let released = DispatchSemaphore(value: 0)
+
+    init(of owner: ObjectIdentifier, by claimant: ObjectIdentifier) {
+        self.owner = owner
+        self.claimant = claimant
+    }
+
+    private struct Registry {
+        /// For each queue whose work waits: the queues that it waits for. A queue can wait several times, nested.
+        var waits: [ObjectIdentifier: [ObjectIdentifier]] = [:]
+        var claims: [QueueClaim] = []
+
+        /// Whether the work of a queue waits for another queue, directly or through others.
+        func waits(_ queue: ObjectIdentifier, for other: ObjectIdentifier) -> Bool {
+            var seen: Set<ObjectIdentifier> = []
+            var open = [queue]
+            while let next = open.popLast() {
+                guard let targets = waits[next], seen.insert(next).inserted else { continue }
+                if targets.contains(other) { return true }
+                open += targets
+            }
+            return false
+        }
+    }
+    /// Unsafe because it is only accessed with `lock`. It is not in a `Mutex`, because the thread sanitizer reports a
+    /// contended `Mutex` as a race.
+    nonisolated(unsafe) private static var registry = Registry()
+    private static let lock = NSLock()
+
+    /// Called before the work of queues begins to wait for another queue.
+    static func began(_ queues: [ObjectIdentifier], waitingFor target: ObjectIdentifier) {
+        let open = lock.withLock {
+            for queue in queues { registry.waits[queue, default: []].append(target) }
+            return registry.claims.filter { registry.waits($0.owner, for: $0.claimant) }
+        }
+        for claim in open { claim.grantByWaiting() }
+    }
+
+    /// Called when the work of queues no longer waits for another queue. A queue's other waits may have begun earlier or later:
+    /// those of its work, and that for a claim.
+    static func ended(_ queues: [ObjectIdentifier], waitingFor target: ObjectIdentifier) {
+        lock.withLock {
+            for queue in queues {
+                if let last = registry.waits[queue]?.lastIndex(of: target) { registry.waits[queue]?.remove(at: last) }
+                if registry.waits[queue]?.isEmpty == true { registry.waits[queue] = nil }
+            }
+        }
+    }
+
+    /// Registers the claim, so that it is granted when the claimed queue begins to wait.
+    func register() {
+        let isGranted = Self.lock.withLock {
+            Self.registry.claims.append(self)
+            return Self.registry.waits(owner, for: claimant)
+        }
+        if isGranted { grantByWaiting() }
+    }
+
+    private func grant(_ new: State) -> Bool {
+        let isFirst = state.withLock { state in
+            guard state == .open else { return false }
+            state = new
+            return true
+        }
+        if isFirst { granted.signal() }
+        return isFirst
+    }
+
+    private func grantByWaiting() { _ = grant(.grantedByWaiting) }
+
+    /// Grants the claim on the claimed queue itself, and keeps that queue until the claim is released.
+    func grantByQueue() {
+        guard grant(.grantedByQueue) else { return }
+        Self.began([owner], waitingFor: claimant)
+        released.wait()
+        Self.ended([owner], waitingFor: claimant)
+    }
+
+    /// Waits until the claim is granted.
+    func wait() {
+        granted.wait()
+        Self.lock.withLock { Self.registry.claims.removeAll { $0 === self } }
+    }
+
+    /// Releases the claimed queue.
+    func release() {
+        if state.withLock({ $0 == .grantedByQueue }) { released.signal() }
+    }
+}
+
+// MARK: - Kinds of queues
+
+/// The kinds of queues of contexts.
+public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
+    /// No queue of its own; the context belongs to the thread that created it. Kept for old code.
+    case confinementConcurrencyType = 0
+    /// A queue of its own.
+    case privateQueueConcurrencyType = 1
+    /// The main queue.
+    case mainQueueConcurrencyType = 2
+}
+
+extension NSManagedObjectContextConcurrencyType {
+    init(_ type: NSManagedObjectContext.ConcurrencyType) {
+        self = type == .mainQueue ? .mainQueueConcurrencyType : .privateQueueConcurrencyType
+    }
+}
+
+extension NSManagedObjectContext {
+    /// The kinds of queues, as Swift names them.
+    public struct ConcurrencyType: Hashable, Equatable, RawRepresentable, Sendable {
+        public typealias RawValue = UInt
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+        /// The main queue: for the user interface.
+        public static let mainQueue = ConcurrencyType(rawValue: 2)
+        /// A queue of the context's own.
+        public static let privateQueue = ConcurrencyType(rawValue: 1)
+    }
+
+    /// When a block given to `perform` runs.
+    public enum ScheduledTaskType: Sendable {
+        /// Immediately, if the caller is on the context's queue.
+        case immediate
+        /// After all blocks submitted before.
+        case enqueued
+    }
+}
+
+// MARK: - Checks
+
+/// Whether contexts and objects check that they are used on their queue.
+///
+/// Off unless the program is started with the argument `-com.apple.CoreData.ConcurrencyDebug 1`, or has an environment variable
+/// of that name before Core Data is used first. Use on another queue then stops the program with a message. Cost: one comparison
+/// with a constant in each method of a context, each access to an object by key, and at an object's first change.
+enum ConcurrencyDebug {
+    static let name = "com.apple.CoreData.ConcurrencyDebug"
+
+    static let isEnabled: Bool = {
+        let arguments = ProcessInfo.processInfo.arguments
+        if let position = arguments.firstIndex(of: "-" + name) {
+            return position + 1 == arguments.count || isOn(arguments[position + 1])
+        }
+        return getenv(name).map { isOn(String(cString: $0)) } ?? false
+    }()
+
+    /// Called on a violation. Stops the program, except in the test that calls all methods.
+    // Unsafe because only that test sets it, before any context is used.
+    nonisolated(unsafe) static var violation: (String) -> Void = { sentence in preconditionFailure(sentence) }
+
+    private static func isOn(_ value: String) -> Bool { !["0", "no", "false"].contains(value.lowercased()) }
+}
+
+extension NSManagedObjectContext {
+    /// Stops the program if the context is used on a wrong queue, if checking is enabled.
+    @inline(__always)
+    final func checkQueue() {
+        if ConcurrencyDebug.isEnabled { requireQueue() }
+    }
+
+    private func requireQueue() {
+        guard !queue.isCurrent else { return }
+        ConcurrencyDebug.violation(
+            "Core Data concurrency violation: \(name.map { "the context “\($0)”" } ?? "a context") of the "
+                + "\(queue.type == .mainQueueConcurrencyType ? "main" : "private") queue was used on another one. Use "
+                + "perform(_:) or performAndWait(_:).")
+    }
+}
+
+extension NSManagedObject {
+    /// Stops the program if the object's context is used on a wrong queue, if checking is enabled. The context is not retained
+    /// otherwise, because every access to a value calls this.
+    @inline(__always)
+    final func checkQueue() {
+        if ConcurrencyDebug.isEnabled { context?.checkQueue() }
     }
 }

@@ -41,7 +41,7 @@ struct InPlaceValues {
         let id = ObjectIdentifier(object)
         if let watched {
             entries[id, default: Entry(object: object, values: [:])].values[slot] = watched
-            object.state.insert(.watched)
+            object.state.mark(.watched)
         } else {
             entries[id]?.values[slot] = nil
             if entries[id]?.values.isEmpty == true { remove(object) }
@@ -51,11 +51,11 @@ struct InPlaceValues {
     /// Stops watching all values of an object.
     mutating func remove(_ object: NSManagedObject) {
         entries[ObjectIdentifier(object)] = nil
-        object.state.remove(.watched)
+        object.state.unmark(.watched)
     }
 
     mutating func removeAll() {
-        for entry in entries.values { entry.object?.state.remove(.watched) }
+        for entry in entries.values { entry.object?.state.unmark(.watched) }
         entries = [:]
     }
 
@@ -100,7 +100,7 @@ extension NSManagedObjectContext {
     /// Detects the in-place changes of one object.
     final func noticeInPlaceChanges(of object: NSManagedObject) {
         guard !inPlaceValues.isNoticing else { return }
-        guard object.context === self, !object.state.contains(.deleted), !object.isFaultInternally else {
+        guard object.context === self, !object.flags.contains(.deleted), !object.isFaultInternally else {
             return inPlaceValues.remove(object)
         }
         inPlaceValues.isNoticing = true
@@ -176,7 +176,7 @@ extension NSManagedObject {
     }
 
     private func watchedBox(_ slot: Int) -> ObjectValue? {
-        guard state.contains(.watched) else { return nil }
+        guard flags.contains(.watched) else { return nil }
         return context?.inPlaceValues.values(of: self)[slot]?.box
     }
 
@@ -195,7 +195,7 @@ extension NSManagedObject {
     /// Detects in-place changes before changes are queried.
     @inline(__always)
     final func noticeInPlaceChanges() {
-        if state.contains(.watched) { context?.noticeInPlaceChanges(of: self) }
+        if flags.contains(.watched) { context?.noticeInPlaceChanges(of: self) }
     }
 
     /// Copies of the values, which are independent of in-place changes of the originals. A value that cannot be encoded

@@ -5,7 +5,7 @@ import Foundation
 extension NSManagedObject {
     /// Whether the context has been informed of a change in this event.
     @inline(__always)
-    final var hasRecordedChange: Bool { state.isSuperset(of: .recordedChange) }
+    final var hasRecordedChange: Bool { flags.isSuperset(of: .recordedChange) }
 
     /// Called before any change of the object's values or relationships. Informs the context of the first change in an
     /// event.
@@ -17,18 +17,48 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
+    // MARK: - The list of changed objects
+
+    /// Objects with unsaved changes, in the order in which they were first changed. Objects that no longer have changes
+    /// stay until the next save.
+    final var changed: ContiguousArray<NSManagedObject> {
+        tracker.removeUnlisted()
+        return tracker.objects
+    }
+
+    /// Makes a transition of an object's state that may change what a save does with it.
+    @inline(__always)
+    final func change(_ object: NSManagedObject, by transition: (inout ObjectState) -> Void) {
+        let before = object.flags.change
+        transition(&object.state)
+        tracker.count(from: before, to: object.flags.change)
+    }
+
+    /// Adds an object to the list of changed objects, unless it is there.
+    final func list(_ object: NSManagedObject) {
+        guard !object.flags.contains(.listed) else { return }
+        restorePoint?.keep(object)
+        tracker.list(object)
+    }
+
+    /// Removes an object from the list of changed objects.
+    final func unlist(_ object: NSManagedObject) {
+        guard object.flags.contains(.listed) else { return }
+        restorePoint?.keep(object)
+        tracker.unlist(object)
+    }
+
     // MARK: - Recording
 
     /// Called before any change of an object's values or relationships.
     final func recordChange(of object: NSManagedObject) {
         checkQueue()
         // An inaccessible object has no row to write a change to.
-        guard object.isRead, !object.state.contains(.inaccessible) else { return }
+        guard object.isRead, !object.flags.contains(.inaccessible) else { return }
         restorePoint?.keep(object)
         noteChange(of: object)
-        if !object.state.contains(.changedInEvent) {
-            object.state.insert(.changedInEvent)
-            object.eventStart = object.values.map { .values($0) } ?? .unchanged
+        if !object.flags.contains(.changedInEvent) {
+            object.state.beginEvent()
             noteInEvent(object)
             undoRecorder.willChange(object, in: self)
         }
@@ -37,22 +67,21 @@ extension NSManagedObjectContext {
     /// Adds an object to those that have changed in the event. On the main queue the first one schedules the end of the
     /// event: Core Data ends it with the turn of the run loop, which executes the blocks of the main queue.
     private func noteInEvent(_ object: NSManagedObject) {
-        changedInEvent.append(object)
-        guard changedInEvent.count == 1, queue.type == .mainQueueConcurrencyType, blockDepth == 0,
+        tracker.inEvent.append(object)
+        guard tracker.inEvent.count == 1, queue.type == .mainQueueConcurrencyType, blockDepth == 0,
             queue.isCurrent, !queue.hasScheduledEndOfEvent.exchange(true, ordering: .relaxed)
         else { return }
         queue.async { [weak self] in
             guard let self else { return }
             queue.hasScheduledEndOfEvent.store(false, ordering: .relaxed)
-            if !changedInEvent.isEmpty, !isProcessing, !isSaving { endEvent() }
+            if !tracker.inEvent.isEmpty, !isProcessing, !isSaving { endEvent() }
         }
     }
 
     /// Marks an object as changed outside of any event: the changes of a merge cannot be undone.
     final func noteChange(of object: NSManagedObject) {
-        guard !object.state.contains(.updated) else { return }
-        object.state.insert(.updated)
-        if !object.state.contains(.inserted) { updatedCount += 1 }
+        guard !object.flags.contains(.updated) else { return }
+        change(object) { $0.noteUpdate() }
         list(object)
     }
 
@@ -62,22 +91,16 @@ extension NSManagedObjectContext {
         guard object.context == nil || object.context === self else {
             preconditionFailure("An object that belongs to a context cannot be inserted into another one.")
         }
-        guard !object.state.contains(.inserted) else { return }
+        guard !object.flags.contains(.inserted) else { return }
         if object.key.number == 0 { object.key = .temporary(entity: object.layout.index) }
         restorePoint?.keepNew(object)
         object.context = self
-        object.state.formUnion(.insertion)
-        if object.state.contains(.gone) {
-            removeUnlisted()
-            object.state.remove(.gone)
-        }
-        if object.values == nil { object.values = .complete(object.layout.initialValues) }
+        if object.flags.contains(.gone) { tracker.removeUnlisted() }
+        change(object) { $0.insert(initial: object.layout.initialValues) }
         registry.register(object, as: object.key)
-        insertedCount += 1
         list(object)
-        if !object.state.contains(.changedInEvent) {
-            object.state.insert(.changedInEvent)
-            object.eventStart = object.values.map { .values($0) }
+        if !object.flags.contains(.changedInEvent) {
+            object.state.beginEvent()
             noteInEvent(object)
             undoRecorder.willChange(object, in: self)
         }
@@ -88,7 +111,7 @@ extension NSManagedObjectContext {
     final var hasUnsavedChanges: Bool {
         checkQueue()
         noticeInPlaceChanges()
-        return insertedCount + updatedCount + deletedCount > 0
+        return !tracker.counts.isZero
     }
 
     // MARK: - The end of an event
@@ -101,15 +124,14 @@ extension NSManagedObjectContext {
         defer { isProcessing = false }
         noticeInPlaceChanges()
         if propagatesDeletesAtEndOfEvent || isSaving { propagateDeletions() }
-        guard !changedInEvent.isEmpty else { return }
-        let objects = changedInEvent
-        changedInEvent = []
+        guard !tracker.inEvent.isEmpty else { return }
+        let objects = tracker.inEvent
+        tracker.inEvent = []
         undoRecorder.endEvent(in: self)
         var event = ObjectChanges()
         for object in objects {
             event.note(object)
-            object.state.subtract(.inEvent)
-            object.eventStart = nil
+            object.state.endEvent()
         }
         let userInfo = event.userInfo()
         if isSaving { eventInSave = (event, userInfo) }
@@ -129,7 +151,7 @@ extension NSManagedObjectContext {
         savedInBlock = []
         recentCollections.removeAll()
         aliases = [:]
-        rowsAhead.removeAll()
+        prefetchedRows.removeAll()
         for rows in incrementalStores { rows.unregisterAll() }
         epoch += 1
         undoManager?.removeAllActions(withTarget: self)
@@ -140,25 +162,15 @@ extension NSManagedObjectContext {
 
     /// Clears the lists of changes, without changing the objects.
     final func clearChanges() {
-        removeAllChanged()
-        changedInEvent = []
-        pendingDeletions = []
+        tracker.removeAll()
         mergedDeletions = []
         primitiveEdits.removeAll()
         undoRecorder.discardEvent()
-        insertedCount = 0
-        updatedCount = 0
-        deletedCount = 0
     }
 
     private func detach(_ object: NSManagedObject) {
         object.context = nil
-        object.page = nil
-        object.values = nil
-        object.committed = nil
-        object.toMany = []
-        object.eventStart = nil
-        object.state = [.gone]
+        object.state.leaveWithoutValues()
     }
 
     /// Removes inserted objects, and gives the others their committed values. The notification of changed objects contains
@@ -167,32 +179,28 @@ extension NSManagedObjectContext {
         checkQueue()
         noticeInPlaceChanges()
         let objects = changed
-        pendingDeletions = []
+        tracker.deletionsInEvent = []
         var event = ObjectChanges()
         for object in objects {
             restorePoint?.keep(object)
-            if object.state.contains(.watched) { inPlaceValues.remove(object) }
-            if object.state.contains(.inserted) {
+            if object.flags.contains(.watched) { inPlaceValues.remove(object) }
+            if object.flags.contains(.inserted) {
                 event.deleted.append(object)
                 // The ID is created while the object still has a context: the notification contains the object, and
                 // observers read its ID.
                 _ = object.objectID
                 registry.remove(object.key)
-                object.state = [.gone]
+                object.state.leave()
                 object.context = nil
             } else {
                 event.refreshed.append(object)
-                object.values = nil
-                object.toMany = []
-                object.eventStart = nil
-                object.state.subtract(
-                    [.updated, .deleted, .listed, .changedInEvent, .deletionPropagated, .relationshipChanged])
+                object.state.rollBack()
                 object.awake(fromSnapshotEvents: .rollback)
             }
         }
         clearChanges()
         epoch += 1
-        rowsAhead.removeAll()
+        prefetchedRows.removeAll()
         undoManager?.removeAllActions(withTarget: self)
         if !event.isEmpty { post(.NSManagedObjectContextObjectsDidChange, event.userInfo()) }
     }
@@ -206,9 +214,9 @@ struct ObjectChanges {
     var refreshed: ContiguousArray<NSManagedObject> = []
 
     mutating func note(_ object: NSManagedObject) {
-        if object.state.contains(.deleted) {
-            if !object.state.contains(.insertedInEvent) { deleted.append(object) }
-        } else if object.state.contains(.insertedInEvent) {
+        if object.flags.contains(.deleted) {
+            if !object.flags.contains(.insertedInEvent) { deleted.append(object) }
+        } else if object.flags.contains(.insertedInEvent) {
             inserted.append(object)
         } else {
             updated.append(object)
@@ -266,5 +274,122 @@ extension Collection where Element: Hashable {
         var set = Set<Element>.roomy(count: count)
         for element in self { set.insert(element) }
         return set
+    }
+}
+
+// MARK: - Deleting
+
+// Deletion: objects are marked immediately, delete rules applied at the end of the event or by the next save, and rows
+// deleted by the next save.
+
+extension NSManagedObjectContext {
+    /// Marks an object of this context for deletion, unless it is marked.
+    final func deleteObject(_ object: NSManagedObject) {
+        checkQueue()
+        guard object.context === self, !object.flags.contains(.deleted) else { return }
+        markDeleted(object)
+    }
+
+    private func markDeleted(_ object: NSManagedObject) {
+        guard object.isRead else { return }
+        object.prepareForDeletion()
+        recordChange(of: object)
+        // An inaccessible object has no row to delete.
+        guard !object.flags.contains(.inaccessible) else { return }
+        change(object) { $0.delete() }
+        tracker.deletionsInEvent.append(object)
+    }
+
+    final func undelete(_ object: NSManagedObject) {
+        restorePoint?.keep(object)
+        change(object) { $0.undelete() }
+    }
+
+    /// Applies delete rules to all marked objects, and to those marked in the process. Uses a work list, so that a
+    /// chain of any length can be deleted.
+    ///
+    /// Everything that the rules need is read first: if the store cannot be read, no rule is applied yet, and the next call
+    /// tries again.
+    final func propagateDeletions() {
+        guard !tracker.deletionsInEvent.isEmpty else { return }
+        do {
+            try throwingFailedReads {
+                readForDeleteRules(of: tracker.deletionsInEvent.lazy.filter { $0.flags.contains(.deleted) })
+            }
+        } catch {
+            return noteFailedRead(
+                error, "could not apply the delete rules of \(tracker.deletionsInEvent.count) objects yet")
+        }
+        while !tracker.deletionsInEvent.isEmpty {
+            let objects = tracker.deletionsInEvent
+            tracker.deletionsInEvent = []
+            for object in objects where object.flags.contains(.deleted) && !object.flags.contains(.deletionPropagated) {
+                object.state.noteDeletionPropagated()
+                applyDeleteRules(of: object)
+            }
+        }
+    }
+
+    /// Reads the objects that the delete rules of objects change, and those of the objects that they cascade to.
+    final func readForDeleteRules(of objects: some Sequence<NSManagedObject>) {
+        var waiting = objects.filter { !$0.flags.contains(.deletionPropagated) }
+        var seen = Set(waiting.map(ObjectIdentifier.init))
+        func read(_ members: some Sequence<NSManagedObject>, _ rule: NSDeleteRule) {
+            guard rule == .cascadeDeleteRule || rule == .nullifyDeleteRule else { return }
+            for member in members {
+                guard member.isRead, rule == .cascadeDeleteRule, !member.flags.contains(.deleted),
+                    seen.insert(ObjectIdentifier(member)).inserted
+                else { continue }
+                waiting.append(member)
+            }
+        }
+        var position = 0
+        while position < waiting.count {
+            let object = waiting[position]
+            position += 1
+            for (index, field) in object.layout.toMany.enumerated() {
+                object.withMembers(at: index) { read($0, field.relationship.deleteRule) }
+            }
+            for (slot, description) in object.layout.slots.enumerated() where description.kind == .toOne {
+                guard let relationship = description.property as? NSRelationshipDescription,
+                    let target = object.relatedObject(slot: slot)
+                else { continue }
+                read([target], description.isHidden ? .nullifyDeleteRule : relationship.deleteRule)
+            }
+        }
+    }
+
+    private func applyDeleteRules(of object: NSManagedObject) {
+        for (index, field) in object.layout.toMany.enumerated() {
+            applyRule(field.relationship.deleteRule, members: object.members(at: index)) { members in
+                for member in members { object.removeMember(member, at: index) }
+            }
+        }
+        for (slot, description) in object.layout.slots.enumerated() where description.kind == .toOne {
+            guard let relationship = description.property as? NSRelationshipDescription,
+                let target = object.relatedObject(slot: slot)
+            else { continue }
+            if description.isHidden {
+                // The owner of a one-way to-many loses a member, whatever its own delete rule is.
+                object.setReference(slot: slot, to: nil)
+                continue
+            }
+            applyRule(relationship.deleteRule, members: [target]) { _ in object.setReference(slot: slot, to: nil) }
+        }
+    }
+
+    private func applyRule(
+        _ rule: NSDeleteRule, members: [NSManagedObject], disconnect: ([NSManagedObject]) -> Void
+    ) {
+        switch rule {
+        case .cascadeDeleteRule:
+            for member in members where !member.flags.contains(.deleted) { markDeleted(member) }
+            disconnect(members)
+        case .nullifyDeleteRule:
+            disconnect(members)
+        default:
+            // "No action" leaves the other side unchanged; "deny" is checked by the validation before the save.
+            break
+        }
     }
 }

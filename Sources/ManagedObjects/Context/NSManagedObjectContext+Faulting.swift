@@ -18,16 +18,14 @@ extension NSManagedObjectContext {
     }
 
     private func makeInaccessible(_ object: NSManagedObject) {
-        object.values = .complete(ContiguousArray(repeating: .null, count: object.layout.slots.count))
-        object.toMany = ToManyStates(object.layout.toMany.map { _ in ToManyState(isLoaded: true) })
-        object.state.formUnion([.realised, .inaccessible])
+        object.state.becomeInaccessible(slots: object.layout.slots.count, relationships: object.layout.toMany.count)
     }
 
     final func removeInaccessible(_ object: NSManagedObject) {
         restorePoint?.keep(object)
         registry.remove(object.key)
         object.context = nil
-        object.state = [.gone]
+        object.state.leave()
     }
 
     /// Gives a fault its row: without a statement if the row is already read, else with one for a batch of faults.
@@ -35,14 +33,13 @@ extension NSManagedObjectContext {
     /// - Returns: False when the row does not exist.
     final func realise(_ object: NSManagedObject) throws -> Bool {
         guard object.isFaultInternally else { return true }
-        if object.state.contains(.inserted) {
-            object.values = .complete(object.layout.initialValues)
-            object.state.insert(.realised)
+        if object.flags.contains(.inserted) {
+            object.state.realise(with: object.layout.initialValues)
             return true
         }
         if object.page == nil || object.originSlot >= 0 {
             if object.committed != nil {
-                object.state.insert(.realised)
+                object.state.realise()
                 return true
             }
             guard try findRow(of: object) else { return false }
@@ -85,7 +82,7 @@ extension NSManagedObjectContext {
 
     private func findRow(of object: NSManagedObject) throws -> Bool {
         if let parentContext { return try findValues(of: object, in: parentContext) }
-        if let (page, row) = rowsAhead.row(for: object.key), !isStale(page) {
+        if let (page, row) = prefetchedRows.row(for: object.key), !isStale(page) {
             adopt(page, row: row, by: object)
             return true
         }
@@ -100,15 +97,15 @@ extension NSManagedObjectContext {
             adopt(page, row: 0, by: object)
             return true
         }
-        for page in pages { rowsAhead.add(page) }
+        for page in pages { prefetchedRows.add(page) }
         for key in keys.dropFirst() {
             // Other faults of the batch get their rows now, so that the rows are not read again.
             guard let other = registry.object(for: key), other.page == nil, other.isFaultInternally,
-                let (page, row) = rowsAhead.row(for: key)
+                let (page, row) = prefetchedRows.row(for: key)
             else { continue }
             adopt(page, row: row, by: other)
         }
-        guard let (page, row) = rowsAhead.row(for: object.key) else { return false }
+        guard let (page, row) = prefetchedRows.row(for: object.key) else { return false }
         adopt(page, row: row, by: object)
         return true
     }
@@ -118,7 +115,7 @@ extension NSManagedObjectContext {
         let key = object.key
         let found = try query(parent) { parent throws -> (ContiguousArray<Value>, Int64)? in
             let original = parent.object(for: key)
-            guard !original.state.contains(.deleted), try parent.realise(original) else { return nil }
+            guard !original.flags.contains(.deleted), try parent.realise(original) else { return nil }
             original.noticeInPlaceChanges()
             var values = original.isolated(original.currentValues())
             let layout = original.layout
@@ -129,10 +126,7 @@ extension NSManagedObjectContext {
         }
         guard let found else { return false }
         if let origin = object.page, let fetched = origin.fetched { noteReading(object, fetched, origin: origin) }
-        object.page = nil
-        object.originSlot = -1
-        object.committed = .complete(found.0)
-        object.version = found.1
+        object.state.adopt(found.0, version: found.1)
         return true
     }
 
@@ -161,18 +155,18 @@ extension NSManagedObjectContext {
         }
         let slot = Int(object.originSlot)
         let batches = batches(of: page)
-        let wanted = batches.readsWhole ? page.count : batches.nextTargetCount(slot: slot)
+        let batchCount = batches.readsWhole ? page.count : batches.nextTargetCount(slot: slot)
         var seen: Set<Int64> = [object.key.number]
         var keys = [object.key]
         let root = object.layout.rootIndex
         var row = batches.readsWhole ? 0 : Int(object.row) + 1
-        while keys.count < wanted, row < page.count {
+        while keys.count < batchCount, row < page.count {
             let cell = page.cell(row: row, slot: slot)
             row += 1
             guard cell.kind == .reference else { continue }
             let key = ObjectKey(store: page.store, entity: cell.entity, number: Int64(bitPattern: cell.payload))
             guard layout(of: key).rootIndex == root, seen.insert(key.number).inserted else { continue }
-            if rowsAhead.contains(key) { continue }
+            if prefetchedRows.contains(key) { continue }
             if let registered = registry.object(for: key), !registered.isFaultInternally { continue }
             keys.append(key)
         }
@@ -184,8 +178,177 @@ extension NSManagedObjectContext {
 
     final func batches(of page: RowPage) -> RelationshipBatches {
         if let loaded = page.loaded, loaded.isValid(in: epoch) { return loaded }
-        let made = RelationshipBatches(page: page, epoch: epoch)
-        page.loaded = made
-        return made
+        let batches = RelationshipBatches(page: page, epoch: epoch)
+        page.loaded = batches
+        return batches
+    }
+}
+
+// MARK: - Refreshing
+
+// Objects become faults, with and without their unsaved changes.
+
+extension NSManagedObjectContext {
+    /// Turns an object into a fault; with `mergeChanges` reads its row again and keeps unsaved changes.
+    final func refreshObject(_ object: NSManagedObject, mergeChanges flag: Bool) {
+        checkQueue()
+        guard object.context === self else { return }
+        guard !object.flags.contains(.inserted) else { return refreshNew(object, mergeChanges: flag) }
+        guard !object.key.isTemporary else { return }
+        removePrefetchedRows()
+        object.noticeInPlaceChanges()
+        if object.hasChanges {
+            // Without merging, all changes are discarded, including those on the other side of relationships.
+            let policy: NSMergePolicyType =
+                flag ? .mergeByPropertyObjectTrumpMergePolicyType : .rollbackMergePolicyType
+            do {
+                _ = try restoringOnError { _ in try mergeChanges(of: [object], policy: policy) }
+            } catch {
+                return noteFailedRead(error, "could not refresh \(object.objectID)")
+            }
+            if !flag, !object.hasChanges { turnIntoFault(object) }
+        } else if flag, !object.isFaultInternally {
+            let before = object.state.copy()
+            turnIntoFault(object)
+            do {
+                _ = try realise(object)
+            } catch {
+                object.state = before
+                return noteFailedRead(error, "could not refresh \(object.objectID)")
+            }
+        } else {
+            turnIntoFault(object)
+        }
+        post(.NSManagedObjectContextObjectsDidChange, [NSRefreshedObjectsKey: Set([object])])
+    }
+
+    /// A new object has no row: merging keeps all of its values; without merging it becomes a fault, which fires with the
+    /// initial values, and loses its relationships. It stays inserted.
+    private func refreshNew(_ object: NSManagedObject, mergeChanges flag: Bool) {
+        guard !flag, !object.flags.contains(.deleted) else { return }
+        recordChange(of: object)
+        do {
+            try restoringOnError { _ in
+                for slot in object.layout.referenceSlots { object.setReference(slot: slot, to: nil) }
+                for field in object.layout.toMany.indices { try object.setMembers([], at: field) }
+            }
+        } catch {
+            return noteFailedRead(error, "could not refresh \(object.objectID)")
+        }
+        object.willTurnIntoFault()
+        if object.flags.contains(.watched) { inPlaceValues.remove(object) }
+        object.state.withdrawInitialValues()
+        tracker.index.removeAll()
+        object.didTurnIntoFault()
+        post(.NSManagedObjectContextObjectsDidChange, [NSRefreshedObjectsKey: Set([object])])
+    }
+
+    /// Turns every object into a fault that keeps its unsaved changes.
+    final func refreshRegisteredObjects() {
+        checkQueue()
+        removePrefetchedRows()
+        noticeInPlaceChanges()
+        let objects = registry.objects.filter { !$0.flags.contains(.inserted) }
+        guard !objects.isEmpty else { return }
+        do {
+            _ = try restoringOnError { _ in try mergeChanges(of: objects) }
+        } catch {
+            return noteFailedRead(error, "could not refresh \(objects.count) objects")
+        }
+        post(.NSManagedObjectContextObjectsDidChange, [NSRefreshedObjectsKey: objects.roomySet])
+    }
+
+    /// Discards the values of an object, including unsaved changes.
+    final func turnIntoFault(_ object: NSManagedObject) {
+        guard !object.flags.contains(.inserted) else { return }
+        // A fault that waits for its batch stays one.
+        guard !object.isFaultInternally || object.hasChanges || object.page.map({ $0.fetched == nil }) == true else {
+            // The members of a fault may be loaded already.
+            object.state.withdrawMembers()
+            return
+        }
+        restorePoint?.keep(object)
+        object.willTurnIntoFault()
+        if object.flags.contains(.watched) { inPlaceValues.remove(object) }
+        if object.flags.contains(.changedInEvent) {
+            tracker.leaveEvent(object)
+            undoRecorder.discard(object)
+        }
+        change(object) { $0.turnIntoFault() }
+        if object.flags.contains(.listed), !object.flags.contains(.deleted) {
+            unlist(object)
+        }
+        object.didTurnIntoFault()
+    }
+
+    /// Discards the values of an object that has no changes to save. Unsaved transient values are kept.
+    final func letGo(of object: NSManagedObject) {
+        guard object.flags.contains(.listed) else { return turnIntoFault(object) }
+        restorePoint?.keep(object)
+        let values = object.values == nil ? nil : object.currentValues()
+        removeChanges(of: object)
+        object.state.withdrawRow()
+        guard let values, hasRow(object) else { return }
+        for (slot, description) in object.layout.slots.enumerated()
+        where !description.isPersistent && !values[slot].isSame(as: description.initial) {
+            object.setPrimitiveSlot(slot, to: values[slot])
+        }
+    }
+}
+
+// MARK: - Reading again
+
+// Rows that are read again, for objects whose values may be outdated.
+
+extension NSManagedObjectContext {
+    /// Turns an object without changes into a fault, so that its row is read again.
+    final func readAgainUnlessChanged(_ object: NSManagedObject) {
+        guard !object.hasChanges, !object.key.isTemporary, object.context === self else { return }
+        removePrefetchedRows()
+        turnIntoFault(object)
+    }
+
+    /// Discards rows that were read ahead.
+    final func removePrefetchedRows() {
+        prefetchedRows.removeAll()
+        epoch += 1
+    }
+
+    /// Reads rows again, from which objects then get their values: one statement for each entity hierarchy.
+    ///
+    /// - Parameter isReadAhead: Whether a loop is likely to access the rows one after another.
+    /// - Returns: The keys of the existing rows.
+    @discardableResult
+    final func readAgain(_ keys: some Collection<ObjectKey>, isReadAhead: Bool = false) throws -> Set<ObjectKey> {
+        if let parentContext {
+            let keys = Array(keys)
+            let existing = try query(parentContext) { parent in try keys.filter { try parent.hasObject($0) } }
+            // Translated to permanent keys that the parent may have assigned.
+            return Set(existing.map { $0.isTemporary ? aliases[$0.number] ?? $0 : $0 })
+        }
+        var existing: Set<ObjectKey> = []
+        let stored = keys.filter { !$0.isTemporary }
+        for (store, keys) in Dictionary(grouping: stored, by: \.store).sorted(by: { $0.key < $1.key }) {
+            guard let store = rowStore(number: store) else { continue }
+            let hierarchies = Dictionary(grouping: keys, by: { layout(of: $0).rootIndex })
+            for (_, keys) in hierarchies.sorted(by: { $0.key < $1.key }) {
+                let pages = try store.rows(
+                    withKeys: keys.map(\.number), entity: entity(of: keys[0]).rootEntity,
+                    generation: pinnedGenerations?.generation(of: store))
+                for page in pages {
+                    page.isReadAhead = isReadAhead
+                    prefetchedRows.add(page)
+                    for row in 0..<page.count { existing.insert(page.key(ofRow: row)) }
+                }
+            }
+        }
+        return existing
+    }
+
+    /// Whether an object with a key exists, saved or unsaved.
+    private func hasObject(_ key: ObjectKey) throws -> Bool {
+        let object = object(for: key)
+        guard object.flags.isDisjoint(with: .removed) else { return false }
+        return try object.flags.contains(.inserted) || realise(object)
     }
 }

@@ -13,31 +13,21 @@
         final func brokenInvariants() -> [String] {
             var broken: [String] = []
             let objects = registry.objects
-            var inserted = 0
-            var updated = 0
-            var deleted = 0
+            var counts = ChangeTracker.Counts()
             for object in objects {
                 let name = object.objectID.uriRepresentation().absoluteString
                 if registry.object(for: object.key) !== object { broken.append("\(name) is not registered by its key") }
                 if object.context !== self { broken.append("\(name) is registered but belongs to another context") }
-                if object.hasChanges, !object.state.contains(.listed) { broken.append("\(name) has changed unlisted") }
-                if object.state.contains(.deleted) {
-                    if !object.state.contains(.inserted) { deleted += 1 }
-                } else if object.state.contains(.inserted) {
-                    inserted += 1
-                } else if object.state.contains(.updated) {
-                    updated += 1
-                }
+                if object.hasChanges, !object.flags.contains(.listed) { broken.append("\(name) has changed unlisted") }
+                counts.add(1, to: object.flags.change)
                 broken += brokenInverses(of: object).map { "\(name): \($0)" }
             }
-            if inserted != insertedCount { broken.append("\(inserted) objects are inserted, \(insertedCount) counted") }
-            if updated != updatedCount { broken.append("\(updated) objects are updated, \(updatedCount) counted") }
-            if deleted != deletedCount { broken.append("\(deleted) objects are deleted, \(deletedCount) counted") }
+            if counts != tracker.counts { broken.append("\(counts) are the changes, \(tracker.counts) counted") }
             return broken
         }
 
         private func brokenInverses(of object: NSManagedObject) -> [String] {
-            guard !object.state.contains(.deleted), !object.isFaultInternally else { return [] }
+            guard !object.flags.contains(.deleted), !object.isFaultInternally else { return [] }
             var broken: [String] = []
             for (index, field) in object.layout.toMany.enumerated() where field.relationship.inverseRelationship != nil
             {

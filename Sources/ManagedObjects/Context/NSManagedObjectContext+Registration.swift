@@ -14,9 +14,7 @@ extension NSManagedObjectContext {
         if let object = metObject(for: key) { return object }
         let fault = makeFault(key)
         if fault.page == nil {
-            fault.page = page
-            fault.row = row
-            fault.originSlot = Int16(truncatingIfNeeded: slot)
+            fault.state.noteOrigin(page, row: row, slot: slot)
         }
         return fault
     }
@@ -57,7 +55,7 @@ extension NSManagedObjectContext {
     private func member(_ index: Int, of run: MemberBatch.Run, _ hasReadAgain: inout Bool) -> NSManagedObject {
         let key = run.key(index)
         if let registered = metObject(for: key) { return registered }
-        if let (number, row) = run.row(index), let page = rowsAhead.page(number) {
+        if let (number, row) = run.row(index), let page = prefetchedRows.page(number) {
             return makeObject(page.layout, key: key, page: page, row: row)
         }
         return makeFault(key, of: run, &hasReadAgain)
@@ -74,7 +72,7 @@ extension NSManagedObjectContext {
     private func makeFault(
         _ key: ObjectKey, of run: MemberBatch.Run, _ hasReadAgain: inout Bool
     ) -> NSManagedObject {
-        if !hasReadAgain, !rowsAhead.contains(key) {
+        if !hasReadAgain, !prefetchedRows.contains(key) {
             hasReadAgain = true
             readRowsAgain(of: run)
         }
@@ -85,13 +83,15 @@ extension NSManagedObjectContext {
     @inline(__always)
     private func metObject(for key: ObjectKey) -> NSManagedObject? {
         guard let object = registeredObject(for: key) else { return nil }
-        if !object.state.contains(.metAgain) { object.state.insert(.metAgain) }
+        if !object.flags.contains(.metAgain) { object.state.mark(.metAgain) }
         return object
     }
 
     /// Creates and registers a fault, with its row if that was read ahead.
     private func makeFault(_ key: ObjectKey) -> NSManagedObject {
-        if let (page, row) = rowsAhead.row(for: key) { return makeObject(page.layout, key: key, page: page, row: row) }
+        if let (page, row) = prefetchedRows.row(for: key) {
+            return makeObject(page.layout, key: key, page: page, row: row)
+        }
         return makeObject(layout(of: key), key: key, isYoung: true)
     }
 
@@ -124,8 +124,7 @@ extension NSManagedObjectContext {
 
     /// Sets the row of an object, which stays a fault until it is realised.
     final func adopt(_ page: RowPage, row: Int, by object: NSManagedObject) {
-        object.adopt(page, row: row)
-        object.version = page.version(ofRow: row)
+        object.state.adopt(page, row: row)
     }
 
     final func entity(of key: ObjectKey) -> NSEntityDescription { layout(of: key).entity }
@@ -159,7 +158,7 @@ extension NSManagedObjectContext {
         guard inPlaceValues.isEmpty else { return registry.removeYoung() }
         sweep { release in
             registry.sweepYoung(
-                keeping: { !$0.state.isDisjoint(with: [.listed, .changedInEvent]) }, release: release)
+                keeping: { !$0.flags.isDisjoint(with: [.listed, .changedInEvent]) }, release: release)
         }
     }
 
@@ -188,7 +187,7 @@ extension NSManagedObjectContext {
         guard !keys.isEmpty, !retainsRegisteredObjects, inPlaceValues.isEmpty else { return }
         sweep { release in
             registry.releaseUnreferenced(
-                keys, keeping: { !$0.state.isDisjoint(with: [.listed, .changedInEvent]) }, release: release)
+                keys, keeping: { !$0.flags.isDisjoint(with: [.listed, .changedInEvent]) }, release: release)
         }
     }
 
@@ -198,7 +197,7 @@ extension NSManagedObjectContext {
         if !inPlaceValues.isEmpty { inPlaceValues.loosen() }
         sweep { release in
             registry.sweep(
-                keeping: { $0.state.contains(.listed) || $0.state.contains(.changedInEvent) }, release: release)
+                keeping: { $0.flags.contains(.listed) || $0.flags.contains(.changedInEvent) }, release: release)
         }
         if !inPlaceValues.isEmpty { inPlaceValues.tighten() }
     }
@@ -223,8 +222,8 @@ extension NSManagedObjectContext {
         guard let key = key(for: objectID) else { throw CocoaError.missingRow(objectID) }
         let object = object(for: key)
         // An object that was deleted before its first save is both inserted and deleted.
-        guard object.state.isDisjoint(with: .removed) else { throw CocoaError.missingRow(objectID) }
-        if object.state.contains(.inserted) { return object }
+        guard object.flags.isDisjoint(with: .removed) else { throw CocoaError.missingRow(objectID) }
+        if object.flags.contains(.inserted) { return object }
         if object.isFaultInternally {
             guard try realise(object) else {
                 removeInaccessible(object)

@@ -2,6 +2,23 @@ import Foundation
 import Observation
 import Synchronization
 
+// The map of a context. What it keeps, who changes it, and where:
+//
+//   registry           the objects by key                                ObjectRegistry, +Registration
+//   tracker            the changed objects: list, numbers, event         ChangeTracker, +Changes
+//   object.state       values, row and flags of one object               Objects/ObjectState
+//   prefetchedRows     rows that were read before they are needed        Fetching/PrefetchedRows
+//   undoRecorder       the step that the event becomes                   Undo
+//   inPlaceValues      values that may change without a setter           InPlaceValues
+//   restorePoint       what failing work returns to                      Merging/RestorePoint
+//
+// A read      fetch -> Fetching/+Fetching -> the store's pages -> registry -> object.state.adopt; a fault that is accessed:
+//             +Faulting -> one statement for a batch of faults
+// A change    the setter -> recordChange (first of the event) -> object.state, tracker -> endEvent posts, and ends the step
+// A save      Saving/+Saving: validate, permanent keys, a SavePlan for each store, write, adopt; with conflicts Merging/+Conflicts
+//             lets the policy resolve them in the same transaction
+// A merge     Merging/+Merging -> ChangeMerge: read everything, withdraw changes, read rows, make the changes again
+
 /// The objects that are fetched, changed and saved together: identity map and unit of work in one.
 ///
 /// A context and its objects belong to the context's queue; use them inside `perform(_:)` and `performAndWait(_:)`.
@@ -17,26 +34,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     // Without dynamic checks of exclusive access, because every access to an object uses these, and a context belongs
     // to one queue.
     @exclusivity(unchecked) final var registry = ObjectRegistry(entities: [])
-    /// Objects with unsaved changes, in the order in which they were first changed. Objects that no longer have changes
-    /// stay until the next save.
-    final var changed: ContiguousArray<NSManagedObject> {
-        removeUnlisted()
-        return changedObjects
-    }
-    @exclusivity(unchecked) private final var changedObjects: ContiguousArray<NSManagedObject> = []
-    /// The number of objects in `changedObjects` that are no longer listed. They are removed together before the next use.
-    @exclusivity(unchecked) private final var unlistedCount = 0
-    /// The changed objects by entity and by compared values, for fetches.
-    final var pendingIndex = PendingIndex()
-    /// Objects changed since pending changes were processed.
-    @exclusivity(unchecked) final var changedInEvent: ContiguousArray<NSManagedObject> = []
-    @exclusivity(unchecked) final var insertedCount = 0
-    @exclusivity(unchecked) final var updatedCount = 0
-    final var deletedCount = 0
+    @exclusivity(unchecked) final var tracker = ChangeTracker()
     /// Temporary keys of registered objects that now have a permanent one.
     final var aliases: [Int64: ObjectKey] = [:]
-    /// Rows read ahead of need; see `RowsAhead`.
-    @exclusivity(unchecked) final var rowsAhead = RowsAhead()
+    /// Rows read ahead of need; see `PrefetchedRows`.
+    @exclusivity(unchecked) final var prefetchedRows = PrefetchedRows()
     /// The number of members' rows to read again at once.
     final var membersAgain = BatchGrowth(aloneLimit: 1)
     /// The maximum number of members whose rows are read together again.
@@ -58,8 +60,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     final var savedInBlock: ContiguousArray<ObjectKey> = []
     /// Objects whose deletion the last merge has made, until the next save.
     final var mergedDeletions: ContiguousArray<NSManagedObject> = []
-    /// Deleted objects whose delete rules are still to be applied.
-    final var pendingDeletions: ContiguousArray<NSManagedObject> = []
     /// Relationships that accessors have set by their primitive values.
     final var primitiveEdits = PrimitiveEdits()
     final let childCount = Atomic<Int>(0)
@@ -196,56 +196,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
         }
     }
 
-    // MARK: - The list of changed objects
-
-    /// Adds an object to the list of changed objects, unless it is there.
-    final func list(_ object: NSManagedObject) {
-        guard !object.state.contains(.listed) else { return }
-        restorePoint?.keep(object)
-        object.state.insert(.listed)
-        if object.state.contains(.unlisted) {
-            object.state.remove(.unlisted)
-            unlistedCount -= 1
-        } else {
-            changedObjects.append(object)
-        }
-    }
-
-    /// Removes an object from the list of changed objects.
-    final func unlist(_ object: NSManagedObject) {
-        guard object.state.contains(.listed) else { return }
-        restorePoint?.keep(object)
-        object.state.remove(.listed)
-        object.state.insert(.unlisted)
-        unlistedCount += 1
-    }
-
-    /// Adds an object to the list again whose state says that it is listed.
-    final func relist(_ object: NSManagedObject) { changedObjects.append(object) }
-
-    /// Removes the objects that are no longer listed. Required before an object is listed again whose state was replaced.
-    final func removeUnlisted() {
-        if unlistedCount > 0 { removeChanged { !$0.state.contains(.listed) } }
-    }
-
-    /// Removes objects from the list of changed objects. One step for each object of the list.
-    final func removeChanged(where isRemoved: (NSManagedObject) -> Bool) {
-        changedObjects.removeAll { object in
-            let isUnlisted = object.state.contains(.unlisted)
-            if isUnlisted { object.state.remove(.unlisted) }
-            return isUnlisted || isRemoved(object)
-        }
-        unlistedCount = 0
-        pendingIndex.removeAll()
-    }
-
-    /// Clears the list of changed objects.
-    final func removeAllChanged() {
-        removeUnlisted()
-        changedObjects = []
-        pendingIndex.removeAll()
-    }
-
     // MARK: - Methods
 
     // Subclasses can override these, as Core Data's: they are in the body of the class, because Swift cannot override methods
@@ -319,7 +269,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     /// Inserts an object that has no context yet. Creating an object in a context calls this method.
     open func insert(_ object: NSManagedObject) {
         checkQueue()
-        if object.state.contains(.deleted), object.context === self {
+        if object.flags.contains(.deleted), object.context === self {
             undelete(object)
         } else {
             insertNew(object)
@@ -351,7 +301,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     /// Objects inserted since the last save.
     open var insertedObjects: Set<NSManagedObject> {
         checkQueue()
-        return Set(changed.lazy.filter { $0.state.contains(.inserted) && !$0.state.contains(.deleted) })
+        return Set(changed.lazy.filter { $0.flags.contains(.inserted) && !$0.flags.contains(.deleted) })
     }
 
     /// Objects changed since they were fetched or saved.
@@ -365,7 +315,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     /// context.
     open var deletedObjects: Set<NSManagedObject> {
         checkQueue()
-        let own = changed.lazy.filter { $0.state.contains(.deleted) && !$0.state.contains(.inserted) }
+        let own = changed.lazy.filter { $0.flags.contains(.deleted) && !$0.flags.contains(.inserted) }
         return Set(own).union(mergedDeletions)
     }
 

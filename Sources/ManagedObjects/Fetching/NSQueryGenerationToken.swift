@@ -35,7 +35,7 @@ extension NSManagedObjectContext {
     /// Pins the context to a state of its stores, or lets it read the newest again with nil.
     final func pin(to generation: NSQueryGenerationToken?) throws {
         checkQueue()
-        rowsAhead.removeAll()
+        prefetchedRows.removeAll()
         epoch += 1
         guard let generation else {
             pinnedGenerations = nil

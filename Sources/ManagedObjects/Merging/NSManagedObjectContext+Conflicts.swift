@@ -8,7 +8,7 @@ extension NSManagedObjectContext {
         endEvent()
         // Everything read from here on is from the state that the save conflicts with.
         advanceGeneration()
-        removeRowsAhead()
+        removePrefetchedRows()
         let policy = mergePolicy as? NSMergePolicy ?? .error
         var list: [Any] = []
         var objects: [NSManagedObject] = []
@@ -30,7 +30,7 @@ extension NSManagedObjectContext {
         // Another context may have added an object to a relationship with a deny rule of an object that the policy
         // deletes.
         guard validatesChanges else { return }
-        for object in objects where object.context === self && object.state.contains(.deleted) {
+        for object in objects where object.context === self && object.flags.contains(.deleted) {
             try object.validateForDelete()
         }
     }
@@ -41,7 +41,7 @@ extension NSManagedObjectContext {
                 store: store.number, entity: UInt16(truncatingIfNeeded: taken.entity.index), number: taken.key)
             guard let object = registeredObject(for: key) else { return nil }
             let holder = self.object(for: taken.holder)
-            let isStored = !holder.state.contains(.inserted)
+            let isStored = !holder.flags.contains(.inserted)
             func original(_ object: NSManagedObject) -> [String: Any] {
                 snapshot(object.committedValues() ?? object.currentValues(), of: object.layout)
             }
@@ -71,16 +71,16 @@ extension NSManagedObjectContext {
     /// have some. Objects without a row are left unchanged.
     ///
     /// - Returns: Objects without changes that were read again with them.
-    final func rebase(
-        _ objects: [NSManagedObject], policy: NSMergePolicyType = .mergeByPropertyObjectTrumpMergePolicyType
+    final func mergeChanges(
+        of objects: [NSManagedObject], policy: NSMergePolicyType = .mergeByPropertyObjectTrumpMergePolicyType
     ) throws -> [NSManagedObject] {
         guard !objects.isEmpty else { return [] }
-        var rebasing = Rebasing(self, policy: policy, isSettling: false)
-        try rebasing.run(objects)
+        var merge = ChangeMerge(self, policy: policy, isSettling: false)
+        try merge.run(objects)
         for object in objects where object.context === self && object.hasChanges {
             object.awake(fromSnapshotEvents: .refresh)
         }
-        return Array(rebasing.refreshed.values)
+        return Array(merge.refreshed.values)
     }
 
     /// Posts a notification with the objects whose values a merge policy has changed.
@@ -93,35 +93,25 @@ extension NSManagedObjectContext {
     /// Discards an object's unsaved changes. It stays in the list of changed objects.
     final func removeChanges(of object: NSManagedObject) {
         restorePoint?.keep(object)
-        if object.state.contains(.watched) { inPlaceValues.remove(object) }
-        if object.state.contains(.deleted) {
-            if !object.state.contains(.inserted) { deletedCount -= 1 }
-        } else if object.state.contains(.inserted) {
-            insertedCount -= 1
-        } else if object.state.contains(.updated) {
-            updatedCount -= 1
-        }
-        object.values = nil
-        pendingIndex.removeAll()
-        object.toMany = []
-        object.eventStart = nil
-        object.state.subtract([.inserted, .updated, .deleted, .deletionPropagated, .relationshipChanged])
+        if object.flags.contains(.watched) { inPlaceValues.remove(object) }
+        change(object) { $0.discardChanges() }
+        tracker.index.removeAll()
     }
 
     /// Discards an object's unsaved changes, and removes it from the lists of changed objects.
     final func dropChanges(of object: NSManagedObject) {
         removeChanges(of: object)
         unlist(object)
-        guard object.state.contains(.changedInEvent) else { return }
-        object.state.remove(.changedInEvent)
-        changedInEvent.removeAll { $0 === object }
+        guard object.flags.contains(.changedInEvent) else { return }
+        object.state.leaveEvent()
+        tracker.leaveEvent(object)
         undoRecorder.discard(object)
     }
 
     /// Removes references to deleted objects from unsaved changes.
     final func removeReferences(to keys: Set<ObjectKey>) {
         guard !keys.isEmpty else { return }
-        for object in changed where object.hasChanges && !object.state.contains(.deleted) {
+        for object in changed where object.hasChanges && !object.flags.contains(.deleted) {
             restorePoint?.keep(object)
             for slot in object.layout.referenceSlots where object.values != nil {
                 if let key = object.slotValue(slot).referenceKey, keys.contains(key) {
@@ -135,33 +125,21 @@ extension NSManagedObjectContext {
     /// Marks an object whose row is deleted as inserted, with the same key.
     final func reinsert(_ object: NSManagedObject) {
         restorePoint?.keep(object)
-        object.values = .complete(object.currentValues())
-        pendingIndex.removeAll()
-        object.page = nil
-        object.committed = nil
-        guard !object.state.contains(.inserted) else { return }
-        if object.state.contains(.updated) { updatedCount -= 1 }
-        insertedCount += 1
-        object.state.formUnion([.inserted, .realised])
+        let values = object.currentValues()
+        change(object) { $0.reinsert(values) }
+        tracker.index.removeAll()
     }
 
     /// Marks an inserted object whose row exists as updated.
     final func noteStored(_ object: NSManagedObject) {
         restorePoint?.keep(object)
-        if !object.state.contains(.deleted) {
-            insertedCount -= 1
-            updatedCount += 1
-        } else {
-            deletedCount += 1
-        }
-        object.state.subtract([.inserted, .insertedInEvent])
-        object.state.formUnion([.updated, .realised])
+        change(object) { $0.noteStored() }
     }
 
     /// Discards an unsaved object: an inserted one is deleted, so that references to it are cleared; of another one the
     /// changes are discarded.
     final func discard(_ object: NSManagedObject) {
-        guard object.state.contains(.inserted) else { return dropChanges(of: object) }
+        guard object.flags.contains(.inserted) else { return dropChanges(of: object) }
         deleteObject(object)
         propagateDeletions()
     }

@@ -77,7 +77,7 @@ extension NSManagedObjectContext {
             try prepare(&merge, of: changes)
             if merge.changed.isEmpty, merge.deleted.isEmpty {
                 try advanceGenerationForMerge()
-                removeRowsAhead()
+                removePrefetchedRows()
             } else {
                 try restoringOnError { _ in try perform(&merge) }
             }
@@ -136,18 +136,18 @@ extension NSManagedObjectContext {
 
     private func perform(_ merge: inout Merge) throws {
         try advanceGenerationForMerge()
-        removeRowsAhead()
+        removePrefetchedRows()
         // An object whose row a merge policy has inserted again since is not deleted.
         let existing = try readAgain(merge.deleted.map(\.key))
         for object in merge.deleted where existing.contains(object.key) {
             merge.changed.append(object)
             merge.event.refreshed.append(object)
         }
-        for object in merge.changed where object.state.contains(.inaccessible) {
+        for object in merge.changed where object.flags.contains(.inaccessible) {
             restorePoint?.keep(object)
-            object.state.subtract([.inaccessible, .realised])
+            object.state.becomeAccessible()
         }
-        let refreshed = try rebase(merge.changed)
+        let refreshed = try mergeChanges(of: merge.changed)
         let listed = Set(merge.event.refreshed.map(ObjectIdentifier.init))
         merge.event.refreshed += refreshed.filter { !listed.contains(ObjectIdentifier($0)) }
         var gone: Set<ObjectKey> = []
@@ -159,7 +159,7 @@ extension NSManagedObjectContext {
             dropChanges(of: object)
             _ = object.objectID
             registry.remove(object.key)
-            object.state = [.gone, .realised]
+            object.state.leave(keeping: .realised)
             object.context = nil
         }
         removeReferences(to: gone)
@@ -217,6 +217,6 @@ extension NSManagedObjectContext {
         checkQueue()
         guard object.context === self, !object.isFaultInternally, !object.hasChanges else { return }
         recordChange(of: object)
-        object.state.insert(.relationshipChanged)
+        object.state.noteRelationshipChange()
     }
 }

@@ -67,9 +67,9 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {  // because it is immu
         for (_, objects) in Dictionary(grouping: objects, by: { $0.context.map(ObjectIdentifier.init) }) {
             guard let context = objects.first?.context else { continue }
             try context.restoringOnError { _ in
-                var rebasing = Rebasing(context, policy: mergeType, isSettling: true)
-                try rebasing.run(objects)
-                context.refreshedBySave += objects + rebasing.refreshed.values
+                var merge = ChangeMerge(context, policy: mergeType, isSettling: true)
+                try merge.run(objects)
+                context.refreshedBySave += objects + merge.refreshed.values
                 for object in objects where object.context === context {
                     object.awake(fromSnapshotEvents: .mergePolicy)
                 }
@@ -110,3 +110,88 @@ public var NSMergeByPropertyObjectTrumpMergePolicy: AnyObject { objectTrumpPolic
 public var NSOverwriteMergePolicy: AnyObject { overwritePolicy }
 /// The object's changes are discarded.
 public var NSRollbackMergePolicy: AnyObject { rollbackPolicy }
+
+/// An object whose row has changed or was deleted since the object was read.
+open class NSMergeConflict: NSObject {
+    /// The object that cannot be saved.
+    open private(set) var sourceObject: NSManagedObject
+    /// The values that the object's change is based on: attributes, and to-one relationships as object IDs. The other
+    /// snapshots have the same content; none has to-many relationships.
+    open private(set) var objectSnapshot: [String: Any]?
+    /// The row that the object was read from, before any unsaved change; related objects by their IDs.
+    open private(set) var cachedSnapshot: [String: Any]?
+    /// The current row, related objects by their IDs; nil when it is deleted.
+    open private(set) var persistedSnapshot: [String: Any]?
+    /// The row's current version; 0 when it is deleted.
+    open private(set) var newVersionNumber: Int
+    /// The version of the row that the object was read from.
+    open private(set) var oldVersionNumber: Int
+
+    /// Creates a conflict between an object and the store.
+    public init(
+        source srcObject: NSManagedObject, newVersion newvers: Int, oldVersion oldvers: Int,
+        cachedSnapshot cachesnap: [String: Any]?, persistedSnapshot persnap: [String: Any]?
+    ) {
+        sourceObject = srcObject
+        newVersionNumber = newvers
+        oldVersionNumber = oldvers
+        cachedSnapshot = cachesnap
+        persistedSnapshot = persnap
+        objectSnapshot = srcObject.context.flatMap { context in
+            srcObject.committedValues().map { context.snapshot($0, of: srcObject.layout) }
+        }
+    }
+}
+
+/// Objects with equal values for an entity's uniqueness constraint.
+open class NSConstraintConflict: NSObject {
+    /// The properties whose combined values must be unique.
+    open private(set) var constraint: [String]
+    /// The values that several objects have.
+    open private(set) var constraintValues: [String: Any]
+    /// The stored object; nil if all of the objects are unsaved.
+    open private(set) var databaseObject: NSManagedObject?
+    /// The stored values of the object that has the values already.
+    open private(set) var databaseSnapshot: [String: Any]?
+    /// Unsaved objects with these values.
+    open private(set) var conflictingObjects: [NSManagedObject]
+    /// The values of those objects before they were changed, for new objects the current ones: attributes, and to-one
+    /// relationships as object IDs.
+    open private(set) var conflictingSnapshots: [[AnyHashable: Any]]
+
+    /// Creates a conflict of objects over the values of a uniqueness constraint.
+    public init(
+        constraint contraint: [String], database databaseObject: NSManagedObject?,
+        databaseSnapshot: [AnyHashable: Any]?, conflicting conflictingObjects: [NSManagedObject],
+        conflictingSnapshots: [Any]
+    ) {
+        constraint = contraint
+        self.databaseObject = databaseObject
+        self.databaseSnapshot = databaseSnapshot as? [String: Any]
+        self.conflictingObjects = conflictingObjects
+        self.conflictingSnapshots = conflictingSnapshots.compactMap { $0 as? [AnyHashable: Any] }
+        var values: [String: Any] = [:]
+        for name in contraint { values[name] = conflictingObjects.first?.value(forKey: name) }
+        constraintValues = values
+    }
+
+    /// Creates a conflict of no objects, to compare or represent errors in tests.
+    public convenience override init() {
+        self.init(constraint: [], database: nil, databaseSnapshot: nil, conflicting: [], conflictingSnapshots: [])
+    }
+
+    /// Resolves the conflict by a built-in policy: one object is kept, the others are discarded.
+    final func resolve(by type: NSMergePolicyType) {
+        guard let winner = databaseObject ?? conflictingObjects.last else { return }
+        for loser in conflictingObjects where loser !== winner {
+            guard let context = loser.context else { continue }
+            switch type {
+            case .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType:
+                // Upsert: the stored object gets the new values and keeps its identity.
+                context.move(loser, into: winner)
+            case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType, .errorMergePolicyType:
+                context.discard(loser)
+            }
+        }
+    }
+}

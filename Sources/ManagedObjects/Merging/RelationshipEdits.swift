@@ -50,7 +50,7 @@ struct RelationshipEdits {
         self.context = context
         var seenPairs: Set<[Side]> = []
         for object in context.changed where object.hasChanges {
-            if object.state.contains(.deleted) {
+            if object.flags.contains(.deleted) {
                 if Self.lets(object, goOf: keys) { deletions.append(object) }
                 continue
             }
@@ -81,7 +81,7 @@ struct RelationshipEdits {
     }
 
     private static func lets(_ object: NSManagedObject, goOf keys: Set<ObjectKey>) -> Bool {
-        guard !object.state.contains(.inserted) else { return false }
+        guard !object.flags.contains(.inserted) else { return false }
         return keys.contains(object.key)
             || object.layout.referenceSlots.contains { slot in
                 object.committedValue(slot).referenceKey.map(keys.contains) == true
@@ -105,7 +105,7 @@ struct RelationshipEdits {
             references.append(edit)
             guard case .slot(let slot) = edit.object.layout.links.slots[edit.slot].inverse else { continue }
             for case let key? in [edit.before, edit.now] {
-                guard let partner = context.registeredObject(for: key), !partner.state.contains(.deleted),
+                guard let partner = context.registeredObject(for: key), !partner.flags.contains(.deleted),
                     let change = Self.reference(of: partner, slot: slot)
                 else { continue }
                 waiting.append(change)
@@ -163,7 +163,7 @@ struct RelationshipEdits {
         _ member: ObjectKey, from key: ObjectKey, at end: RelationshipLinks.End, _ wasAdded: Bool,
         butOf keys: Set<ObjectKey>
     ) {
-        guard !keys.contains(key), let owner = context.registeredObject(for: key), !owner.state.contains(.deleted),
+        guard !keys.contains(key), let owner = context.registeredObject(for: key), !owner.flags.contains(.deleted),
             case .toMany(let index) = end, let state = owner.toManyState(at: index), state.isChanged
         else { return }
         context.restorePoint?.keep(owner)

@@ -6,7 +6,8 @@
 final class RestorePoint {
     private struct Kept {
         let object: NSManagedObject
-        let content: ObjectContent
+        let state: ObjectState
+        let context: NSManagedObjectContext?
         let isRegistered: Bool
     }
 
@@ -20,7 +21,7 @@ final class RestorePoint {
     init(_ context: NSManagedObjectContext) {
         self.context = context
         lists = Lists(context)
-        for object in context.changedInEvent { keep(object) }
+        for object in context.tracker.inEvent { keep(object) }
     }
 
     /// Keeps the state of an object that is about to change.
@@ -28,7 +29,7 @@ final class RestorePoint {
         let id = ObjectIdentifier(object)
         guard kept[id] == nil else { return }
         kept[id] = Kept(
-            object: object, content: ObjectContent(of: object),
+            object: object, state: object.state.copy(), context: object.context,
             isRegistered: context.registry.object(for: object.key) === object)
     }
 
@@ -54,25 +55,24 @@ final class RestorePoint {
         }
         var listed = Set(context.changed.map(ObjectIdentifier.init))
         for kept in kept.values {
-            kept.content.restore(kept.object)
-            if kept.object.state.contains(.listed), listed.insert(ObjectIdentifier(kept.object)).inserted {
-                context.relist(kept.object)
+            kept.object.state = kept.state.copy()
+            kept.object.context = kept.context
+            if kept.object.flags.contains(.listed), listed.insert(ObjectIdentifier(kept.object)).inserted {
+                context.tracker.listAgain(kept.object)
             }
             guard kept.isRegistered, context.registry.object(for: kept.object.key) !== kept.object else { continue }
             context.registry.register(kept.object, as: kept.object.key)
         }
-        context.removeChanged { !$0.state.contains(.listed) }
+        context.tracker.remove { !$0.flags.contains(.listed) }
         lists.restore(context)
-        context.removeRowsAhead()
+        context.removePrefetchedRows()
         (kept, new) = ([:], [])
-        for object in context.changedInEvent { keep(object) }
+        for object in context.tracker.inEvent { keep(object) }
     }
 
     /// What a context knows of changes, apart from its objects.
     private struct Lists {
-        let changedInEvent: ContiguousArray<NSManagedObject>
-        let counts: (inserted: Int, updated: Int, deleted: Int)
-        let pendingDeletions: ContiguousArray<NSManagedObject>
+        let changes: ChangeTracker.Point
         let mergedDeletions: ContiguousArray<NSManagedObject>
         let primitiveEdits: PrimitiveEdits
         let inPlaceValues: InPlaceValues
@@ -82,9 +82,7 @@ final class RestorePoint {
         let pinnedGenerations: PinnedGenerations?
 
         init(_ context: NSManagedObjectContext) {
-            changedInEvent = context.changedInEvent
-            counts = (context.insertedCount, context.updatedCount, context.deletedCount)
-            pendingDeletions = context.pendingDeletions
+            changes = context.tracker.point
             mergedDeletions = context.mergedDeletions
             primitiveEdits = context.primitiveEdits
             inPlaceValues = context.inPlaceValues
@@ -95,9 +93,7 @@ final class RestorePoint {
         }
 
         func restore(_ context: NSManagedObjectContext) {
-            context.changedInEvent = changedInEvent
-            (context.insertedCount, context.updatedCount, context.deletedCount) = counts
-            context.pendingDeletions = pendingDeletions
+            context.tracker.restore(changes)
             context.mergedDeletions = mergedDeletions
             context.primitiveEdits = primitiveEdits
             context.inPlaceValues = inPlaceValues
@@ -106,37 +102,6 @@ final class RestorePoint {
             context.refreshedBySave = refreshedBySave
             context.pinnedGenerations = pinnedGenerations
         }
-    }
-}
-
-/// The values, relationships and flags of one object.
-struct ObjectContent {
-    private let page: RowPage?
-    private let row: Int32
-    private let cells: UnsafePointer<RowPage.Cell>?
-    private let originSlot: Int16
-    private let state: ObjectState
-    private let values: OwnValues?
-    private let committed: OwnValues?
-    private let version: Int64
-    private let toMany: ToManyStates
-    private let eventStart: EventStart?
-    private let context: NSManagedObjectContext?
-
-    init(of object: NSManagedObject) {
-        (page, row, cells, originSlot) = (object.page, object.row, object.cells, object.originSlot)
-        (state, version) = (object.state, object.version)
-        (values, committed, eventStart) = (object.values, object.committed, object.eventStart)
-        toMany = object.toMany.copy()
-        context = object.context
-    }
-
-    func restore(_ object: NSManagedObject) {
-        (object.page, object.row, object.cells, object.originSlot) = (page, row, cells, originSlot)
-        (object.state, object.version) = (state, version)
-        (object.values, object.committed, object.eventStart) = (values, committed, eventStart)
-        object.toMany = toMany.copy()
-        object.context = context
     }
 }
 

@@ -57,7 +57,8 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
     /// The storage layout of the entity's objects. Created when the model is frozen, so that no two threads create it.
     internal final var layout: EntityLayout {
         if let madeLayout { return madeLayout }
-        let made = EntityLayout(entity: self, oneWayToManys: OneWayToManys(in: managedObjectModelIfAny))
+        let made = EntityLayout(
+            entity: self, inverselessRelationships: InverselessRelationships(in: managedObjectModelIfAny))
         madeLayout = made
         return made
     }

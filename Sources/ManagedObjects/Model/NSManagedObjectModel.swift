@@ -215,9 +215,9 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
             frozenEntitiesByName = entitiesByName
             for entity in orderedEntities { entity.keepNames() }
             isEditable = false
-            let oneWayToManys = OneWayToManys(in: self)
+            let inverselessRelationships = InverselessRelationships(in: self)
             for entity in orderedEntities where entity.madeLayout == nil {
-                entity.madeLayout = EntityLayout(entity: entity, oneWayToManys: oneWayToManys)
+                entity.madeLayout = EntityLayout(entity: entity, inverselessRelationships: inverselessRelationships)
             }
         }
     }

@@ -161,3 +161,174 @@ extension [NSManagedObject] {
         }
     }
 }
+
+// MARK: - Keys of primitive values
+
+// `primitiveTitle` is a key of the primitive value of `title`: Apple's Core Data generates a method of that name for each property,
+// which key-value coding, properties with @NSManaged and predicates use.
+
+extension NSManagedObject {
+    /// The property whose primitive value a key means; nil if the key does not have this form, or the entity no such property.
+    final func property(ofPrimitiveKey key: String) -> String? {
+        let prefix = "primitive"
+        guard key.hasPrefix(prefix) else { return nil }
+        let name = key.dropFirst(prefix.count)
+        guard let first = name.first, !first.isLowercase else { return nil }
+        return [first.lowercased() + name.dropFirst(), String(name)].first { field(of: $0) != nil }
+    }
+
+    /// The property whose setter a key with an uppercase letter has too, as `Date` has that of `date`; nil if there is none.
+    final func property(withSetterOf key: String) -> String? {
+        guard let first = key.first, first.isUppercase else { return nil }
+        let name = first.lowercased() + key.dropFirst()
+        return field(of: name) == nil ? nil : name
+    }
+}
+
+// MARK: - Mutable collections
+
+// Key paths, and to-many relationships as mutable collections, which Foundation declares on Apple's platforms only.
+
+extension NSManagedObject {
+    final func setValueAtEnd(_ value: Any?, ofKeyPath keyPath: String) {
+        if field(of: keyPath) != nil { return setValue(value, forKey: keyPath) }
+        let steps = keyPath.split(separator: ".").map(String.init)
+        guard let last = steps.last else { return }
+        var owner: NSManagedObject? = self
+        for step in steps.dropLast() { owner = owner?.value(forKey: step) as? NSManagedObject }
+        owner?.setValue(value, forKey: last)
+    }
+
+    /// The object whose property is the last key of a path, and that key. A path through a missing object is a programmer error,
+    /// because there is nothing to change.
+    final func end(ofKeyPath keyPath: String) -> (owner: NSManagedObject, key: String) {
+        if field(of: keyPath) != nil { return (self, keyPath) }
+        let steps = keyPath.split(separator: ".").map(String.init)
+        var owner = self
+        for step in steps.dropLast() {
+            guard let next = owner.value(forKey: step) as? NSManagedObject else {
+                preconditionFailure(
+                    "\(owner.entity.name ?? "").\(step) has no object, so “\(keyPath)” cannot be changed.")
+            }
+            owner = next
+        }
+        return (owner, steps.last ?? keyPath)
+    }
+
+    final func relationshipSet(forKey key: String) -> RelationshipSet {
+        let primitive = primitiveProperty(of: key)
+        guard case .toMany(let index)? = field(of: primitive ?? key) else {
+            preconditionFailure("\(entity.name ?? "") has no to-many relationship \"\(key)\".")
+        }
+        return RelationshipSet(owner: self, index: index, isPrimitive: primitive != nil)
+    }
+
+    final func relationshipOrderedSet(forKey key: String) -> RelationshipOrderedSet {
+        let primitive = primitiveProperty(of: key)
+        guard case .toMany(let index)? = field(of: primitive ?? key), layout.toMany[index].isOrdered else {
+            preconditionFailure("\(entity.name ?? "") has no ordered to-many relationship \"\(key)\".")
+        }
+        guard primitive == nil else { return RelationshipOrderedSet(owner: self, index: index, isPrimitive: true) }
+        return recentCollection(at: index, .mutable) { RelationshipOrderedSet(owner: self, index: index) }
+    }
+
+    /// The property whose primitive value a key means; nil if the key is a property's own name.
+    private func primitiveProperty(of key: String) -> String? {
+        field(of: key) == nil ? property(ofPrimitiveKey: key) : nil
+    }
+}
+
+/// The set that ``NSManagedObject/mutableSetValue(forKey:)`` and ``NSManagedObject/primitiveValue(forKey:)`` return.
+final class RelationshipSet: NSMutableSet {
+    private var owner: NSManagedObject?
+    private var index = 0
+    /// Whether changes do not update the inverse, because the accessor that makes them does.
+    private var isPrimitive = false
+
+    convenience init(owner: NSManagedObject, index: Int, isPrimitive: Bool = false) {
+        self.init(capacity: 0)
+        self.owner = owner
+        self.index = index
+        self.isPrimitive = isPrimitive
+    }
+
+    required init(capacity numItems: Int) { super.init(capacity: numItems) }
+
+    override init(objects: UnsafePointer<AnyObject>?, count: Int) { super.init(objects: objects, count: count) }
+
+    required convenience init?(coder: NSCoder) { nil }
+
+    override var count: Int { owner?.loadedToManyState(at: index).count ?? 0 }
+
+    override func member(_ object: Any) -> Any? {
+        guard let object = object as? NSManagedObject, let owner, object.context === owner.context else { return nil }
+        return owner.loadedToManyState(at: index).contains(object.key) ? object : nil
+    }
+
+    override func objectEnumerator() -> NSEnumerator {
+        NSArray(array: owner?.members(at: index) ?? []).objectEnumerator()
+    }
+
+    // Foundation's own description stops the process for a subclass.
+    override var description: String { NSSet(array: allObjects).description }
+
+    override func add(_ object: Any) {
+        guard let object = object as? NSManagedObject else { return }
+        owner?.addMember(object, at: index, primitive: isPrimitive)
+    }
+
+    override func remove(_ object: Any) {
+        guard let object = object as? NSManagedObject else { return }
+        owner?.removeMember(object, at: index, primitive: isPrimitive)
+    }
+
+    override func removeAllObjects() {
+        for member in owner?.members(at: index) ?? [] { owner?.removeMember(member, at: index, primitive: isPrimitive) }
+    }
+}
+
+/// The array that ``NSManagedObject/mutableArrayValue(forKey:)`` returns: it reads the array of an attribute, and each change sets the
+/// attribute to an array with the change, so that the context notices it.
+final class AttributeArray: NSMutableArray {
+    private var owner: NSManagedObject?
+    private var key = ""
+
+    convenience init(owner: NSManagedObject, key: String) {
+        self.init(capacity: 0)
+        self.owner = owner
+        self.key = key
+    }
+
+    override init(capacity numItems: Int) { super.init(capacity: numItems) }
+
+    required init(objects: UnsafePointer<AnyObject>?, count: Int) { super.init(objects: objects, count: count) }
+
+    required init(arrayLiteral elements: Any...) { super.init(capacity: elements.count) }
+
+    required init?(coder: NSCoder) { nil }
+
+    private var elements: [Any] {
+        get {
+            switch owner?.value(forKey: key) {
+            case let array as NSArray: (0..<array.count).map { array.object(at: $0) }
+            case let array as [Any]: array
+            default: []
+            }
+        }
+        set { owner?.setValue(newValue, forKey: key) }
+    }
+
+    override var count: Int { elements.count }
+
+    override func object(at index: Int) -> Any { elements[index] }
+
+    override func add(_ object: Any) { elements.append(object) }
+
+    override func insert(_ object: Any, at index: Int) { elements.insert(object, at: index) }
+
+    override func removeObject(at index: Int) { elements.remove(at: index) }
+
+    override func removeLastObject() { elements.removeLast() }
+
+    override func replaceObject(at index: Int, with object: Any) { elements[index] = object }
+}

@@ -17,7 +17,7 @@ extension NSManagedObject {
         let values = currentValues()
         if case .object(let box) = values[slot], let file = box.value as? MissingFileValue { return file.name }
         // Setting null if the value is null already does not change the row: it still refers to the file.
-        guard values[slot].isNull, let page, state.contains(.realised) else { return nil }
+        guard values[slot].isNull, let page, flags.contains(.realised) else { return nil }
         return page.missingFile(row: Int(row), slot: slot)
     }
 

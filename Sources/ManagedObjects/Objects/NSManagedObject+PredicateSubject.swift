@@ -22,10 +22,10 @@ extension NSManagedObject: PredicateSubject {
         default:
             if let property = registeredProperty(key) { return property.value(self) }
             if let name = property(ofPrimitiveKey: key) { return primitiveValue(forKey: name) }
-            state.insert(.askedForUndefinedKey)
+            state.mark(.askedForUndefinedKey)
             let value = value(forUndefinedKey: key)
-            if state.contains(.askedForUndefinedKey) {
-                state.remove(.askedForUndefinedKey)
+            if flags.contains(.askedForUndefinedKey) {
+                state.unmark(.askedForUndefinedKey)
                 return value
             }
             throw CocoaError(

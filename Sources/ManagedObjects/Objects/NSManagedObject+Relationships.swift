@@ -18,10 +18,10 @@ extension NSManagedObject {
         if let state = toMany.state(at: index) { return state }
         // An object that is in no store has no members to load, unless a parent context has it.
         let isNew =
-            self.state.contains(.inserted) || context == nil || (key.isTemporary && context?.parentContext == nil)
-        let made = ToManyState(isLoaded: isNew || !layout.toMany[index].isPersistent)
-        toMany.setState(made, at: index)
-        return made
+            self.flags.contains(.inserted) || context == nil || (key.isTemporary && context?.parentContext == nil)
+        let state = ToManyState(isLoaded: isNew || !layout.toMany[index].isPersistent)
+        toMany.setState(state, at: index)
+        return state
     }
 
     /// The state of a to-many relationship with its members loaded: at most two statements, for a batch of owners. It stays
@@ -93,7 +93,7 @@ extension NSManagedObject {
         else { return }
         primitive ? notePrimitiveEdit(of: .toMany(index)) : willChangeValue(forKey: field.name)
         if state.add(adoptedKey(of: member), at: position) {
-            self.state.insert(.relationshipChanged)
+            self.state.noteRelationshipChange()
             if !primitive { member.joinInverse(of: self, by: link) }
         }
         if !primitive { didChangeValue(forKey: field.name) }
@@ -112,7 +112,7 @@ extension NSManagedObject {
         guard let state = stateToEdit(at: index, isExact: isExact, primitive: primitive) else { return }
         primitive ? notePrimitiveEdit(of: .toMany(index)) : willChangeValue(forKey: field.name)
         if state.remove(member.key, keepsOrder: field.isOrdered) {
-            self.state.insert(.relationshipChanged)
+            self.state.noteRelationshipChange()
             if !primitive { member.leaveInverse(of: self, by: link) }
         }
         if !primitive { didChangeValue(forKey: field.name) }
@@ -128,17 +128,17 @@ extension NSManagedObject {
         let state = loadedToManyState(at: index)
         guard state.isLoaded, isRead(toReplaceMembersOf: state, by: objects, at: index) else { return }
         primitive ? notePrimitiveEdit(of: .toMany(index)) : willChangeValue(forKey: field.name)
-        var wanted = KeyList()
-        wanted.reserveCapacity(objects.count)
+        var newKeys = KeyList()
+        newKeys.reserveCapacity(objects.count)
         for object in objects {
             let objectKey = adoptedKey(of: object)
-            if !wanted.contains(objectKey) { wanted.append(objectKey) }
+            if !newKeys.contains(objectKey) { newKeys.append(objectKey) }
         }
-        if state.hasNoMembers, wanted.count == objects.count {
+        if state.hasNoMembers, newKeys.count == objects.count {
             // The common case: there were no members, and each new one occurs once.
-            setFirstMembers(objects, wanted, at: index, state: state, primitive: primitive)
+            setFirstMembers(objects, newKeys, at: index, state: state, primitive: primitive)
         } else {
-            changeMembers(objects, wanted, at: index, state: state, primitive: primitive)
+            changeMembers(objects, newKeys, at: index, state: state, primitive: primitive)
         }
         if !primitive { didChangeValue(forKey: field.name) }
     }
@@ -146,7 +146,7 @@ extension NSManagedObject {
     /// The state of a to-many relationship for an edit; nil if its members are needed and cannot be read.
     private func stateToEdit(at index: Int, isExact: Bool, primitive: Bool) -> ToManyState? {
         // A primitive edit that was announced records the members before.
-        guard isExact || primitive && self.state.contains(.changedInEvent) else { return ensureToManyState(at: index) }
+        guard isExact || primitive && self.flags.contains(.changedInEvent) else { return ensureToManyState(at: index) }
         let state = loadedToManyState(at: index)
         return state.isLoaded ? state : nil
     }
@@ -166,7 +166,7 @@ extension NSManagedObject {
     ) {
         guard !objects.isEmpty else { return }
         state.replaceMembers(keys)
-        self.state.insert(.relationshipChanged)
+        self.state.noteRelationshipChange()
         if primitive { return }
         let link = layout.links.toMany[index]
         for object in objects { object.joinInverse(of: self, by: link) }
@@ -176,22 +176,22 @@ extension NSManagedObject {
         _ objects: [NSManagedObject], _ keys: KeyList, at index: Int, state: ToManyState, primitive: Bool
     ) {
         let field = layout.toMany[index]
-        var wanted = keys
+        var newKeys = keys
         var (seen, added): (Set<ObjectKey>, [NSManagedObject]) = ([], [])
         for object in objects where !state.contains(object.key) && seen.insert(object.key).inserted {
             added.append(object)
         }
-        let removed = state.members.keys.filter { !wanted.contains($0) }
-        if !(field.isOrdered ? state.members.keys == wanted.keys : removed.isEmpty && added.isEmpty) {
+        let removed = state.members.keys.filter { !newKeys.contains($0) }
+        if !(field.isOrdered ? state.members.keys == newKeys.keys : removed.isEmpty && added.isEmpty) {
             // An unordered relationship keeps the old order of the remaining members, so that equal sets stay equal
             // lists.
             if field.isOrdered {
-                state.replaceMembers(wanted)
+                state.replaceMembers(newKeys)
             } else {
                 for removedKey in removed { state.remove(removedKey, keepsOrder: false) }
                 for object in added { state.add(object.key) }
             }
-            self.state.insert(.relationshipChanged)
+            self.state.noteRelationshipChange()
             if !primitive {
                 let link = layout.links.toMany[index]
                 for removedKey in removed { context?.object(for: removedKey).leaveInverse(of: self, by: link) }
@@ -279,7 +279,7 @@ extension NSManagedObject {
             let field = layout.toMany[index]
             let state = field.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
             changeOneSide(named: field.name) { _ = state.add(other.key) }
-            self.state.insert(.relationshipChanged)
+            self.state.noteRelationshipChange()
         }
     }
 
@@ -317,14 +317,14 @@ extension NSManagedObject {
     private func dropMember(_ member: ObjectKey, at index: Int) {
         let field = layout.toMany[index]
         var state = field.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
-        if state.isLoaded, field.isPersistent, !self.state.contains(.inserted), !state.contains(member) {
+        if state.isLoaded, field.isPersistent, !self.flags.contains(.inserted), !state.contains(member) {
             // The same for members: they are loaded again, without this one.
             state.unload()
             if field.isOrdered { state = loadedToManyState(at: index) }
         }
         if !state.isLoaded, isUncertain(member, in: state, at: index) { state = loadedToManyState(at: index) }
         changeOneSide(named: field.name) { _ = state.remove(member, keepsOrder: field.isOrdered) }
-        self.state.insert(.relationshipChanged)
+        self.state.noteRelationshipChange()
     }
 
     /// Whether a member that was added while the members are not loaded may be in the store too, so that a removal must

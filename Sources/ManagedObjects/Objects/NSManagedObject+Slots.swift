@@ -13,7 +13,7 @@ extension NSManagedObject {
     /// Realises a fault.
     @inline(__always)
     final func realise() {
-        if values == nil, !state.contains(.realised), key.number != 0 { fire() }
+        if state.isWithoutValues, key.number != 0 { fire() }
     }
 
     /// Realises a fault by its context. An object that has lost its context has its initial values.
@@ -21,24 +21,13 @@ extension NSManagedObject {
         if let unmanagedContext {
             unmanagedContext._withUnsafeGuaranteedRef { $0.fire(self) }
         } else {
-            page = nil
-            originSlot = -1
-            state.insert(.realised)
+            state.realiseWithoutContext()
         }
-    }
-
-    /// Sets the row with the object's values. The object stays a fault until it is realised.
-    @inline(__always)
-    final func adopt(_ page: RowPage, row: Int) {
-        self.page = page
-        self.row = Int32(truncatingIfNeeded: row)
-        cells = page.cells(row: row)
-        originSlot = -1
     }
 
     /// Ends the fault of an object whose row is known. Transient attributes, which the row does not contain, get their defaults.
     final func becomeRealised() {
-        state.insert(.realised)
+        state.realise()
         for slot in layout.transientDefaultSlots { setCommittedValue(slot, to: layout.initialValues[slot]) }
     }
 
@@ -47,14 +36,13 @@ extension NSManagedObject {
     final func rowCell(_ slot: Int) -> RowPage.Cell? {
         if values != nil || committed != nil { return nil }
         realise()
-        guard state.contains(.realised), page != nil, let cells else { return nil }
-        return cells[slot]
+        return state.cell(slot)
     }
 
     /// The value of a slot.
     final func slotValue(_ slot: Int) -> Value {
         realise()
-        if let value = values?[slot] ?? savedValue(slot) { return value }
+        if let value = values?[slot] ?? state.committedValue(slot) { return value }
         // A fault whose row could not be read has no values.
         return isFaultInternally ? .null : layout.initialValues[slot]
     }
@@ -62,14 +50,7 @@ extension NSManagedObject {
     /// The committed value of a slot: as in the store, before any unsaved change.
     final func committedValue(_ slot: Int) -> Value {
         realise()
-        return savedValue(slot) ?? .null
-    }
-
-    /// The value of a slot as in the store; nil for an object that is in no store.
-    private func savedValue(_ slot: Int) -> Value? {
-        if let value = committed?[slot] { return value }
-        guard let page, state.contains(.realised) else { return nil }
-        return page.value(row: Int(row), slot: slot)
+        return state.committedValue(slot) ?? .null
     }
 
     /// Sets a slot and notifies the context and observers, unless the object's row cannot be read. To-one relationships are set
@@ -92,42 +73,13 @@ extension NSManagedObject {
     /// Sets a slot of the object's own values, if it has any.
     @inline(__always)
     final func setOwnValue(_ slot: Int, to value: Value) {
-        if state.contains(.indexed) { context?.pendingIndex.noteChange(of: self) }
-        if values?.set(value, at: slot) != false { return }
-        values = .complete(currentValues())
-        _ = values?.set(value, at: slot)
+        if flags.contains(.indexed) { context?.tracker.index.noteChange(of: self) }
+        if !state.setValue(value, at: slot) { state.setValue(value, at: slot, completing: currentValues()) }
     }
 
     /// Sets a slot of the committed values, which are then complete if they exceed the number of single ones.
     final func setCommittedValue(_ slot: Int, to value: Value) {
-        if committed == nil { committed = .noChanges }
-        if committed?.set(value, at: slot) == false {
-            committed = .complete(committedValues() ?? layout.initialValues)
-            _ = committed?.set(value, at: slot)
-        }
-        releaseRow()
-    }
-
-    /// Releases the row if all values have been written since it was read.
-    private func releaseRow() {
-        guard case .complete? = committed else { return }
-        page = nil
-        originSlot = -1
-    }
-
-    /// Makes the object's own values the committed ones.
-    final func commitOwnValues() {
-        switch values {
-        case nil: return
-        case .changes(let changes)? where committed != nil:
-            for change in changes { setCommittedValue(change.slot, to: change.value) }
-        case .some:
-            // Moved, so that no reference is counted.
-            swap(&committed, &values)
-            releaseRow()
-        }
-        values = nil
-        state.insert(.realised)
+        state.setCommitted(value, at: slot, initial: layout.initialValues)
     }
 
     /// Sets a value that the store has computed during a save: part of the row, and no change of the object.
@@ -135,7 +87,7 @@ extension NSManagedObject {
     /// - Returns: Whether the object had another value.
     final func adoptComputed(_ value: Value, slot: Int) -> Bool {
         guard !slotValue(slot).isSame(as: value) else { return false }
-        if state.contains(.listed) {
+        if flags.contains(.listed) {
             // Committed with the object's changes.
             setPrimitiveSlot(slot, to: value)
         } else {
@@ -149,7 +101,7 @@ extension NSManagedObject {
     final var derivedValues: [Value] {
         layout.derivedSlots.compactMap { slot in
             if let value = committed?[slot] { return value }
-            guard let page, originSlot < 0, page.fetched == nil else { return nil }
+            guard state.hasOwnRow, let page else { return nil }
             return page.value(row: Int(row), slot: slot)
         }
     }
@@ -163,7 +115,7 @@ extension NSManagedObject {
         guard !isFaultInternally else { return }
         // A value that can be changed in place must be decoded once only.
         let isWhole = !layout.transformableSlots.isEmpty || committed == nil && page == nil
-        values = isWhole ? .complete(currentValues()) : .noChanges
+        state.becomeChangeable(isWhole ? .complete(currentValues()) : .noChanges)
     }
 
     /// The current values.
@@ -171,16 +123,14 @@ extension NSManagedObject {
         realise()
         if let values { return values.complete(over: committedValues() ?? layout.initialValues) }
         var current = committedValues() ?? layout.initialValues
-        if state.contains(.watched) { overlayWatched(&current) }
+        if flags.contains(.watched) { overlayWatched(&current) }
         return current
     }
 
     /// The committed values; nil for an object that is in no store.
     final func committedValues() -> ContiguousArray<Value>? {
         realise()
-        let read = state.contains(.realised) ? page : nil
-        guard let committed else { return read?.values(row: Int(row)) }
-        return committed.complete(over: read?.values(row: Int(row)) ?? layout.initialValues)
+        return state.committedValues(initial: layout.initialValues)
     }
 
     /// The slots whose values differ from the store's.
@@ -188,32 +138,27 @@ extension NSManagedObject {
 
     /// The slots with columns whose values differ from the store's.
     ///
-    /// - Parameter known: The slots of another object. The same array is returned if they are equal, so that objects with
+    /// - Parameter other: The slots of another object. The same array is returned if they are equal, so that objects with
     ///   the same changes share one.
-    final func persistentChangedSlots(sharing known: [Int] = []) -> [Int] {
+    final func persistentChangedSlots(sharing other: [Int] = []) -> [Int] {
         var (count, isKnown) = (0, true)
         values?.forEach { slot, value in
-            guard isKnown, layout.slots[slot].isPersistent, !isSaved(value, slot: slot) else { return }
-            isKnown = count < known.count && known[count] == slot
+            guard isKnown, layout.slots[slot].isPersistent, !state.isCommitted(value, slot: slot, in: layout) else {
+                return
+            }
+            isKnown = count < other.count && other[count] == slot
             count += 1
         }
-        if isKnown, count == known.count { return known }
+        if isKnown, count == other.count { return other }
         return changedSlots { layout.slots[$0].isPersistent }
     }
 
     private func changedSlots(where isIncluded: (Int) -> Bool) -> [Int] {
         var changed: [Int] = []
         values?.forEach { slot, value in
-            if isIncluded(slot), !isSaved(value, slot: slot) { changed.append(slot) }
+            if isIncluded(slot), !state.isCommitted(value, slot: slot, in: layout) { changed.append(slot) }
         }
         return changed
-    }
-
-    /// Whether a value is the one in the store.
-    private func isSaved(_ value: Value, slot: Int) -> Bool {
-        if let saved = committed?[slot] { return value.isSame(as: saved) }
-        guard let page, state.contains(.realised) else { return false }
-        return page.holds(value, in: page.cell(row: Int(row), slot: slot), slot: layout.slots[slot])
     }
 
     final func hasChangedToMany(persistent: Bool) -> Bool {
@@ -297,5 +242,76 @@ extension RowPage {
             }
             count = width
         }
+    }
+}
+
+// MARK: - Changed values
+
+// The unsaved changes of an object, and the values before them.
+
+extension NSManagedObject {
+    /// ``changedValues()``, for all classes.
+    final func collectChangedValues() -> [String: Any] {
+        checkQueue()
+        noticeInPlaceChanges()
+        var result: [String: Any] = [:]
+        let isNew = committed == nil && page == nil
+        for slot in changedSlots() {
+            if isNew, values?[slot]?.isSame(as: layout.initialValues[slot]) == true { continue }
+            guard let name = topLevelName(ofSlot: slot) else { continue }
+            result[name] = value(forKey: name) ?? NSNull()
+        }
+        for (index, state) in toMany.enumerated() where state?.isChanged == true {
+            result[layout.toMany[index].name] = value(forKey: layout.toMany[index].name)
+        }
+        return result
+    }
+
+    /// ``changedValuesForCurrentEvent()``, for all classes.
+    final func collectChangedValuesForCurrentEvent() -> [String: Any] {
+        checkQueue()
+        noticeInPlaceChanges()
+        guard let eventStart = state.eventStart, values != nil else { return [:] }
+        let now = currentValues()
+        let before: ContiguousArray<Value>?
+        switch eventStart {
+        case .unchanged: before = committedValues()
+        case .values(let earlier): before = earlier.complete(over: committedValues() ?? layout.initialValues)
+        }
+        var result: [String: Any] = [:]
+        for slot in now.indices where before.map({ !$0[slot].isSame(as: now[slot]) }) ?? true {
+            guard let name = topLevelName(ofSlot: slot) else { continue }
+            result[name] = value(forKey: name) ?? NSNull()
+        }
+        return result
+    }
+
+    /// ``committedValues(forKeys:)``, for all classes.
+    final func collectCommittedValues(_ keys: [String]?) -> [String: Any] {
+        checkQueue()
+        noticeInPlaceChanges()
+        var result: [String: Any] = [:]
+        guard !flags.contains(.inserted) else { return result }
+        for name in keys ?? layout.fields.keys.sorted() {
+            switch field(of: name) {
+            case .slot(let slot):
+                let value = committedValue(slot)
+                if case .reference(let target) = value {
+                    result[name] = context?.object(for: target) ?? NSNull()
+                } else {
+                    result[name] = value.object(kind: layout.slots[slot].kind) ?? NSNull()
+                }
+            case .toMany(let index):
+                let objects = committedMemberKeys(at: index).compactMap { context?.object(for: $0) }
+                result[name] = layout.toMany[index].isOrdered ? NSOrderedSet(array: objects) : NSSet(array: objects)
+            default: continue
+            }
+        }
+        return result
+    }
+
+    /// The property of a slot: for an element of a composite, the composite.
+    final func topLevelName(ofSlot slot: Int) -> String? {
+        layout.slots[slot].name.map { name in name.split(separator: ".").first.map(String.init) ?? name }
     }
 }

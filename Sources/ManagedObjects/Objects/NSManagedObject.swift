@@ -5,12 +5,6 @@ import Foundation
 /// Objects belong to their context's queue. The properties that a class declares are read and written through
 /// ``value(forKey:)``, or through the typed accessors of generated classes, which use a fixed slot.
 open class NSManagedObject: NSObject {
-    // A value is the first of these that exists:
-    //   unsaved           in `values`, which a new object has for all slots and a changed one for those that were set
-    //   saved             in `committed`: what saves have written since the row was read
-    //   read              in the row that `page` and `row` identify; all values of a realised object that has not changed
-    // A fault has none of them; `page` and `row` may then identify the row that refers to it, for loading in batches.
-
     // Without dynamic checks of exclusive access, because every access to a value uses these fields, and an object
     // belongs to one queue.
     @exclusivity(unchecked) final var key: ObjectKey
@@ -22,26 +16,26 @@ open class NSManagedObject: NSObject {
         @inline(__always) get { unmanagedContext?.takeUnretainedValue() }
         set { unmanagedContext = newValue.map(Unmanaged.passUnretained) }
     }
-    @exclusivity(unchecked) final var page: RowPage?
-    @exclusivity(unchecked) final var row: Int32 = 0
-    /// The cells of the row. Unsafe because each access to a value would otherwise retain the page: they are read only
-    /// while `page` is the page of `adopt(_:row:)`.
-    @exclusivity(unchecked) final var cells: UnsafePointer<RowPage.Cell>?
-    /// The slot of `page` that refers to this fault.
-    @exclusivity(unchecked) final var originSlot: Int16 = -1
-    @exclusivity(unchecked) final var state: ObjectState = []
-    @exclusivity(unchecked) final var values: OwnValues?
-    @exclusivity(unchecked) final var committed: OwnValues?
-    @exclusivity(unchecked) final var version: Int64 = 0
-    @exclusivity(unchecked) final var toMany = ToManyStates()
-    /// The values before the first change since pending changes were processed; nil when there is no such change.
-    @exclusivity(unchecked) final var eventStart: EventStart?
+    @exclusivity(unchecked) final var state = ObjectState()
     @exclusivity(unchecked) private final var identifier: NSManagedObjectID?
     @exclusivity(unchecked) private final var assignment: StoreAssignment?
     /// The store that the object will be saved to, if set by `assign(_:to:)`.
     final var assignedStore: NSPersistentStore? {
         get { assignment?.store }
         set { assignment = newValue.map(StoreAssignment.init) }
+    }
+
+    // Parts of the state, for reading.
+    final var flags: ObjectFlags { @inline(__always) get { state.flags } }
+    final var values: OwnValues? { @inline(__always) get { state.values } }
+    final var committed: OwnValues? { @inline(__always) get { state.committed } }
+    final var page: RowPage? { @inline(__always) get { state.page } }
+    final var row: Int32 { @inline(__always) get { state.row } }
+    final var originSlot: Int16 { @inline(__always) get { state.originSlot } }
+    final var version: Int64 { @inline(__always) get { state.version } }
+    final var toMany: ToManyStates {
+        @inline(__always) get { state.toMany }
+        @inline(__always) _modify { yield &state.toMany }
     }
 
     /// Creates an object of an entity and inserts it into a context, if given.
@@ -88,9 +82,9 @@ open class NSManagedObject: NSObject {
     final func objectID(by maker: inout ObjectIDMaker) -> NSManagedObjectID {
         if let identifier, identifier.key == key { return identifier }
         if key.number == 0 { key = .temporary(entity: layout.index) }
-        let made = maker.objectID(for: key, entity: layout.entity)
-        identifier = made
-        return made
+        let created = maker.objectID(for: key, entity: layout.entity)
+        identifier = created
+        return created
     }
 
     /// The entity of the class. Where no entity of a loaded model has the class, a new entity without a name and
@@ -142,23 +136,23 @@ open class NSManagedObject: NSObject {
     // MARK: - State
 
     /// True from insertion until the first save.
-    open var isInserted: Bool { state.contains(.inserted) }
+    open var isInserted: Bool { flags.contains(.inserted) }
     /// True when the object has been changed since it was fetched or saved.
-    open var isUpdated: Bool { noticed.contains(.updated) && !state.contains(.inserted) && !state.contains(.deleted) }
+    open var isUpdated: Bool { noticed.contains(.updated) && !flags.contains(.inserted) && !flags.contains(.deleted) }
     /// True from deletion until the next save.
-    open var isDeleted: Bool { !state.isDisjoint(with: .removed) }
+    open var isDeleted: Bool { !flags.isDisjoint(with: .removed) }
     /// True until the object's values are first read.
     open var isFault: Bool { isFaultInternally }
-    final var isFaultInternally: Bool { values == nil && !state.contains(.realised) && key.number != 0 }
+    final var isFaultInternally: Bool { state.isWithoutValues && key.number != 0 }
     /// Whether the object was inserted, updated or deleted since the last save.
     open var hasChanges: Bool {
         // In-place changes cannot make a changed object an unchanged one, and detecting them is expensive.
-        !state.isDisjoint(with: .changes) || !noticed.isDisjoint(with: .changes)
+        !flags.isDisjoint(with: .changes) || !noticed.isDisjoint(with: .changes)
     }
     /// The state, after in-place changes have been detected.
-    private var noticed: ObjectState {
+    private var noticed: ObjectFlags {
         noticeInPlaceChanges()
-        return state
+        return flags
     }
     /// True when a save would write a change: a persistent property differs from the store.
     open var hasPersistentChangedValues: Bool {
@@ -203,13 +197,13 @@ open class NSManagedObject: NSObject {
             recordChange()
         }
         noteWillChange(key)
-        if state.contains(.observed) { context?.observations.willChange(key, of: self) }
+        if flags.contains(.observed) { context?.observations.willChange(key, of: self) }
     }
     /// Called after a value has changed. Override to observe; call super.
     open func didChangeValue(forKey key: String) {
-        if state.contains(.setPrimitively) { updateInverse(ofPrimitivelySet: key) }
+        if flags.contains(.setPrimitively) { updateInverse(ofPrimitivelySet: key) }
         noteDidChange(key)
-        if state.contains(.observed) { context?.observations.didChange(key, of: self) }
+        if flags.contains(.observed) { context?.observations.didChange(key, of: self) }
     }
     /// Called before a to-many relationship changes.
     open func willChangeValue(
@@ -331,8 +325,8 @@ open class NSManagedObject: NSObject {
 
     /// Called for a key that is not a property of the entity. Stops the program unless a subclass overrides it.
     open func value(forUndefinedKey key: String) -> Any? {
-        if state.contains(.askedForUndefinedKey) {
-            state.remove(.askedForUndefinedKey)
+        if flags.contains(.askedForUndefinedKey) {
+            state.unmark(.askedForUndefinedKey)
             return nil
         }
         preconditionFailure("\(entity.name ?? "") has no property \"\(key)\".")

@@ -131,3 +131,91 @@ private func isUnreserved(_ byte: UInt8) -> Bool {
     default: false
     }
 }
+
+extension NSManagedObjectID {
+    /// The primary key in the store; nil while the ID is temporary. The same as in `uriRepresentation()`, without
+    /// creating a URI.
+    package var primaryKey: Int64? { key.isTemporary ? nil : key.number }
+
+    /// The UUID of the store; nil while the ID is temporary.
+    package var storeUUID: String? { storeIdentifier }
+}
+
+/// The entity, store and coordinator of IDs, shared by all IDs of an entity in a store, so that an ID takes less memory.
+final class ObjectIDOrigin: Sendable {
+    let entity: NSEntityDescription
+    /// The UUID of the store; nil for temporary IDs.
+    let storeIdentifier: String?
+    /// Whether the IDs were created for a coordinator, which may no longer exist.
+    let hasCoordinator: Bool
+    private weak let coordinatorIfAny: NSPersistentStoreCoordinator?
+
+    init(_ entity: NSEntityDescription, storeIdentifier: String?, coordinator: NSPersistentStoreCoordinator?) {
+        self.entity = entity
+        self.storeIdentifier = storeIdentifier
+        hasCoordinator = coordinator != nil
+        coordinatorIfAny = coordinator
+    }
+
+    var coordinator: NSPersistentStoreCoordinator? { coordinatorIfAny }
+}
+
+/// The origins of a store's IDs, or of temporary ones, for each entity.
+struct ObjectIDOrigins: Sendable {
+    private var origins: [ObjectIDOrigin?] = []
+
+    /// The origin of the IDs of an entity of the coordinator's model.
+    mutating func origin(
+        _ entity: NSEntityDescription, storeIdentifier: String?, coordinator: NSPersistentStoreCoordinator?
+    ) -> ObjectIDOrigin {
+        while origins.count <= entity.index { origins.append(nil) }
+        if let known = origins[entity.index], known.entity === entity, known.storeIdentifier == storeIdentifier {
+            return known
+        }
+        let origin = ObjectIDOrigin(entity, storeIdentifier: storeIdentifier, coordinator: coordinator)
+        origins[entity.index] = origin
+        return origin
+    }
+
+    /// Whether an origin is one of these.
+    func contains(_ origin: ObjectIDOrigin) -> Bool {
+        let index = origin.entity.index
+        return origins.indices.contains(index) && origins[index] === origin
+    }
+}
+
+/// Creates the IDs of many objects, and looks up each store in the coordinator once.
+struct ObjectIDMaker {
+    private let coordinator: NSPersistentStoreCoordinator?
+    /// The number of the store of the last ID, 0 for a temporary one; nil before the first.
+    private var storeNumber: UInt16?
+    private var store: NSPersistentStore?
+    /// Nil if the store's keys are numbers.
+    private var references: ObjectReferences?
+    /// The origin of the last ID in the same store.
+    private var origin: ObjectIDOrigin?
+
+    init(_ coordinator: NSPersistentStoreCoordinator?) { self.coordinator = coordinator }
+
+    mutating func objectID(for key: ObjectKey, entity: NSEntityDescription) -> NSManagedObjectID {
+        let origin = origin(key.isTemporary ? 0 : key.store, entity)
+        if let text = references?.text(of: key.number, entity: entity) {
+            return ReferencedObjectID(key: key, text: text, origin: origin)
+        }
+        return NSManagedObjectID(key: key, origin: origin)
+    }
+
+    private mutating func origin(_ number: UInt16, _ entity: NSEntityDescription) -> ObjectIDOrigin {
+        if storeNumber != number {
+            store = number == 0 ? nil : coordinator?.persistentStore(number: number)
+            (storeNumber, references, origin) = (number, store?.references, nil)
+        }
+        if let origin, origin.entity === entity { return origin }
+        // IDs of a store that was removed have a coordinator, but no store.
+        let found =
+            store?.origin(of: entity) ?? coordinator?.temporaryOrigin(of: entity)
+            ?? ObjectIDOrigin(entity, storeIdentifier: nil, coordinator: nil)
+        origin = found
+        return found
+    }
+}

@@ -1,6 +1,6 @@
-/// Values of an object that differ from those beneath them: from its row, or from those that its last save has written.
+/// The values of a changed object: those of single slots over its row or its committed values, or one for each slot.
 ///
-/// Most objects that change have few changes, so that only these are kept, and the other values are not even decoded.
+/// Most objects that change have few changes. Only these are kept then, and the other values of the row are not decoded.
 enum OwnValues {
     /// One value for each slot.
     case complete(ContiguousArray<Value>)
@@ -21,7 +21,7 @@ enum OwnValues {
 
     static var noChanges: OwnValues { .changes([]) }
 
-    /// The value of a slot; nil if it is the one beneath.
+    /// The value of a slot; nil if it has not been changed: the row or the committed values have it then.
     subscript(slot: Int) -> Value? {
         switch self {
         case .complete(let values): return values[slot]
@@ -61,7 +61,9 @@ enum OwnValues {
         }
     }
 
-    /// The values of all slots, over those beneath.
+    /// The values of all slots.
+    ///
+    /// - Parameter beneath: The values that were changed; evaluated only if some slots have not been.
     func complete(over beneath: @autoclosure () -> ContiguousArray<Value>) -> ContiguousArray<Value> {
         switch self {
         case .complete(let values): return values

@@ -33,9 +33,9 @@ struct PrimitiveEdits {
 extension NSManagedObject {
     /// Records the destinations of a relationship before its primitive value changes, if a change was announced.
     final func notePrimitiveEdit(of end: RelationshipLinks.End) {
-        guard let context, state.contains(.changedInEvent), !context.primitiveEdits.contains(self, end) else { return }
+        guard let context, flags.contains(.changedInEvent), !context.primitiveEdits.contains(self, end) else { return }
         context.primitiveEdits.append(PrimitiveEdits.Edit(object: self, end: end, before: destinations(at: end)))
-        state.insert(.setPrimitively)
+        state.mark(.setPrimitively)
     }
 
     /// Updates the inverse of a relationship whose primitive value has changed.
@@ -48,7 +48,7 @@ extension NSManagedObject {
             default: .none
             }
         guard let edit = context.primitiveEdits.remove(self, end) else { return }
-        if !context.primitiveEdits.hasEdits(of: self) { state.remove(.setPrimitively) }
+        if !context.primitiveEdits.hasEdits(of: self) { state.unmark(.setPrimitively) }
         let link: RelationshipLinks.Link
         switch end {
         case .slot(let slot): link = layout.links.slots[slot]

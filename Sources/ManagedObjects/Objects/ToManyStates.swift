@@ -90,10 +90,10 @@ struct ToManyStates: RandomAccessCollection, ExpressibleByArrayLiteral {
         case .none: return nil
         case .state(let state): return state
         case .run(let run):
-            let made = ToManyState(isLoaded: false)
-            made.load(run)
-            setEntry(.state(made), at: index)
-            return made
+            let state = ToManyState(isLoaded: false)
+            state.load(run)
+            setEntry(.state(state), at: index)
+            return state
         }
     }
 

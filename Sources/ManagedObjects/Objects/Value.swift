@@ -50,3 +50,269 @@ final class ObjectValue {
     /// Whether the value is an object that only this box references.
     var isHeldOnlyHere: Bool { reference != nil && isKnownUniquelyReferenced(&reference) }
 }
+
+// MARK: - Conversion
+
+// Converts between the engine's values and those of key-value coding: `NSNumber`, `String`, `Date`, `Data`, `UUID`,
+// `URL`, `NSDecimalNumber`, as in Core Data.
+
+extension EntityLayout.Slot.Kind {
+    init(_ type: NSAttributeType) {
+        switch type {
+        case .integer16AttributeType: self = .integer16
+        case .integer32AttributeType: self = .integer32
+        case .integer64AttributeType: self = .integer64
+        case .booleanAttributeType: self = .boolean
+        case .doubleAttributeType: self = .double
+        case .floatAttributeType: self = .float
+        case .dateAttributeType: self = .date
+        case .decimalAttributeType: self = .decimal
+        case .stringAttributeType: self = .string
+        case .binaryDataAttributeType: self = .data
+        case .UUIDAttributeType: self = .uuid
+        case .URIAttributeType: self = .uri
+        case .transformableAttributeType: self = .transformable
+        default: self = .undefined
+        }
+    }
+
+    /// The name of the expected type, for messages.
+    var expectation: String {
+        switch self {
+        case .integer16, .integer32, .integer64, .double, .float, .position: "NSNumber"
+        case .boolean: "Bool"
+        case .date: "Date"
+        case .decimal: "NSDecimalNumber"
+        case .string: "String"
+        case .data: "Data"
+        case .uuid: "UUID"
+        case .uri: "URL"
+        case .transformable, .undefined: "any object"
+        case .toOne: "NSManagedObject"
+        }
+    }
+}
+
+/// A value that does not have the type of its attribute.
+struct UnacceptableValue: Error {
+    let expected: String
+    let actual: String
+}
+
+extension Value {
+    /// Converts a value from key-value coding.
+    ///
+    /// - Throws: ``UnacceptableValue`` if Core Data raises "Unacceptable type of value for attribute".
+    init(_ value: Any?, kind: EntityLayout.Slot.Kind) throws {
+        guard let value else {
+            self = .null
+            return
+        }
+        if let usual = Value(usual: value, kind: kind) {
+            self = usual
+            return
+        }
+        guard !(value is NSNull) else {
+            self = .null
+            return
+        }
+        switch kind {
+        case .integer16, .integer32, .integer64, .position:
+            guard let number = Self.integer(value) else { throw Self.unacceptable(value, kind) }
+            self = .integer(number)
+        case .boolean:
+            if let flag = value as? Bool {
+                self = .integer(flag ? 1 : 0)
+            } else if let number = value as? NSNumber {
+                self = .integer(number.boolValue ? 1 : 0)
+            } else {
+                throw Self.unacceptable(value, kind)
+            }
+        case .double:
+            guard let number = Self.real(value) else { throw Self.unacceptable(value, kind) }
+            self = .real(number)
+        case .float:
+            guard let number = Self.real(value) else { throw Self.unacceptable(value, kind) }
+            self = .real(Double(Float(number)))
+        case .date:
+            guard let date = value as? Date else { throw Self.unacceptable(value, kind) }
+            self = .real(date.timeIntervalSinceReferenceDate)
+        case .decimal:
+            if let number = value as? NSDecimalNumber {
+                self = .decimal(number.decimalValue)
+            } else if let decimal = value as? Decimal {
+                self = .decimal(decimal)
+            } else if let number = value as? NSNumber {
+                self = .decimal(number.decimalValue)
+            } else {
+                throw Self.unacceptable(value, kind)
+            }
+        case .string:
+            guard let string = value as? String else { throw Self.unacceptable(value, kind) }
+            self = .string(string)
+        case .data:
+            guard let data = value as? Data else { throw Self.unacceptable(value, kind) }
+            self = .data(data)
+        case .uuid:
+            guard let uuid = value as? UUID else { throw Self.unacceptable(value, kind) }
+            self = .uuid(uuid)
+        case .uri:
+            guard let url = value as? URL else { throw Self.unacceptable(value, kind) }
+            self = .object(ObjectValue(url))
+        case .transformable, .undefined:
+            self = .object(ObjectValue(value))
+        case .toOne:
+            throw Self.unacceptable(value, kind)
+        }
+    }
+
+    /// Converts a value of the type that key-value coding returns for the attribute; nil for other types.
+    private init?(usual value: Any, kind: EntityLayout.Slot.Kind) {
+        switch kind {
+        case .integer16, .integer32, .integer64, .position:
+            guard let number = exactValue(value, as: NSNumber.self) else { return nil }
+            self = .integer(number.int64Value)
+        case .double:
+            guard let number = exactValue(value, as: NSNumber.self) else { return nil }
+            self = .real(number.doubleValue)
+        case .float:
+            guard let number = exactValue(value, as: NSNumber.self) else { return nil }
+            self = .real(Double(Float(number.doubleValue)))
+        case .date:
+            guard let date = exactValue(value, as: Date.self) else { return nil }
+            self = .real(date.timeIntervalSinceReferenceDate)
+        case .decimal:
+            guard let number = exactValue(value, as: NSDecimalNumber.self) else { return nil }
+            self = .decimal(number.decimalValue)
+        case .string:
+            guard let string = exactValue(value, as: String.self) else { return nil }
+            self = .string(string)
+        case .data:
+            guard let data = exactValue(value, as: Data.self) else { return nil }
+            self = .data(data)
+        case .uuid:
+            guard let uuid = exactValue(value, as: UUID.self) else { return nil }
+            self = .uuid(uuid)
+        case .boolean, .uri, .transformable, .undefined, .toOne: return nil
+        }
+    }
+
+    /// The value for key-value coding. A reference is resolved by the context, and nil here.
+    func object(kind: EntityLayout.Slot.Kind) -> Any? {
+        switch self {
+        case .null, .reference: nil
+        case .integer(let number):
+            switch kind {
+            case .boolean: NSNumber(value: number != 0)
+            case .integer16: NSNumber(value: Int16(truncatingIfNeeded: number))
+            case .integer32: NSNumber(value: Int32(truncatingIfNeeded: number))
+            default: NSNumber(value: number)
+            }
+        case .real(let number):
+            switch kind {
+            case .date: Date(timeIntervalSinceReferenceDate: number)
+            case .float: NSNumber(value: Float(number))
+            default: NSNumber(value: number)
+            }
+        case .string(let string): string
+        case .data(let data): data
+        case .uuid(let uuid): uuid
+        case .decimal(let number): NSDecimalNumber(decimal: number)
+        case .object(let box): box.value
+        }
+    }
+
+    private static func integer(_ value: Any) -> Int64? {
+        switch value {
+        case let number as Int: Int64(number)
+        case let number as Int64: number
+        case let number as Int32: Int64(number)
+        case let number as Int16: Int64(number)
+        case let number as NSNumber: number.int64Value
+        case let number as any BinaryInteger: Int64(exactly: number)
+        default: nil
+        }
+    }
+
+    private static func real(_ value: Any) -> Double? {
+        switch value {
+        case let number as Double: number
+        case let number as NSNumber: number.doubleValue
+        case let number as Float: Double(number)
+        case let number as any BinaryInteger: Double(number)
+        default: nil
+        }
+    }
+
+    private static func unacceptable(_ value: Any, _ kind: EntityLayout.Slot.Kind) -> UnacceptableValue {
+        UnacceptableValue(expected: kind.expectation, actual: String(describing: type(of: value)))
+    }
+}
+
+extension String {
+    /// Whether two strings have equal UTF-8.
+    fileprivate func hasSameBytes(as other: String) -> Bool {
+        utf8.withContiguousStorageIfAvailable { other.hasBytes(UnsafeRawBufferPointer($0)) }
+            ?? utf8.elementsEqual(other.utf8)
+    }
+
+    /// Whether the string's UTF-8 equals the bytes.
+    func hasBytes(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        utf8.withContiguousStorageIfAvailable { own in
+            own.count == bytes.count && UnsafeRawBufferPointer(own).elementsAre(bytes)
+        } ?? utf8.elementsEqual(bytes)
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether the same number of bytes is equal.
+    fileprivate func elementsAre(_ other: UnsafeRawBufferPointer) -> Bool {
+        guard let own = baseAddress, let other = other.baseAddress else { return true }
+        return memcmp(own, other, count) == 0
+    }
+}
+
+extension Value {
+    /// Encoded bytes are compared if both are known: classes may define other values as equal.
+    private static func isSame(_ one: ObjectValue, _ two: ObjectValue) -> Bool {
+        if let one = one.encoded, let two = two.encoded { return TransformableCoding.areSame(one, two) }
+        return isEqual(one.value, two.value)
+    }
+
+    private static func isEqual(_ one: Any, _ two: Any) -> Bool {
+        if let one = one as? NSObject { return one.isEqual(two) }
+        if let one = one as? AnyHashable, let two = two as? AnyHashable { return one == two }
+        return (one as AnyObject) === (two as AnyObject)
+    }
+
+    /// Whether two values are equal for a store. Determines whether an attribute has changed.
+    func isSame(as other: Value) -> Bool {
+        switch (self, other) {
+        case (.null, .null): true
+        case (.integer(let one), .integer(let two)): one == two
+        // Compared by bits, so that a NaN equals itself and -0.0 differs from 0.0, as they are written.
+        case (.real(let one), .real(let two)): one.bitPattern == two.bitPattern
+        case (.string(let one), .string(let two)):
+            // Compared by code units: canonically equivalent texts are stored as different texts.
+            one.hasSameBytes(as: two)
+        case (.data(let one), .data(let two)): one == two
+        case (.uuid(let one), .uuid(let two)): one == two
+        case (.decimal(let one), .decimal(let two)): one == two
+        case (.reference(let one), .reference(let two)): one == two
+        case (.object(let one), .object(let two)):
+            one === two || Self.isSame(one, two)
+        default: false
+        }
+    }
+}
+
+/// The value of an `Any` if its type is exactly the given one; nil for every other type, subclasses included.
+///
+/// A conditional cast of an `Any` costs hundreds of instructions, and a failing one a thousand; this costs ten. It is used
+/// for the usual types of values before the casts that also accept others.
+@inline(__always)
+func exactValue<Type>(_ value: Any, as _: Type.Type = Type.self) -> Type? {
+    guard type(of: value) == Type.self, MemoryLayout<Type>.size <= 3 * MemoryLayout<Int>.size else { return nil }
+    // Safe because the type is known, and an existential container stores a value of at most three words itself.
+    return withUnsafeBytes(of: value) { $0.load(as: Type.self) }
+}

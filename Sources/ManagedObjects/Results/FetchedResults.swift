@@ -115,7 +115,7 @@ final class FetchedResults: @unchecked Sendable {  // because the context's queu
         // Objects that have changed since the reported event are included: their values have changed although the list
         // has not been updated, so the binary search would find wrong positions. The same is true of objects with values
         // that a save has computed.
-        let changed = userInfo.changedObjects + Array(context.changedInEvent) + context.refreshedBySave
+        let changed = userInfo.changedObjects + Array(context.tracker.inEvent) + context.refreshedBySave
         let touched = changed.filter { object in
             followed.concerns(object) && seen.insert(ObjectIdentifier(object)).inserted
         }

@@ -52,7 +52,7 @@ struct FollowedRequest {
     ///
     /// - Throws: ``UndecidedInMemory`` if the predicate cannot be evaluated or a row cannot be read.
     func includes(_ object: NSManagedObject, in context: NSManagedObjectContext) throws -> Bool {
-        guard object.context === context, object.state.isDisjoint(with: [.deleted, .inaccessible, .gone]) else {
+        guard object.context === context, object.flags.isDisjoint(with: [.deleted, .inaccessible, .gone]) else {
             return false
         }
         do {

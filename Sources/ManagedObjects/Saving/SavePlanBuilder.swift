@@ -32,8 +32,8 @@ struct SavePlanBuilder {
 
     private mutating func add(_ object: NSManagedObject) throws {
         let entity = object.layout.entity
-        let isNew = object.state.contains(.inserted)
-        if object.state.contains(.deleted) {
+        let isNew = object.flags.contains(.inserted)
+        if object.flags.contains(.deleted) {
             guard !isNew else { return }
             addPairs(of: object)
             deletes.append(SavePlan.Delete(key: object.key.number, version: object.version), of: entity)
@@ -84,7 +84,7 @@ struct SavePlanBuilder {
         of objects: ContiguousArray<NSManagedObject>, in context: NSManagedObjectContext, store: UInt16
     ) {
         for object in objects
-        where object.key.store == store && object.hasChanges && !object.state.contains(.deleted) {
+        where object.key.store == store && object.hasChanges && !object.flags.contains(.deleted) {
             numberMembers(of: object, in: context)
         }
     }
@@ -152,7 +152,7 @@ struct SavePlanBuilder {
         guard changed.allSatisfy({ mayNumber(members.startIndex + $0) }) else { return false }
         for index in changed {
             // A new object is written anyway.
-            if !objects[index].state.contains(.inserted) { context.recordChange(of: objects[index]) }
+            if !objects[index].flags.contains(.inserted) { context.recordChange(of: objects[index]) }
             objects[index].setPrimitiveSlot(slot, to: .integer(assigned[index]))
         }
         return true

@@ -48,8 +48,8 @@ struct StoreChanges {
 
     init(_ objects: some Sequence<NSManagedObject>, store: any RowStore) {
         for object in objects where object.key.store == store.number && object.hasChanges {
-            let isNew = object.state.contains(.inserted)
-            if object.state.contains(.deleted) {
+            let isNew = object.flags.contains(.inserted)
+            if object.flags.contains(.deleted) {
                 if !isNew { deleted.append(object) }
             } else if isNew {
                 inserted.append(object)

@@ -59,7 +59,7 @@ struct UndoRecorder {
         guard isEnabled else { return }
         before.append(
             Before(
-                object: object, isThere: object.isThere && !object.state.contains(.insertedInEvent),
+                object: object, isThere: object.isThere && !object.flags.contains(.insertedInEvent),
                 values: object.currentValues(), toMany: ContiguousArray(object.toMany.map { $0?.copy() })))
     }
 
@@ -129,7 +129,7 @@ extension UndoRecorder.MemberChange {
 
 extension NSManagedObject {
     /// Whether the object belongs to its context: neither deleted nor removed.
-    fileprivate final var isThere: Bool { state.isDisjoint(with: [.deleted, .gone]) }
+    fileprivate final var isThere: Bool { flags.isDisjoint(with: [.deleted, .gone]) }
 }
 
 // MARK: - Undoing
@@ -169,16 +169,16 @@ extension NSManagedObjectContext {
             for members in change.members { undoMembers(members, of: change.object) }
         }
         let inserted = changes.filter { !$0.wasThere }.map(\.object)
-        removeUnsaved(inserted.filter { $0.state.contains(.inserted) })
-        for object in inserted where !object.state.contains(.gone) { deleteAgain(object) }
-        removeChanged { !$0.state.contains(.listed) }
+        removeUnsaved(inserted.filter { $0.flags.contains(.inserted) })
+        for object in inserted where !object.flags.contains(.gone) { deleteAgain(object) }
+        tracker.remove { !$0.flags.contains(.listed) }
         for change in changes {
             dropIneffectiveChanges(of: change.object)
             change.object.awake(
                 fromSnapshotEvents: change.wasThere == change.isThere
                     ? .undoUpdate : change.wasThere ? .undoDeletion : .undoInsertion)
         }
-        readForDeleteRules(of: pendingDeletions)
+        readForDeleteRules(of: tracker.deletionsInEvent)
     }
 
     /// Undoes or redoes the last step. One that fails is put back, so that it is the next one again.
@@ -205,20 +205,16 @@ extension NSManagedObjectContext {
     private func undoDeletion(_ object: NSManagedObject) {
         guard !object.isThere || object.context !== self else { return }
         beginChange(of: object)
-        if object.state.contains(.deleted) { return undelete(object) }
-        object.values = .complete(object.currentValues())
-        object.page = nil
-        object.committed = nil
-        object.version = 0
-        object.toMany = ToManyStates(
+        if object.flags.contains(.deleted) { return undelete(object) }
+        let toMany = ToManyStates(
             object.layout.toMany.indices.map { index in
                 object.toManyState(at: index).map { ToManyState(ofNewObject: $0.members) }
             })
+        tracker.removeUnlisted()
+        let values = object.currentValues()
+        change(object) { $0.reinsert(values, toMany: toMany) }
         object.context = self
-        removeUnlisted()
-        object.state = [.inserted, .realised, .insertedInEvent, .changedInEvent]
         registry.register(object, as: object.key)
-        insertedCount += 1
         list(object)
     }
 
@@ -228,37 +224,34 @@ extension NSManagedObjectContext {
         removeReferences(to: Set(objects.map(\.key)))
         for object in objects {
             registry.remove(object.key)
-            insertedCount -= 1
-            object.state = [.gone, .changedInEvent]
+            change(object) { $0.leave(keeping: .changedInEvent) }
             object.context = nil
         }
     }
 
     /// Deletes an object whose insertion was saved, applying the delete rules to objects that were related to it since.
     private func deleteAgain(_ object: NSManagedObject) {
-        guard object.context === self, object.state.isDisjoint(with: .removed) else { return }
+        guard object.context === self, object.flags.isDisjoint(with: .removed) else { return }
         restorePoint?.keep(object)
-        updatedCount -= 1
-        deletedCount += 1
-        object.state.insert(.deleted)
-        pendingDeletions.append(object)
+        change(object) { $0.delete() }
+        tracker.deletionsInEvent.append(object)
     }
 
     /// The same as `recordChange`, for an object that may not belong to the context at the moment.
     private func beginChange(of object: NSManagedObject) {
         restorePoint?.keep(object)
-        guard !object.state.contains(.changedInEvent) else { return }
+        guard !object.flags.contains(.changedInEvent) else { return }
         undoRecorder.willChange(object, in: self)
-        object.state.insert(.changedInEvent)
-        changedInEvent.append(object)
+        object.state.joinEvent()
+        tracker.inEvent.append(object)
     }
 
     private func undoValues(_ change: UndoRecorder.Change) {
         let object = change.object
         guard object.context === self else { return }
         recordChange(of: object)
-        guard !object.state.contains(.inaccessible) else { return }
-        if object.state.contains(.watched) { inPlaceValues.remove(object) }
+        guard !object.flags.contains(.inaccessible) else { return }
+        if object.flags.contains(.watched) { inPlaceValues.remove(object) }
         // The former values may be referenced by the caller, so the object gets copies.
         let values = change.slots.isEmpty ? change.values : object.isolated(change.values)
         for slot in change.slots where object.layout.kinds[slot] != .toOne { object.setSlot(slot, to: values[slot]) }
@@ -266,7 +259,7 @@ extension NSManagedObjectContext {
 
     private func undoReferences(_ change: UndoRecorder.Change, where isWanted: (ObjectKey?) -> Bool) {
         let object = change.object
-        guard object.context === self, !object.state.contains(.inaccessible) else { return }
+        guard object.context === self, !object.flags.contains(.inaccessible) else { return }
         for slot in change.slots where object.layout.kinds[slot] == .toOne {
             let key = change.values[slot].referenceKey
             if isWanted(key) { object.setReference(slot: slot, to: key.flatMap { existingObject(forStepKey: $0) }) }
@@ -274,7 +267,7 @@ extension NSManagedObjectContext {
     }
 
     private func undoMembers(_ change: UndoRecorder.MemberChange, of object: NSManagedObject) {
-        guard object.context === self, !object.state.contains(.inaccessible) else { return }
+        guard object.context === self, !object.flags.contains(.inaccessible) else { return }
         let field = object.layout.toMany[change.index]
         if case .slot = object.layout.links.toMany[change.index].inverse {
             // The members' references were changed before.
@@ -289,7 +282,7 @@ extension NSManagedObjectContext {
         guard field.isOrdered, let order = change.order else { return }
         object.willChangeValue(forKey: field.name)
         _ = object.loadedToManyState(at: change.index).takeOrder(ContiguousArray(order.map(current)))
-        object.state.insert(.relationshipChanged)
+        object.state.noteRelationshipChange()
         object.didChangeValue(forKey: field.name)
     }
 
@@ -298,8 +291,8 @@ extension NSManagedObjectContext {
         let key = current(key)
         if key.isTemporary, registeredObject(for: key) == nil { return nil }
         let object = object(for: key)
-        guard object.isThere, !object.state.contains(.inaccessible) else { return nil }
-        return object.state.contains(.inserted) || hasRow(object) ? object : nil
+        guard object.isThere, !object.flags.contains(.inaccessible) else { return nil }
+        return object.flags.contains(.inserted) || hasRow(object) ? object : nil
     }
 
     /// The current object for that of a step: another instance if the object was released and looked up again.
@@ -309,15 +302,14 @@ extension NSManagedObjectContext {
 
     /// Drops the changes of an object whose values are equal to those in the store again.
     private func dropIneffectiveChanges(of object: NSManagedObject) {
-        guard object.state.contains(.updated), object.state.isDisjoint(with: [.inserted, .deleted, .gone]) else {
+        guard object.flags.contains(.updated), object.flags.isDisjoint(with: [.inserted, .deleted, .gone]) else {
             return
         }
         for (state, field) in zip(object.toMany, object.layout.toMany) {
             state?.removeEmptyChanges(isOrdered: field.isOrdered)
         }
         guard object.changedSlots().isEmpty, !object.hasChangedToMany(persistent: false) else { return }
-        object.state.subtract([.updated, .relationshipChanged])
-        updatedCount -= 1
+        change(object) { $0.noteReverted() }
     }
 
     /// The current key of an object: a step may contain the temporary key from before a save.

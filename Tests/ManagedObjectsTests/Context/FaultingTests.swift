@@ -106,7 +106,7 @@ struct FaultingTests {
             let statements = log.counting { count = names() }
             #expect(count == 15_000)
             // The state after many other rows have been read.
-            context.rowsAhead.removeAll()
+            context.prefetchedRows.removeAll()
             #expect(statements.count <= 60, "\(statements.count) statements, such as \(statements.prefix(40))")
         }
     }

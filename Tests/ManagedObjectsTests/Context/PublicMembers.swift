@@ -17,7 +17,7 @@ enum PublicMembers {
     }
 
     /// The sources are formatted: a declaration at the top begins a line and ends with a brace at the beginning of another,
-    /// and its members are indented by four spaces.
+    /// and its members are indented by four spaces. One without members ends on its own line.
     private static func names(of name: String, in text: String) throws -> Set<String> {
         let beginning = try Regex("^(open |public |final )*(class|extension) \\Q\(name)\\E\\b(?!\\.)")
         let member = /^ {4}(?:@(?!_spi)\S+ )*(?:open|public) (?:[a-z]+ )*(func|var|init)\b ?`?(\w*)/
@@ -28,7 +28,7 @@ enum PublicMembers {
             if line == "}" {
                 isInside = false
             } else if line.firstMatch(of: beginning) != nil {
-                isInside = number == 0 || !lines[number - 1].hasPrefix("@_spi")
+                isInside = !line.hasSuffix("}") && (number == 0 || !lines[number - 1].hasPrefix("@_spi"))
             } else if isInside, let match = line.firstMatch(of: member) {
                 if match.1 == "var" {
                     names.insert(String(match.2))

@@ -112,7 +112,7 @@ struct PendingFetchTests {
         }
         let node = NSPredicate(format: "title == %@", "note 17").node
         let entity = try #require(stack.coordinator.managedObjectModel.entitiesByName["Note"])
-        let candidates = context.pendingIndex.candidates(of: entity.index, for: RequiredValue.all(of: node))
+        let candidates = context.tracker.index.candidates(of: entity.index, for: RequiredValue.all(of: node))
         #expect(candidates.areSelected)
         #expect(candidates.objects.count == 1)
     }

@@ -1,10 +1,10 @@
-/// What a rebasing reads, before anything is changed: an error leaves every object as it was.
-struct RebasingReads {
+/// What a merge reads, before anything is changed: an error leaves every object as it was.
+struct ChangeMergeReads {
     private let context: NSManagedObjectContext
     /// The objects whose rows have just been read.
     private let keys: Set<ObjectKey>
-    private var known: Set<ObjectKey>
-    private var wanted: Set<ObjectKey> = []
+    private var readKeys: Set<ObjectKey>
+    private var neededKeys: Set<ObjectKey> = []
     /// Members that the changes need, for relationships that are not loaded.
     private var members: [RelationshipEdits.Side: Members] = [:]
 
@@ -23,7 +23,7 @@ struct RebasingReads {
     init(_ context: NSManagedObjectContext, keys: Set<ObjectKey>) {
         self.context = context
         self.keys = keys
-        known = keys
+        readKeys = keys
     }
 
     /// Gives a relationship the members that were read for it.
@@ -42,27 +42,27 @@ struct RebasingReads {
     // MARK: - Rows
 
     /// Notes an object whose row is needed, unless its unsaved state is.
-    mutating func want(_ key: ObjectKey?) {
-        if let key, !known.contains(key), !isKept(key) { wanted.insert(key) }
+    mutating func need(_ key: ObjectKey?) {
+        if let key, !readKeys.contains(key), !isKept(key) { neededKeys.insert(key) }
     }
 
     /// Whether an object keeps its unsaved values, which a save checks.
     private func isKept(_ key: ObjectKey) -> Bool {
         guard let object = context.registeredObject(for: key) else { return false }
-        if !object.state.isDisjoint(with: [.inserted, .deleted]) { return true }
+        if !object.flags.isDisjoint(with: [.inserted, .deleted]) { return true }
         object.noticeInPlaceChanges()
         return !object.persistentChangedSlots().isEmpty || object.hasChangedToMany(persistent: true)
     }
 
     /// Reads the rows that are noted: a statement for each entity hierarchy.
     mutating func read() throws {
-        guard !wanted.isEmpty else { return }
-        try context.readAgain(wanted)
-        known.formUnion(wanted)
-        wanted = []
+        guard !neededKeys.isEmpty else { return }
+        try context.readAgain(neededKeys)
+        readKeys.formUnion(neededKeys)
+        neededKeys = []
     }
 
-    /// The destination of a reference after the rebasing has read an object again.
+    /// The destination of a reference after the merge has read an object again.
     func destination(of key: ObjectKey, slot: Int) throws -> ObjectKey? {
         if !keys.contains(key), isKept(key) {
             return context.registeredObject(for: key).flatMap { object in
@@ -75,7 +75,7 @@ struct RebasingReads {
                 return try parent.realise(object) ? object.slotValue(slot).referenceKey : nil
             }
         }
-        return context.rowsAhead.row(for: key).flatMap { $0.value(row: $1, slot: slot).referenceKey }
+        return context.prefetchedRows.row(for: key).flatMap { $0.value(row: $1, slot: slot).referenceKey }
     }
 
     // MARK: - Members
@@ -117,7 +117,7 @@ struct RebasingReads {
             var cascaded: [ObjectKey] = []
             for key in next {
                 for (rule, end, other) in try destinations(of: key, isFirst: isFirst) {
-                    want(other)
+                    need(other)
                     try readOrder(of: other, at: end)
                     if rule == .cascadeDeleteRule, seen.insert(other).inserted { cascaded.append(other) }
                 }

@@ -77,9 +77,9 @@ extension NSManagedObjectContext {
             var validation = Validation()
             for object in changed where object.hasChanges {
                 do {
-                    if object.state.contains(.deleted) {
-                        if !object.state.contains(.inserted) { try object.validateForDelete() }
-                    } else if object.state.contains(.inserted) {
+                    if object.flags.contains(.deleted) {
+                        if !object.flags.contains(.inserted) { try object.validateForDelete() }
+                    } else if object.flags.contains(.inserted) {
                         try object.validateForInsert()
                     } else {
                         try object.validateForUpdate()
@@ -89,7 +89,7 @@ extension NSManagedObjectContext {
                 }
             }
             try validation.finish()
-            if changedInEvent.isEmpty { return }
+            if tracker.inEvent.isEmpty { return }
             endEvent()
         }
     }
@@ -121,7 +121,7 @@ extension NSManagedObjectContext {
 
     /// The objects that a save inserts.
     final var unsavedObjects: some Sequence<NSManagedObject> {
-        changed.lazy.filter { $0.state.contains(.inserted) && !$0.state.contains(.deleted) }
+        changed.lazy.filter { $0.flags.contains(.inserted) && !$0.flags.contains(.deleted) }
     }
 
     /// The objects that a save inserts into a store, and that have no permanent keys yet.
@@ -215,7 +215,7 @@ extension NSManagedObjectContext {
     /// as it was, whatever a merge policy has changed.
     final func settling<Result>(_ work: (RestorePoint) throws -> Result) throws -> Result {
         endEvent()
-        removeRowsAhead()
+        removePrefetchedRows()
         heldNotifications = []
         var held: [(name: Notification.Name, userInfo: [AnyHashable: Any])] = []
         defer {
@@ -286,7 +286,7 @@ extension NSManagedObjectContext {
     }
 
     private func adopt(_ save: WrittenSave, of store: any RowStore) {
-        for object in save.updated { object.version += 1 }
+        for object in save.updated { object.state.noteWrite() }
         adopt(save.outcome.computed, of: store)
         if let number = save.outcome.transaction, let identifier = (store as? NSPersistentStore)?.identifier {
             transactionsOfSave[identifier] = number
@@ -329,10 +329,10 @@ extension NSManagedObjectContext {
         for object in listed {
             if !object.hasChanges {
                 unchanged.insert(ObjectIdentifier(object))
-            } else if object.state.contains(.deleted) {
-                if !object.state.contains(.inserted) { event.deleted.append(object) }
-            } else if object.state.contains(.inserted) {
-                object.version = 1
+            } else if object.flags.contains(.deleted) {
+                if !object.flags.contains(.inserted) { event.deleted.append(object) }
+            } else if object.flags.contains(.inserted) {
+                object.state.noteFirstVersion()
                 event.inserted.append(object)
             } else {
                 event.updated.append(object)
@@ -345,7 +345,7 @@ extension NSManagedObjectContext {
         }
         noteSaved(listed)
         epoch += 1
-        rowsAhead.removeAll()
+        prefetchedRows.removeAll()
         advanceGeneration()
         for object in listed where unchanged.isEmpty || !unchanged.contains(ObjectIdentifier(object)) {
             object.didSave()
@@ -361,17 +361,9 @@ extension NSManagedObjectContext {
             return all
         }
         let saved = ContiguousArray(all.lazy.filter { stores.contains($0.key.store) })
-        removeChanged { stores.contains($0.key.store) }
-        changedInEvent.removeAll { stores.contains($0.key.store) }
-        for object in saved {
-            if object.state.contains(.deleted) {
-                if !object.state.contains(.inserted) { deletedCount -= 1 }
-            } else if object.state.contains(.inserted) {
-                insertedCount -= 1
-            } else if object.state.contains(.updated) {
-                updatedCount -= 1
-            }
-        }
+        tracker.remove { stores.contains($0.key.store) }
+        tracker.inEvent.removeAll { stores.contains($0.key.store) }
+        for object in saved { tracker.count(from: object.flags.change, to: .none) }
         return saved
     }
 
@@ -390,21 +382,17 @@ extension NSManagedObjectContext {
 
     /// Makes the current values of an object its committed values.
     final func commit(_ object: NSManagedObject) {
-        object.eventStart = nil
-        if object.state.contains(.deleted) {
-            if object.state.contains(.watched) { inPlaceValues.remove(object) }
+        if object.flags.contains(.deleted) {
+            if object.flags.contains(.watched) { inPlaceValues.remove(object) }
             // The ID is created while the context is known: notifications and observers need it.
             _ = object.objectID
             registry.remove(object.key)
-            object.state = [.gone, .realised]
+            object.state.endEvent()
+            object.state.leave(keeping: .realised)
             object.context = nil
             return
         }
-        object.commitOwnValues()
-        object.toMany.forEachMade { $0.commit() }
-        object.state.subtract([
-            .inserted, .updated, .listed, .changedInEvent, .insertedInEvent, .relationshipChanged,
-        ])
+        object.state.commit(initial: object.layout.initialValues)
     }
 }
 

@@ -4,7 +4,7 @@
 /// both sides, against the current state of the store. So both sides are consistent whatever the rows contain. Objects
 /// that lose a relationship are reloaded first and become changed objects too, so that the next try of the save uses
 /// their current version.
-struct Rebasing {
+struct ChangeMerge {
     private let context: NSManagedObjectContext
     private let policy: NSMergePolicyType
     /// Whether objects without a row are resolved too; else they are left unchanged.
@@ -16,7 +16,7 @@ struct Rebasing {
     private var rejected: Set<RelationshipEdits.Side> = []
     /// Objects whose deletion the policy reverts.
     private var restored: Set<ObjectKey> = []
-    private var reads: RebasingReads
+    private var reads: ChangeMergeReads
     /// Deleted objects to which reloaded rows refer.
     private var deleted: [NSManagedObject] = []
     /// Objects without changes that were reloaded, because changed rows refer to them.
@@ -26,7 +26,7 @@ struct Rebasing {
         self.context = context
         self.policy = policy
         self.isSettling = isSettling
-        reads = RebasingReads(context, keys: [])
+        reads = ChangeMergeReads(context, keys: [])
     }
 
     /// Reloads the rows of objects and applies their unsaved changes. Objects without changes become faults.
@@ -36,14 +36,14 @@ struct Rebasing {
     /// Cost: a step for every changed object, and a statement for each entity of the objects and of the objects they
     /// refer to.
     mutating func run(_ objects: [NSManagedObject]) throws {
-        let there = try context.readAgain(objects.filter(\.hasChanges).map(\.key))
+        let existingKeys = try context.readAgain(objects.filter(\.hasChanges).map(\.key))
         let objects = objects.filter { object in
-            (isSettling || !object.hasChanges || there.contains(object.key)) && keys.insert(object.key).inserted
+            (isSettling || !object.hasChanges || existingKeys.contains(object.key)) && keys.insert(object.key).inserted
         }
         guard !objects.isEmpty else { return }
-        reads = RebasingReads(context, keys: keys)
+        reads = ChangeMergeReads(context, keys: keys)
         var edits = RelationshipEdits(concerning: keys, in: context)
-        try readAhead(objects, there, edits)
+        try readPartners(objects, existingKeys, edits)
         edits.withdraw(butOf: keys)
         for object in objects {
             context.restorePoint?.keep(object)
@@ -51,9 +51,9 @@ struct Rebasing {
                 context.turnIntoFault(object)
                 continue
             }
-            if there.contains(object.key) { reread(object, &edits) } else { resolveDeleted(object, &edits) }
+            if existingKeys.contains(object.key) { reread(object, &edits) } else { resolveDeleted(object, &edits) }
         }
-        context.removeChanged { !$0.state.contains(.listed) }
+        context.tracker.remove { !$0.flags.contains(.listed) }
         drop(from: &edits)
         refreshPartners(of: edits)
         for edit in edits.references where edit.now == nil { apply(edit) }
@@ -69,36 +69,36 @@ struct Rebasing {
 
     /// Reads the rows of the objects that changes refer to, then those of their owners, the order of members, and what deletions
     /// need.
-    private mutating func readAhead(
-        _ objects: [NSManagedObject], _ there: Set<ObjectKey>, _ edits: RelationshipEdits
+    private mutating func readPartners(
+        _ objects: [NSManagedObject], _ existingKeys: Set<ObjectKey>, _ edits: RelationshipEdits
     ) throws {
         var deleted = edits.deletions.map(\.key)
         for object in objects where isSettling || object.hasChanges {
-            let isThere = there.contains(object.key)
+            let exists = existingKeys.contains(object.key)
             // Changes that the policy makes: references of the object win over those of the row, or are restored.
             let changesReferences = policy == .overwriteMergePolicyType || policy == .rollbackMergePolicyType
             for slot in object.layout.referenceSlots {
-                let stored = isThere ? try reads.destination(of: object.key, slot: slot) : nil
-                if changesReferences || !isThere {
-                    reads.want(stored)
-                    if object.values != nil { reads.want(object.slotValue(slot).referenceKey) }
+                let stored = exists ? try reads.destination(of: object.key, slot: slot) : nil
+                if changesReferences || !exists {
+                    reads.need(stored)
+                    if object.values != nil { reads.need(object.slotValue(slot).referenceKey) }
                 }
-                if !isThere { reads.want(object.committedValue(slot).referenceKey) }
-                if let stored, context.registeredObject(for: stored)?.state.contains(.deleted) == true {
+                if !exists { reads.need(object.committedValue(slot).referenceKey) }
+                if let stored, context.registeredObject(for: stored)?.flags.contains(.deleted) == true {
                     deleted.append(stored)
                 }
             }
-            for case let state? in object.toMany where !isThere && state.isLoaded {
-                for key in state.members.keys { reads.want(key) }
+            for case let state? in object.toMany where !exists && state.isLoaded {
+                for key in state.members.keys { reads.need(key) }
             }
         }
         for edit in edits.references {
-            reads.want(edit.now)
-            reads.want(try current(edit))
+            reads.need(edit.now)
+            reads.need(try current(edit))
         }
         for edit in edits.pairs {
-            reads.want(edit.object.key)
-            reads.want(edit.member)
+            reads.need(edit.object.key)
+            reads.need(edit.member)
         }
         try reads.read()
         for edit in edits.references {
@@ -106,7 +106,7 @@ struct Rebasing {
             let former = try current(edit)
             for owner in [edit.now, former, edit.before] { try reads.readOrder(of: owner, at: end) }
             guard case .slot(let slot) = end, let now = edit.now else { continue }
-            reads.want(try reads.destination(of: now, slot: slot))
+            reads.need(try reads.destination(of: now, slot: slot))
         }
         for edit in edits.pairs {
             let link = edit.object.layout.links.toMany[edit.index]
@@ -129,37 +129,31 @@ struct Rebasing {
     private mutating func reread(_ object: NSManagedObject, _ edits: inout RelationshipEdits) {
         object.noticeInPlaceChanges()
         let before = object.committedValues() ?? object.layout.initialValues
-        let mine = object.values?.complete(over: before) ?? before
-        if object.state.contains(.inserted) { context.noteStored(object) }
-        let isDeleted = object.state.contains(.deleted)
+        let own = object.values?.complete(over: before) ?? before
+        if object.flags.contains(.inserted) { context.noteStored(object) }
+        let isDeleted = object.flags.contains(.deleted)
         if policy == .rollbackMergePolicyType {
             if isDeleted { restored.insert(object.key) }
             context.removeChanges(of: object)
         }
-        object.page = nil
-        object.originSlot = -1
-        object.values = nil
-        object.committed = nil
-        object.toMany = []
-        object.state.remove(.realised)
+        object.state.withdrawRow()
         guard context.hasRow(object), let now = object.committedValues() else {
-            object.values = .complete(mine)
-            object.state.insert(.realised)
+            object.state.realise(with: own)
             return
         }
         for (slot, description) in object.layout.slots.enumerated() where description.kind != .position {
-            let isChanged = !mine[slot].isSame(as: before[slot])
-            let hasChangedThere = !now[slot].isSame(as: before[slot])
+            let isChanged = !own[slot].isSame(as: before[slot])
+            let hasChangedInStore = !now[slot].isSame(as: before[slot])
             let wins =
                 switch policy {
                 case .rollbackMergePolicyType: false
                 case .overwriteMergePolicyType: true
-                case .mergeByPropertyStoreTrumpMergePolicyType: isChanged && !hasChangedThere
+                case .mergeByPropertyStoreTrumpMergePolicyType: isChanged && !hasChangedInStore
                 default: isChanged
                 }
             if description.kind == .toOne {
                 if let key = now[slot].referenceKey, let owner = context.registeredObject(for: key),
-                    owner.state.contains(.deleted), !keys.contains(key)
+                    owner.flags.contains(.deleted), !keys.contains(key)
                 {
                     deleted.append(owner)
                 }
@@ -170,14 +164,14 @@ struct Rebasing {
                     rejected.insert(side)
                 }
                 if wins, !isChanged, !isDeleted {
-                    edits.force(object, slot: slot, from: now[slot].referenceKey, to: mine[slot].referenceKey)
+                    edits.force(object, slot: slot, from: now[slot].referenceKey, to: own[slot].referenceKey)
                 }
-            } else if wins || !description.isPersistent, !mine[slot].isSame(as: now[slot]) {
-                object.setPrimitiveSlot(slot, to: mine[slot])
+            } else if wins || !description.isPersistent, !own[slot].isSame(as: now[slot]) {
+                object.setPrimitiveSlot(slot, to: own[slot])
             }
         }
         // Discards watched values of the former row.
-        if object.state.contains(.watched), object.values == nil { context.inPlaceValues.remove(object) }
+        if object.flags.contains(.watched), object.values == nil { context.inPlaceValues.remove(object) }
     }
 
     /// Resolves an object whose row is deleted: it is inserted again completely, or removed.
@@ -188,7 +182,7 @@ struct Rebasing {
         }
         for case let state? in states where state.isLoaded { for key in state.members.keys { refresh(key) } }
         let comesBack = policy == .overwriteMergePolicyType || policy == .mergeByPropertyObjectTrumpMergePolicyType
-        guard comesBack, !object.state.contains(.deleted) else {
+        guard comesBack, !object.flags.contains(.deleted) else {
             gone.insert(object.key)
             context.removeChanges(of: object)
             return context.removeInaccessible(object)
@@ -245,7 +239,7 @@ struct Rebasing {
     /// Turns an object into a fault, unless it is saved too: the save then checks its version.
     private mutating func refresh(_ key: ObjectKey) {
         guard !keys.contains(key), refreshed[key] == nil, let object = context.registeredObject(for: key),
-            object.state.isDisjoint(with: [.inserted, .deleted])
+            object.flags.isDisjoint(with: [.inserted, .deleted])
         else { return }
         object.noticeInPlaceChanges()
         guard object.persistentChangedSlots().isEmpty, !object.hasChangedToMany(persistent: true) else { return }
@@ -258,9 +252,9 @@ struct Rebasing {
     private mutating func existing(_ key: ObjectKey) -> NSManagedObject? {
         refresh(key)
         let object = context.object(for: key)
-        if object.state.contains(.deleted) { return nil }
+        if object.flags.contains(.deleted) { return nil }
         context.restorePoint?.keep(object)
-        return object.state.contains(.inserted) || context.hasRow(object) ? object : nil
+        return object.flags.contains(.inserted) || context.hasRow(object) ? object : nil
     }
 
     // MARK: - Making changes again
@@ -319,16 +313,16 @@ struct Rebasing {
         let isOrdered = object.layout.toMany[index].isOrdered
         let state = isOrdered ? reads.load(object, at: index) : object.ensureToManyState(at: index)
         guard isAdded ? state.add(member) : state.remove(member, keepsOrder: isOrdered) else { return }
-        object.state.insert(.relationshipChanged)
+        object.state.noteRelationshipChange()
         context.noteChange(of: object)
     }
 
     /// Applies the delete rules of an unsaved deletion again, to the current state of the store.
     private mutating func propagateAgain(_ object: NSManagedObject) {
-        guard object.context === context, object.state.contains(.deleted), !object.state.contains(.inserted) else {
+        guard object.context === context, object.flags.contains(.deleted), !object.flags.contains(.inserted) else {
             return
         }
-        object.toMany = []
+        object.state.withdrawMembers()
         for (index, field) in object.layout.toMany.enumerated() {
             let rule = field.relationship.deleteRule
             guard rule == .nullifyDeleteRule || rule == .cascadeDeleteRule else { continue }

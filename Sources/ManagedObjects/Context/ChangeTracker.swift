@@ -1,5 +1,122 @@
 import PredicateLanguage
 
+/// The objects of a context that have unsaved changes: their list, their numbers, and what the current event has changed.
+///
+/// What has changed of an object is in its own state. The tracker lists the objects and counts them: each transition that may
+/// change what a save does with an object is made by `NSManagedObjectContext.change(_:by:)`.
+struct ChangeTracker {
+    /// The listed objects, in the order in which they were first changed, and those that were removed since. Objects that no
+    /// longer have changes stay until the next save.
+    private(set) var objects: ContiguousArray<NSManagedObject> = []
+    /// The number of objects that are no longer listed. They are removed together, because each removal takes a step for
+    /// each object.
+    private var unlistedCount = 0
+    /// The number of objects that a save inserts, updates and deletes.
+    private(set) var counts = Counts()
+    /// The listed objects by entity and by compared values, for fetches.
+    var index = PendingIndex()
+    /// Objects changed since pending changes were processed.
+    var inEvent: ContiguousArray<NSManagedObject> = []
+    /// Deleted objects whose delete rules are still to be applied.
+    var deletionsInEvent: ContiguousArray<NSManagedObject> = []
+
+    struct Counts: Equatable {
+        var inserted = 0
+        var updated = 0
+        var deleted = 0
+
+        var isZero: Bool { self == Counts() }
+
+        @inline(__always)
+        mutating func add(_ number: Int, to change: ObjectFlags.Change) {
+            switch change {
+            case .none: break
+            case .insertion: inserted += number
+            case .update: updated += number
+            case .deletion: deleted += number
+            }
+        }
+    }
+
+    // MARK: - The numbers
+
+    /// Counts a transition of an object.
+    @inline(__always)
+    mutating func count(from before: ObjectFlags.Change, to after: ObjectFlags.Change) {
+        guard before != after else { return }
+        counts.add(-1, to: before)
+        counts.add(1, to: after)
+    }
+
+    // MARK: - The list
+
+    /// Lists an object that is not listed.
+    @inline(__always)
+    mutating func list(_ object: NSManagedObject) {
+        object.state.mark(.listed)
+        if object.flags.contains(.unlisted) {
+            object.state.unmark(.unlisted)
+            unlistedCount -= 1
+        } else {
+            objects.append(object)
+        }
+    }
+
+    /// Lists an object whose state says that it is listed.
+    mutating func listAgain(_ object: NSManagedObject) { objects.append(object) }
+
+    mutating func unlist(_ object: NSManagedObject) {
+        object.state.unmark(.listed)
+        object.state.mark(.unlisted)
+        unlistedCount += 1
+    }
+
+    /// Removes the objects that are no longer listed. Required before an object is listed again whose state was replaced.
+    @inline(__always)
+    mutating func removeUnlisted() {
+        if unlistedCount > 0 { remove { !$0.flags.contains(.listed) } }
+    }
+
+    /// Removes objects from the list. One step for each object of the list.
+    mutating func remove(where isRemoved: (NSManagedObject) -> Bool) {
+        objects.removeAll { object in
+            let isUnlisted = object.flags.contains(.unlisted)
+            if isUnlisted { object.state.unmark(.unlisted) }
+            return isUnlisted || isRemoved(object)
+        }
+        unlistedCount = 0
+        index.removeAll()
+    }
+
+    /// Forgets all objects and numbers. The states of the objects are unchanged.
+    mutating func removeAll() {
+        removeUnlisted()
+        objects = []
+        index.removeAll()
+        inEvent = []
+        deletionsInEvent = []
+        counts = Counts()
+    }
+
+    /// Removes an object from those that the event has changed.
+    mutating func leaveEvent(_ object: NSManagedObject) { inEvent.removeAll { $0 === object } }
+
+    // MARK: - Returning to an earlier state
+
+    /// What a tracker knows apart from its list, which follows the states of the objects.
+    struct Point {
+        fileprivate let counts: Counts
+        fileprivate let inEvent: ContiguousArray<NSManagedObject>
+        fileprivate let deletionsInEvent: ContiguousArray<NSManagedObject>
+    }
+
+    var point: Point { Point(counts: counts, inEvent: inEvent, deletionsInEvent: deletionsInEvent) }
+
+    mutating func restore(_ point: Point) {
+        (counts, inEvent, deletionsInEvent) = (point.counts, point.inEvent, point.deletionsInEvent)
+    }
+}
+
 /// The changed objects of a context by their entities, and by the values of attributes that fetches compare.
 ///
 /// A fetch that sees unsaved changes evaluates its predicate on changed objects. Where the predicate requires a value of an
@@ -32,14 +149,14 @@ struct PendingIndex {
 
     /// Called before an indexed object changes.
     mutating func noteChange(of object: NSManagedObject) {
-        object.state.remove(.indexed)
+        object.state.unmark(.indexed)
         outdated.append(object)
     }
 
     mutating func removeAll() {
         guard count > 0 else { return }
         for group in groups.values where !group.byValue.isEmpty {
-            for object in group.objects { object.state.remove(.indexed) }
+            for object in group.objects { object.state.unmark(.indexed) }
         }
         groups = [:]
         count = 0
@@ -57,7 +174,7 @@ struct PendingIndex {
                 object, isStored: isNested || !object.key.isTemporary)
         }
         guard !outdated.isEmpty else { return }
-        for object in outdated where !object.state.contains(.indexed) {
+        for object in outdated where !object.flags.contains(.indexed) {
             groups[object.layout.index]?.addValues(of: object)
         }
         outdated.removeAll(keepingCapacity: true)
@@ -92,7 +209,7 @@ extension PendingIndex.Group {
     /// Adds an object at the values that it has now.
     fileprivate mutating func addValues(of object: NSManagedObject) {
         guard let position = positions[ObjectIdentifier(object)] else { return }
-        object.state.insert(.indexed)
+        object.state.mark(.indexed)
         for slot in byValue.keys {
             guard let value = object.comparableValue(slot) else { continue }
             if byValue[slot]?[value, default: []].last == position { continue }
@@ -121,7 +238,7 @@ extension PendingIndex.Group {
         if byValue.isEmpty {
             for (position, object) in objects.enumerated() {
                 positions[ObjectIdentifier(object)] = Int32(truncatingIfNeeded: position)
-                object.state.insert(.indexed)
+                object.state.mark(.indexed)
             }
         }
         var index: [PredicateValue: ContiguousArray<Int32>] = [:]

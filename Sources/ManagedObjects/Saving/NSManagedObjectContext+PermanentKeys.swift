@@ -1,5 +1,34 @@
 import Foundation
 
+/// A map from temporary keys to the permanent ones that replace them.
+///
+/// Temporary numbers decrease by one from object to object, so most sets of them are a short range and an array is
+/// used.
+struct PermanentKeys {
+    private var newest: Int64 = 0
+    private var dense: ContiguousArray<ObjectKey?> = []
+    private var sparse: [Int64: ObjectKey] = [:]
+
+    init(_ pairs: [(temporary: Int64, permanent: ObjectKey)]) {
+        guard let highest = pairs.map(\.temporary).max(), let lowest = pairs.map(\.temporary).min() else { return }
+        if highest - lowest < Int64(pairs.count) * 4 + 64 {
+            newest = highest
+            dense = ContiguousArray(repeating: nil, count: Int(highest - lowest) + 1)
+            for pair in pairs { dense[Int(highest - pair.temporary)] = pair.permanent }
+        } else {
+            sparse = Dictionary(pairs.map { ($0.temporary, $0.permanent) }, uniquingKeysWith: { $1 })
+        }
+    }
+
+    func permanent(_ key: ObjectKey) -> ObjectKey {
+        guard key.number < 0 else { return key }
+        if dense.isEmpty { return sparse[key.number] ?? key }
+        let index = newest - key.number
+        guard index >= 0, index < dense.count else { return key }
+        return dense[Int(index)] ?? key
+    }
+}
+
 // Permanent keys of new objects, before they are saved.
 
 extension NSManagedObjectContext {
@@ -154,5 +183,41 @@ extension NSManagedObjectContext {
         }
         rename(own, known)
         try assignPermanentKeys(to: own)
+    }
+}
+
+// MARK: - Given keys
+
+// Restoring: inserting objects with given primary keys. Not part of Core Data's API.
+
+@_spi(Stores)
+extension NSManagedObjectContext {
+    /// Creates an object that will be saved to a store with a given primary key. Its ID is permanent immediately.
+    ///
+    /// A context that is saved to its parent passes the key on. Whether the store already has a row with that key is
+    /// checked by the save. No statement.
+    ///
+    /// - Throws: Code 134020 if the store is not one of the context's, or does not contain the entity; 133020 if
+    ///   the context already has an object with that key.
+    public func insertObject(
+        of entity: NSEntityDescription, withPrimaryKey number: Int64, in store: NSPersistentStore
+    ) throws -> NSManagedObject {
+        guard let coordinator = rootCoordinator, store.persistentStoreCoordinator === coordinator,
+            coordinator.holds(store, entity), number > 0
+        else {
+            throw CocoaError(
+                .persistentStoreIncompatibleSchema,
+                "The store cannot contain “\(entity.name ?? "")” with the key \(number).", url: store.url)
+        }
+        let key = ObjectKey(store: store.number, entity: UInt16(truncatingIfNeeded: entity.index), number: number)
+        guard registeredObject(for: key) == nil else {
+            throw CocoaError(
+                .managedObjectMerge, "An object of “\(entity.name ?? "")” with the key \(number) already exists.")
+        }
+        let object = entity.managedObjectClass.init(entity: entity, insertInto: nil)
+        object.key = key
+        object.assignedStore = store
+        insertNew(object)
+        return object
     }
 }

@@ -48,18 +48,18 @@ extension NSManagedObjectContext {
             }
         }
         let listed = changed
-        pendingIndex.follow(listed, isNested: parentContext != nil)
+        tracker.index.follow(listed, isNested: parentContext != nil)
         let reach = RequestReach(of: specification, entity: entity, sectionNameKeyPath: nil)
-        if reach.isWide, pendingIndex.entities.contains(where: { reach.contains($0) }) { return nil }
+        if reach.isWide, tracker.index.entities.contains(where: { reach.contains($0) }) { return nil }
         var pending = PendingMatches(areSelected: true)
         let required = specification.predicate.map { RequiredValue.all(of: $0.embeddedNode) } ?? []
         let excluded = Set(specification.excludedKeys)
         let entities =
-            specification.includesSubentities ? pendingIndex.entities.filter(entity.subtree.contains) : [entity.index]
+            specification.includesSubentities ? tracker.index.entities.filter(entity.subtree.contains) : [entity.index]
         for index in entities {
-            guard let group = pendingIndex.group(index) else { continue }
+            guard let group = tracker.index.group(index) else { continue }
             if !group.stored.isEmpty { pending.stored.append(group.stored) }
-            let (candidates, areSelected) = pendingIndex.candidates(of: index, for: required)
+            let (candidates, areSelected) = tracker.index.candidates(of: index, for: required)
             pending.areSelected = pending.areSelected && areSelected
             for object in candidates where object.isPendingResult && !excluded.contains(object.key) {
                 if specification.mayContain(object), try specification.predicate?.holds(for: object) != false {
@@ -95,13 +95,13 @@ extension NSManagedObjectContext {
             let isOfEntity =
                 specification.includesSubentities
                 ? object.entity.isKindOf(entity: entity) : object.entity === entity
-            guard isOfEntity, !object.state.contains(.deleted), !excluded.contains(object.key),
+            guard isOfEntity, !object.flags.contains(.deleted), !excluded.contains(object.key),
                 specification.mayContain(object)
             else { return false }
             return try predicate?.holds(for: object) != false
         }
         // A predicate may depend on related objects that have changed, so every object found is evaluated again.
-        found = try found.filter { try !$0.state.contains(.deleted) && (predicate == nil || belongs($0)) }
+        found = try found.filter { try !$0.flags.contains(.deleted) && (predicate == nil || belongs($0)) }
         var present = Set(found.map(ObjectIdentifier.init))
         for object in changed where try object.hasChanges && belongs(object) {
             if present.insert(ObjectIdentifier(object)).inserted { found.append(object) }
@@ -117,11 +117,11 @@ extension NSManagedObjectContext {
 
 extension NSManagedObject {
     /// Whether the object is among those that a fetch adds to the rows or takes from them, and was not deleted.
-    fileprivate final var isPendingResult: Bool { isPending && !state.contains(.deleted) }
+    fileprivate final var isPendingResult: Bool { isPending && !flags.contains(.deleted) }
 
     /// Whether the object has unsaved changes, which have been noticed.
     @inline(__always)
-    final var isPending: Bool { !state.isDisjoint(with: .changes) }
+    final var isPending: Bool { !flags.isDisjoint(with: .changes) }
 }
 
 extension ObjectKey {

@@ -6,7 +6,7 @@
 ///
 /// A row is found without a search by the number of its page. Rows are entered by key only when a row of their entity
 /// is first looked up by key: members of relationships are mostly found by page.
-struct RowsAhead {
+struct PrefetchedRows {
     private var recent = Part(firstPage: 0)
     private var earlier = Part(firstPage: 0)
 
