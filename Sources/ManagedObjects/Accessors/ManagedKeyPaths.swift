@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// The superclass of the classes that register the key paths of `@NSManaged` properties.
 ///
@@ -22,5 +23,84 @@ open class ManagedKeyPaths {
             }
             next = _getSuperclass(current)
         }
+    }
+}
+
+/// A class whose properties were generated, in an extension, from a model.
+///
+/// A generated extension cannot override ``NSManagedObject/registerKeyPaths()``, because Swift does not allow overrides
+/// in extensions. So the topmost class of a model conforms to this protocol, and registers the key paths of its
+/// subclasses too.
+public protocol GeneratedManagedObject: NSManagedObject {
+    /// Registers every generated property of the class and of its subclasses in ``KeyPathRegistry``.
+    static func registerGeneratedKeyPaths()
+}
+
+/// A property's name as a small number, so that an accessor finds its field without hashing a string.
+///
+/// Equal names have equal numbers for the life of the process, whatever entity they belong to. Cost of creating one: a
+/// lock and a look-up; accessors create theirs once.
+public struct PropertyName: Sendable, Hashable {
+    let number: Int
+
+    /// The number of a name, which is assigned on first use.
+    public init(_ name: String) {
+        number = Self.names.withLock { names in
+            if let number = names.numbers[name] { return number }
+            names.numbers[name] = names.strings.count
+            names.strings.append(name)
+            return names.strings.count - 1
+        }
+    }
+
+    /// The name. Cost: a lock.
+    var string: String { Self.names.withLock { $0.strings[number] } }
+
+    /// All names, by number.
+    static var all: [String] { names.withLock { $0.strings } }
+
+    private struct Names {
+        var numbers: [String: Int] = [:]
+        var strings: [String] = []
+    }
+
+    private static let names = Mutex(Names())
+}
+
+/// A property of a class with a registered key path, by which key-value coding accesses it.
+struct RegisteredProperty {
+    /// The value of an object; nil for an object of another class.
+    let value: (NSManagedObject) -> Any?
+    /// Sets the value of an object; false if the value does not have the property's type. Nil if the property cannot be set.
+    let setValue: ((NSManagedObject, Any?) -> Bool)?
+
+    init<Root: NSManagedObject, Value>(_ keyPath: KeyPath<Root, Value>) {
+        value = { object in
+            guard let value = (object as? Root)?[keyPath: keyPath] else { return nil }
+            return (value as? any OptionalValue)?.isNil == true ? nil : value
+        }
+        setValue = (keyPath as? ReferenceWritableKeyPath<Root, Value>).map { keyPath in
+            { object, value in
+                guard let root = object as? Root, let typed = value as? Value else { return false }
+                root[keyPath: keyPath] = typed
+                return true
+            }
+        }
+    }
+}
+
+extension NSManagedObject {
+    /// The property of the class with a name that the model does not have.
+    final func registeredProperty(_ key: String) -> RegisteredProperty? {
+        KeyPathRegistry.property(key, of: type(of: self))
+    }
+
+    /// Sets a property of the class; false if there is none with that name.
+    final func setRegisteredProperty(_ key: String, to value: Any?) -> Bool {
+        guard let setValue = registeredProperty(key)?.setValue else { return false }
+        precondition(
+            setValue(self, value),
+            "Unacceptable type of value for \(type(of: self)).\(key): \(value.map { "\(type(of: $0))" } ?? "nil").")
+        return true
     }
 }

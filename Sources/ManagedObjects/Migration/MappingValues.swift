@@ -186,3 +186,37 @@ extension NSEntityMigrationPolicy: PredicateSubject {
         try value(forFunction: selector, arguments: arguments)
     }
 }
+
+/// The methods of a migration manager that value expressions call, by their selectors.
+///
+/// Source: a mapping model that Xcode has compiled. The second and third are not in Apple's documentation.
+enum MigrationFunction: String {
+    /// The destination instances that a mapping has created for source instances.
+    case mappingInstances = "destinationInstancesForEntityMappingNamed:sourceInstances:"
+    /// The destination instances of source instances, whatever mapping has created them, for a relationship.
+    case relationshipInstances = "destinationInstancesForSourceRelationshipNamed:sourceInstances:"
+    /// The source instances of destination instances of a mapping.
+    case sourceInstances = "sourceInstancesForEntityMappingNamed:destinationInstances:"
+    /// A fetch request for the objects of an entity, without those of subentities.
+    case fetchRequest = "fetchRequestForSourceEntityNamed:predicateString:"
+}
+
+// The variables of value expressions, without the dollar sign.
+
+/// The ``NSMigrationManager``: `$manager`.
+public let NSMigrationManagerKey: String = "manager"
+
+/// The source instance: `$source`. Nil if a destination instance was associated with none.
+public let NSMigrationSourceObjectKey: String = "source"
+
+/// The destination instance: `$destination`.
+public let NSMigrationDestinationObjectKey: String = "destination"
+
+/// The ``NSEntityMapping``: `$entityMapping`.
+public let NSMigrationEntityMappingKey: String = "entityMapping"
+
+/// The ``NSPropertyMapping``: `$propertyMapping`.
+public let NSMigrationPropertyMappingKey: String = "propertyMapping"
+
+/// The ``NSEntityMigrationPolicy``: `$entityPolicy`.
+public let NSMigrationEntityPolicyKey: String = "entityPolicy"

@@ -53,3 +53,47 @@ open class NSEntityMapping: NSObject {
     /// Name and type, for messages.
     open override var description: String { "\(name ?? "") (\(mappingType))" }
 }
+
+/// How the objects of an entity are migrated.
+public enum NSEntityMappingType: UInt, @unchecked Sendable {
+    /// Not set: the manager migrates the objects according to the entities of the mapping.
+    case undefinedEntityMappingType = 0
+    /// A policy of the developer creates the destination instances.
+    case customEntityMappingType = 1
+    /// The entity is new. No object is created.
+    case addEntityMappingType = 2
+    /// The entity is removed. Its objects are not migrated.
+    case removeEntityMappingType = 3
+    /// The entity has the same version hash in both models.
+    case copyEntityMappingType = 4
+    /// The entity differs between the models.
+    case transformEntityMappingType = 5
+}
+
+/// How the value of a property of the destination entity is computed.
+open class NSPropertyMapping: NSObject {
+    /// The name of the property of the destination entity.
+    open var name: String?
+    /// The value; with nil the property keeps the value that it has after the insertion. For the variables see
+    /// ``NSMigrationManagerKey`` and the constants beside it.
+    open var valueExpression: NSExpression?
+    /// The developer's own key-value pairs.
+    open var userInfo: [AnyHashable: Any]?
+
+    /// Creates a mapping without name and expression.
+    public override init() {}
+
+    /// Two mappings are equal if name, expression and user info are equal.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSPropertyMapping else { return false }
+        return name == other.name && valueExpression == other.valueExpression
+            && NSDictionary(dictionary: userInfo ?? [:]) == NSDictionary(dictionary: other.userInfo ?? [:])
+    }
+
+    open override var hash: Int { name.hashValue }
+
+    /// Name and expression, for messages.
+    open override var description: String {
+        "\(name ?? "nil") = \(valueExpression?.description ?? "nil")"
+    }
+}

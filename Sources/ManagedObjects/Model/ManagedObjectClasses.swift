@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Finds the classes of entities.
 ///
@@ -78,3 +79,83 @@ internal final class ManagedObjectClasses: @unchecked Sendable {  // because eve
         return nil
     }
 }
+
+extension NSEntityDescription {
+    /// The class of the entity's objects: the one with the name ``managedObjectClassName``, else that of the
+    /// superentity.
+    internal final var managedObjectClass: NSManagedObject.Type {
+        ManagedObjectClasses.shared.managedObjectClass(of: self)
+    }
+}
+
+extension NSManagedObjectContext {
+    /// The model of the coordinator of the context, or of its topmost parent.
+    internal final var modelIfAny: NSManagedObjectModel? {
+        var context = self
+        while let parent = context.parent { context = parent }
+        return context.persistentStoreCoordinator?.managedObjectModel
+    }
+}
+
+/// Finds the entity of a class, for `Note.entity()` and `Note(context:)`.
+///
+/// A model is added when it is assigned to a coordinator. Where several models have an entity of the same class, a
+/// context uses its own model; without a context the model added last is used.
+enum EntityClassRegistry {
+    private struct Known: @unchecked Sendable {  // because the models in it are frozen
+        weak var model: NSManagedObjectModel?
+    }
+
+    private static let models = Mutex<[Known]>([])
+
+    static func add(_ model: NSManagedObjectModel) {
+        models.withLock { models in
+            models.removeAll { $0.model == nil || $0.model === model }
+            models.append(Known(model: model))
+        }
+    }
+
+    static func entity(of objectClass: NSManagedObject.Type) -> NSEntityDescription? {
+        let known = models.withLock { $0 }
+        return known.reversed().lazy.compactMap { $0.model.flatMap { entity(of: objectClass, in: $0) } }.first
+    }
+
+    static func entity(of objectClass: NSManagedObject.Type, in model: NSManagedObjectModel) -> NSEntityDescription? {
+        if let entity = model.orderedEntities.first(where: { $0.managedObjectClass == objectClass }),
+            objectClass != NSManagedObject.self
+        {
+            return entity
+        }
+        // The class was not registered, or its model names it without the module: registers it and compares names only.
+        ManagedObjectClasses.shared.register(objectClass)
+        let name = String(describing: objectClass)
+        return model.orderedEntities.first { entity in
+            entity.managedObjectClassName?.split(separator: ".").last.map(String.init) == name
+        }
+    }
+}
+
+// MARK: - Foundation's names of classes
+
+// Foundation's functions and constants that Core Data code uses, and that Foundation lacks outside Apple's platforms.
+
+/// The name of a class, with its module, such as `Notes.Note`. Foundation's function of this name stops the program for a class in
+/// another type, and for a private one.
+///
+/// A class of managed objects is found by this name afterwards, also a private one.
+public func NSStringFromClass(_ aClass: AnyClass) -> String {
+    let name = String(reflecting: aClass)
+    guard name.contains("(") || name.split(separator: ".").count > 2 else {
+        return Foundation.NSStringFromClass(aClass)
+    }
+    if let managedObjectClass = aClass as? NSManagedObject.Type {
+        ManagedObjectClasses.shared.register(managedObjectClass)
+    }
+    return name
+}
+
+// For `attributes[.protectionKey] as? FileProtectionType == .complete`.
+extension FileProtectionType: @retroactive Equatable {}
+
+/// The key of the resource value that excludes a file from backups.
+public let kCFURLIsExcludedFromBackupKey = "NSURLIsExcludedFromBackupKey"

@@ -1,4 +1,6 @@
 import Foundation
+import KeyedArchives
+import Synchronization
 
 /// A deep copy of related entities: references between them become references between the copies.
 internal struct ModelCopy {
@@ -36,5 +38,55 @@ internal struct ModelCopy {
                 }
             }
         }
+    }
+}
+
+/// Coding of descriptions in keyed archives: only whole models can be coded.
+internal enum ModelCoding {
+    /// The key of the model's compiled form in an archive.
+    static let compiledModelKey = "CompiledModel"
+
+    /// The error for a part that is coded on its own.
+    static var onlyWholeModels: CocoaError {
+        CocoaError(
+            .coderInvalidValue,
+            userInfo: [
+                NSLocalizedDescriptionKey:
+                    "An entity, a property or an index cannot be archived without its model: archive the model instead."
+            ])
+    }
+}
+
+/// The user info of an entity or a property. Unlike the rest of a model, it can be changed while a coordinator uses the model.
+final class DescriptionUserInfo: Sendable {
+    private struct Pairs: @unchecked Sendable {  // because the dictionary is replaced, never changed in place
+        let dictionary: [AnyHashable: Any]?
+    }
+
+    private let pairs = Mutex(Pairs(dictionary: [:]))
+
+    var dictionary: [AnyHashable: Any]? {
+        get { pairs.withLock { $0 }.dictionary }
+        set {
+            let replacement = Pairs(dictionary: newValue)
+            pairs.withLock { $0 = replacement }
+        }
+    }
+}
+
+/// Converts between the user info of Core Data's API and the property lists of model files.
+internal enum PlainUserInfo {
+    /// A dictionary of Foundation values: strings, numbers, dates, data, arrays, dictionaries.
+    static func dictionary(_ plain: [String: PropertyListValue]) -> [AnyHashable: Any] {
+        Dictionary(plain.map { (AnyHashable($0.key), $0.value.object) }, uniquingKeysWith: { $1 })
+    }
+
+    /// The part of a dictionary that a property list can represent. Keys that are not strings are omitted.
+    static func plain(_ dictionary: [AnyHashable: Any]?) -> [String: PropertyListValue] {
+        var result: [String: PropertyListValue] = [:]
+        for (key, value) in dictionary ?? [:] {
+            if let key = key as? String { result[key] = PropertyListValue(object: value, others: .omitted) }
+        }
+        return result
     }
 }

@@ -114,3 +114,111 @@ extension NSAttributeDescription {
         public static let composite = AttributeType(rawValue: .compositeAttributeType)
     }
 }
+
+/// The types of attributes. The raw values are those of model files.
+public enum NSAttributeType: UInt, Sendable {
+    /// No type: any value, in a transient attribute.
+    case undefinedAttributeType = 0
+    /// An integer of 16 bits.
+    case integer16AttributeType = 100
+    /// An integer of 32 bits.
+    case integer32AttributeType = 200
+    /// An integer of 64 bits.
+    case integer64AttributeType = 300
+    /// An `NSDecimalNumber`; the SQLite store stores it as a double.
+    case decimalAttributeType = 400
+    /// A floating-point number of 64 bits.
+    case doubleAttributeType = 500
+    /// A floating-point number of 32 bits.
+    case floatAttributeType = 600
+    /// A `String`.
+    case stringAttributeType = 700
+    /// A `Bool`.
+    case booleanAttributeType = 800
+    /// A `Date`.
+    case dateAttributeType = 900
+    /// A `Data`.
+    case binaryDataAttributeType = 1000
+    /// A `UUID`.
+    case UUIDAttributeType = 1100
+    /// A `URL`.
+    case URIAttributeType = 1200
+    /// A value that a `ValueTransformer` converts to data.
+    case transformableAttributeType = 1800
+    /// An `NSManagedObjectID`; only as the result of an expression.
+    case objectIDAttributeType = 2000
+    /// A dictionary of elements, each with a column of its own.
+    case compositeAttributeType = 2100
+}
+
+/// The kinds of indexes.
+public enum NSFetchIndexElementType: UInt, Sendable {
+    /// An ordinary index.
+    case binary = 0
+    /// An R-tree index, for coordinates.
+    case rTree = 1
+}
+
+/// The rule for the objects at the other end of a relationship when an object is deleted.
+public enum NSDeleteRule: UInt, Sendable {
+    /// Nothing happens: their references to the object are not changed.
+    case noActionDeleteRule = 0
+    /// Their references to the object are cleared.
+    case nullifyDeleteRule = 1
+    /// They are deleted too.
+    case cascadeDeleteRule = 2
+    /// The object cannot be deleted while the relationship is not empty.
+    case denyDeleteRule = 3
+}
+
+/// An attribute that the store computes: when an object is saved, or when its own or a related row changes.
+open class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sendable {  // because its superclass is
+    /// The expression, such as `items.@count`, `canonical:(name)` or `now()`.
+    open var derivationExpression: NSExpression? { willSet { requireEditable() } }
+
+    /// A filter for the objects of the to-many relationship. Model files have a field for it; no tool sets it.
+    internal final var filteringPredicate: NSPredicate? { willSet { requireEditable() } }
+
+    internal override func assign(from original: NSPropertyDescription) {
+        super.assign(from: original)
+        guard let original = original as? NSDerivedAttributeDescription else { return }
+        derivationExpression = original.derivationExpression
+        filteringPredicate = original.filteringPredicate
+    }
+}
+
+/// An attribute whose value is a dictionary of elements, each with a column of its own.
+open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked Sendable {  // because its superclass is
+    /// The elements, which may be composites again.
+    open var elements: [NSAttributeDescription] = [] {
+        willSet { requireEditable() }
+        didSet { for element in allElements { element.entityIfAny = entityIfAny } }
+    }
+
+    /// Creates a composite attribute without elements.
+    public required init() {
+        super.init()
+        attributeType = .compositeAttributeType
+    }
+
+    public required init?(coder: NSCoder) { super.init(coder: coder) }
+
+    /// All elements at all levels; a composite comes before its elements.
+    internal final var allElements: [NSAttributeDescription] {
+        var found: [NSAttributeDescription] = []
+        var pending = Array(elements.reversed())
+        while let element = pending.popLast() {
+            found.append(element)
+            if let composite = element as? NSCompositeAttributeDescription {
+                pending.append(contentsOf: composite.elements.reversed())
+            }
+        }
+        return found
+    }
+
+    internal override func assign(from original: NSPropertyDescription) {
+        super.assign(from: original)
+        guard let original = original as? NSCompositeAttributeDescription else { return }
+        elements = original.elements.compactMap { $0.copy() as? NSAttributeDescription }
+    }
+}

@@ -159,3 +159,83 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding,
     /// Fails: a property is archived with its model.
     open func encode(with coder: NSCoder) { coder.failWithError(ModelCoding.onlyWholeModels) }
 }
+
+/// A relationship of an entity: references from each object to others.
+open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {  // because its superclass is
+    /// The destination entity. The reference is weak; the model retains the entity.
+    open weak var destinationEntity: NSEntityDescription? { willSet { requireEditable() } }
+
+    /// The inverse relationship; set on both. The reference is weak; the model retains the relationship.
+    open weak var inverseRelationship: NSRelationshipDescription? { willSet { requireEditable() } }
+
+    /// The rule for the destination objects when an object is deleted.
+    open var deleteRule: NSDeleteRule = .nullifyDeleteRule { willSet { requireEditable() } }
+
+    /// The maximum number of objects: 1 for a to-one relationship; 0 means no limit.
+    open var maxCount: Int = 0 { willSet { requireEditable() } }
+
+    /// The minimum number of objects.
+    open var minCount: Int = 0 { willSet { requireEditable() } }
+
+    /// Whether the relationship may have several objects: ``maxCount`` is not 1.
+    open var isToMany: Bool { maxCount != 1 }
+
+    /// Whether the objects of a to-many relationship have an order.
+    open var isOrdered: Bool = false { willSet { requireEditable() } }
+
+    /// The hash of this version of the relationship: 32 bytes. Cost: one SHA-256.
+    open override var versionHash: Data { super.versionHash }
+
+    internal override func assign(from original: NSPropertyDescription) {
+        super.assign(from: original)
+        guard let original = original as? NSRelationshipDescription else { return }
+        destinationEntity = original.destinationEntity
+        inverseRelationship = original.inverseRelationship
+        deleteRule = original.deleteRule
+        maxCount = original.maxCount
+        minCount = original.minCount
+        isOrdered = original.isOrdered
+    }
+}
+
+/// A property whose value is the result of a fetch request.
+open class NSFetchedPropertyDescription: NSPropertyDescription, @unchecked Sendable {  // because its superclass is
+    /// The request. In its predicate `$FETCH_SOURCE` is the object and `$FETCHED_PROPERTY` this description.
+    open var fetchRequest: NSFetchRequest<any NSFetchRequestResult>? { willSet { requireEditable() } }
+
+    /// Creates a fetched property without a request.
+    public required init() {
+        super.init()
+        isTransient = true
+    }
+
+    public required init?(coder: NSCoder) { super.init(coder: coder) }
+
+    internal override func assign(from original: NSPropertyDescription) {
+        super.assign(from: original)
+        guard let original = original as? NSFetchedPropertyDescription else { return }
+        fetchRequest = original.fetchRequest?.copy() as? NSFetchRequest<any NSFetchRequestResult>
+    }
+}
+
+/// A computed column of a fetch whose results are dictionaries.
+open class NSExpressionDescription: NSPropertyDescription, @unchecked Sendable {  // because its superclass is
+    /// The expression of the column.
+    open var expression: NSExpression? { willSet { requireEditable() } }
+
+    /// The type of the result.
+    open var expressionResultType: NSAttributeType = .undefinedAttributeType { willSet { requireEditable() } }
+
+    /// The type of the result: the same as ``expressionResultType``, in the newer API.
+    public var resultType: NSAttributeDescription.AttributeType {
+        get { NSAttributeDescription.AttributeType(rawValue: expressionResultType) }
+        set { expressionResultType = newValue.rawValue }
+    }
+
+    internal override func assign(from original: NSPropertyDescription) {
+        super.assign(from: original)
+        guard let original = original as? NSExpressionDescription else { return }
+        expression = original.expression
+        expressionResultType = original.expressionResultType
+    }
+}

@@ -205,3 +205,38 @@ open class NSPredicate: Foundation.NSPredicate, NSSecureCoding, SelfReplacing {
         PredicateCoding.encode(predicateFormat, with: coder)
     }
 }
+
+/// Lets an initialiser return an object of a subclass, as Core Data's factory methods do: `NSPredicate(format:)`
+/// returns a comparison or a compound predicate. Swift allows that only in an extension of a protocol.
+internal protocol SelfReplacing {}
+
+extension SelfReplacing {
+    /// Initialises `self` with the object that the closure creates.
+    init(replacedBy make: () -> Self) { self = make() }
+
+    /// The same; nil fails the initialisation.
+    init?(replacedBy make: () -> Self?) {
+        guard let made = make() else { return nil }
+        self = made
+    }
+}
+
+/// Coding of predicates and expressions in keyed archives, as the text of their format.
+internal enum PredicateCoding {
+    private static let key = "Format"
+
+    /// The format in an archive.
+    static func format(in coder: NSCoder) -> String? {
+        coder.decodeObject(of: NSString.self, forKey: key).map { String(describing: $0) }
+    }
+
+    static func encode(_ format: String, with coder: NSCoder) {
+        coder.encode(NSString(string: format), forKey: key)
+    }
+
+    /// The error for an object that cannot be archived.
+    static func unarchivable(_ subject: String) -> CocoaError {
+        CocoaError(
+            .coderInvalidValue, userInfo: [NSLocalizedDescriptionKey: "\(subject) cannot be archived."])
+    }
+}

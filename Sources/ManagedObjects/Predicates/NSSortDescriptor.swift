@@ -133,3 +133,93 @@ open class NSSortDescriptor: Foundation.NSSortDescriptor, NSSecureCoding {
         coder.encode(NSString(string: selector.name), forKey: "NSSelector")
     }
 }
+
+/// The comparisons of sort descriptors.
+internal enum SortComparison {
+    /// The order of two values by a named comparison. Nil comes first; values of kinds that cannot be ordered are
+    /// treated as equal.
+    static func compare(_ one: Any?, _ two: Any?, selector: Selector) -> ComparisonResult {
+        compare(PredicateValue(one), PredicateValue(two), selector: selector)
+    }
+
+    /// The order of two values by a named comparison.
+    static func compare(_ one: PredicateValue, _ two: PredicateValue, selector: Selector) -> ComparisonResult {
+        switch (one, two) {
+        case (.null, .null): .orderedSame
+        case (.null, _): .orderedAscending
+        case (_, .null): .orderedDescending
+        case (.string(let one), .string(let two)): compareStrings(one, two, selector: selector)
+        case (.integer(let one), .integer(let two)): order(one, two)
+        case (.date(let one), .date(let two)): order(one, two)
+        case (.uuid(let one), .uuid(let two)): order(one.uuidString, two.uuidString)
+        case (.url(let one), .url(let two)): order(one.absoluteString, two.absoluteString)
+        case (.data(let one), .data(let two)):
+            one == two ? .orderedSame : one.lexicographicallyPrecedes(two) ? .orderedAscending : .orderedDescending
+        default: one.isNumber && two.isNumber ? compareNumbers(one, two) : .orderedSame
+        }
+    }
+
+    /// The order of two strings. `compare:` compares Unicode scalars, as SQLite's default collation does.
+    static func compareStrings(_ one: String, _ two: String, selector: Selector) -> ComparisonResult {
+        switch selector.name {
+        // First, because it is the most frequent one.
+        case "compare:": order(one, two)
+        case "caseInsensitiveCompare:": one.compare(two, options: .caseInsensitive)
+        case "localizedCompare:": one.compare(two, locale: .current)
+        case "localizedCaseInsensitiveCompare:": one.compare(two, options: .caseInsensitive, locale: .current)
+        case "localizedStandardCompare:":
+            one.compare(
+                two, options: [.caseInsensitive, .numeric, .widthInsensitive, .forcedOrdering], locale: .current)
+        default: order(one, two)
+        }
+    }
+
+    private static func compareNumbers(_ one: PredicateValue, _ two: PredicateValue) -> ComparisonResult {
+        if one == two { return .orderedSame }  // exact across kinds
+        if let one = exact(one), let two = exact(two) { return order(one, two) }
+        return order(approximate(one), approximate(two))
+    }
+
+    private static func exact(_ value: PredicateValue) -> Decimal? {
+        switch value {
+        case .bool(let value): Decimal(value ? 1 : 0)
+        case .integer(let value): Decimal(value)
+        case .decimal(let value): value
+        default: nil
+        }
+    }
+
+    private static func approximate(_ value: PredicateValue) -> Double {
+        switch value {
+        case .bool(let value): value ? 1 : 0
+        case .integer(let value): Double(value)
+        case .double(let value): value
+        case .decimal(let value): NSDecimalNumber(decimal: value).doubleValue
+        default: .nan
+        }
+    }
+
+    private static func order<Value: Comparable>(_ one: Value, _ two: Value) -> ComparisonResult {
+        one < two ? .orderedAscending : one > two ? .orderedDescending : .orderedSame
+    }
+}
+
+/// The name of a method. Swift has no `Selector` here; this type represents a name where Core Data takes a selector,
+/// such as the comparison of a sort descriptor: `"localizedStandardCompare:"`.
+public struct Selector: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The name, colons included.
+    public let name: String
+
+    /// Creates the selector of a name.
+    public init(_ name: String) { self.name = name }
+
+    public init(stringLiteral name: String) { self.name = name }
+
+    public var description: String { name }
+}
+
+/// The selector of a name.
+public func NSSelectorFromString(_ name: String) -> Selector { Selector(name) }
+
+/// The name of a selector.
+public func NSStringFromSelector(_ selector: Selector) -> String { selector.name }

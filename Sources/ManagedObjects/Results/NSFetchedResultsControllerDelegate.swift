@@ -97,3 +97,77 @@ extension NSFetchedResultsControllerDelegate {
         FetchedResults.initial(of: sectionName)
     }
 }
+
+/// The kind of a change of an object or a section of fetched results.
+public enum NSFetchedResultsChangeType: UInt, Sendable {
+    /// The object or section was inserted.
+    case insert = 1
+    /// The object or section was removed.
+    case delete = 2
+    /// The object has changed and has another position. No separate update is reported.
+    case move = 3
+    /// The object has changed, and its order among the objects that have not moved is the same.
+    case update = 4
+}
+
+/// A section of fetched results.
+public protocol NSFetchedResultsSectionInfo {
+    /// The value of the section key path as text; empty if the value is nil or there is no key path.
+    var name: String { get }
+    /// The title of the section in an index; see `NSFetchedResultsController.sectionIndexTitle(forSectionName:)`.
+    var indexTitle: String? { get }
+    /// The number of objects in the section.
+    var numberOfObjects: Int { get }
+    /// The section's objects, in order.
+    var objects: [Any]? { get }
+}
+
+/// A section of an immutable list.
+final class FetchedSection: NSFetchedResultsSectionInfo {
+    private let list: ResultsList
+    private let section: ResultsList.Section
+    private weak var results: FetchedResults?
+
+    init(_ section: ResultsList.Section, of list: ResultsList, results: FetchedResults) {
+        self.list = list
+        self.section = section
+        self.results = results
+    }
+
+    var name: String { section.name }
+    var indexTitle: String? { results?.indexTitle(forSectionName: name) }
+    var numberOfObjects: Int { section.range.count }
+    var objects: [Any]? { Array(list.objects[section.range]) }
+}
+
+// Apple's interface frameworks add these members to IndexPath; Foundation does not have them.
+
+extension IndexPath {
+    /// The path of a row of a section, both from 0.
+    public init(row: Int, section: Int) {
+        self.init(indexes: [section, row])
+    }
+
+    /// The path of an item of a section, both from 0.
+    public init(item: Int, section: Int) {
+        self.init(indexes: [section, item])
+    }
+
+    /// The section: the first index. The path must have two indexes.
+    public var section: Int {
+        get { self[0] }
+        set { self[0] = newValue }
+    }
+
+    /// The row in the section: the second index, the same as ``item``. The path must have two indexes.
+    public var row: Int {
+        get { self[1] }
+        set { self[1] = newValue }
+    }
+
+    /// The item in the section: the second index, the same as ``row``. The path must have two indexes.
+    public var item: Int {
+        get { self[1] }
+        set { self[1] = newValue }
+    }
+}

@@ -39,3 +39,91 @@ final class ResultsFollower<Value: Sendable>: FetchedResultsListener, @unchecked
 
     func indexTitle(forSectionName name: String) -> String? { FetchedResults.initial(of: name) }
 }
+
+/// Computes a value in a context again whenever it may have changed, and writes each different one into the buffer of
+/// an iteration.
+final class QueryFollower<Value: Sendable & Equatable>: @unchecked Sendable {
+    // because the context's queue guards it
+
+    private let context: NSManagedObjectContext
+    private let latest: LatestValue<Value>
+    private let value: @Sendable (_ context: NSManagedObjectContext, _ othersHaveWritten: Bool) throws -> Value?
+    private var last: Value?
+    private var following: StoreFollowing?
+    private var observers: [any NSObjectProtocol] = []
+
+    /// - Parameters:
+    ///   - dependsOnOthers: Whether a save can change the value although the objects changed before the save.
+    ///   - concerns: Whether a change of an object can affect the value.
+    ///   - value: Returns the value; nil ends the sequence.
+    init(
+        _ context: NSManagedObjectContext, _ latest: LatestValue<Value>, dependsOnOthers: Bool = false,
+        concerns: @escaping @Sendable (NSManagedObject) -> Bool,
+        value: @escaping @Sendable (NSManagedObjectContext, Bool) throws -> Value?
+    ) {
+        (self.context, self.latest, self.value) = (context, latest, value)
+        context.followerCount.add(1, ordering: .relaxed)
+        var names = [Notification.Name.NSManagedObjectContextObjectsDidChange]
+        if dependsOnOthers { names.append(.NSManagedObjectContextDidSave) }
+        observers = names.map { name in
+            NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) {
+                [weak self] notification in
+                let userInfo = notification.userInfo ?? [:]
+                guard userInfo[NSInvalidatedAllObjectsKey] != nil || userInfo.changedObjects.contains(where: concerns)
+                else { return }
+                self?.refresh()
+            }
+        }
+        following = StoreFollowing(context) { [weak self] in self?.refresh(othersHaveWritten: true) }
+        context.perform { [weak self] in self?.refresh() }
+    }
+
+    deinit {
+        context.followerCount.subtract(1, ordering: .relaxed)
+        for observer in observers { NotificationCenter.default.removeObserver(observer) }
+    }
+
+    private func refresh(othersHaveWritten: Bool = false) {
+        do {
+            guard let value = try value(context, othersHaveWritten) else { return latest.finish() }
+            guard value != last else { return }
+            last = value
+            latest.put(value)
+        } catch {
+            latest.finish(throwing: error)
+        }
+    }
+}
+
+/// Makes a context merge the saves of other contexts of the coordinator or the parent, and of other processes and
+/// coordinators, for the lifetime of this object.
+final class StoreFollowing: Sendable {
+    private let context: NSManagedObjectContext
+    private let watchers: [StoreWatcher]
+
+    /// - Parameter othersDidWrite: Called on the context's queue when another process or coordinator has written to a
+    ///   store.
+    init(_ context: NSManagedObjectContext, othersDidWrite: @escaping @Sendable () -> Void) {
+        self.context = context
+        context.perform { context.mergingCount += 1 }
+        watchers = (context.rootCoordinator?.rowStores ?? []).compactMap { store in
+            (store as? SQLiteStore)?.watchOthers { [weak context] in context?.perform(othersDidWrite) }
+        }
+    }
+
+    deinit {
+        let context = context
+        context.perform { context.mergingCount -= 1 }
+    }
+}
+
+extension SQLiteStore {
+    /// Calls a function on a private queue whenever another process or coordinator has written to the store's file,
+    /// until the result is deallocated. Nil if the store is in memory or not open.
+    func watchOthers(_ didWrite: @escaping @Sendable () -> Void) -> StoreWatcher? {
+        guard let url, !SQLiteFile.isMemory(url), let content = try? content() else { return nil }
+        let queue = DispatchQueue(label: "NSManagedObjectContext.following")
+        let dataVersion = { @Sendable [connection = content.connection] in try? connection.dataVersion() }
+        return StoreWatcher(url: url, queue: queue, dataVersion: dataVersion, post: didWrite)
+    }
+}
