@@ -143,7 +143,7 @@ targets += [
     // are case-insensitive.
     .executableTarget(
         name: "CoralCommand",
-        dependencies: engine + (engineIsBuilt ? ["StoreRescue"] : []) + [
+        dependencies: engine + (engineIsBuilt ? ["SQLStores", "StoreRescue"] : []) + [
             "AtomicFiles", "CCellWidth", "Coral", "CoralTesting", "CoralTools", "ModelCodeGeneration", "ModelFiles",
             "PredicateLanguage",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -207,7 +207,7 @@ targets += [
     .testTarget(
         name: "CoralCommandTests",
         dependencies: (engineIsBuilt ? ["StoreRescue"] : []) + [
-            "Coral", "CoralCommand", "CoralTools", "NotesModel", "ChildProcesses",
+            "Coral", "CoralCommand", "CoralTesting", "CoralTools", "NotesModel", "ChildProcesses",
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
             .product(name: "NIOHTTP1", package: "swift-nio"),

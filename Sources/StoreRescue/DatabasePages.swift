@@ -21,6 +21,8 @@ struct DatabasePages {
     /// The positions of pages in the log, by page number.
     private let logged: [Int: Int]
     private let log: Data
+    /// The end of the last complete transaction in the log.
+    private let committedEnd: Int
 
     /// Reads the files of a database. Both are mapped into memory.
     ///
@@ -60,6 +62,7 @@ struct DatabasePages {
         let size = size
         let frames = WriteAheadLog(log, pageSize: size)
         logged = frames.positions
+        committedEnd = frames.committedEnd
         let fileCount = (file.count + size - 1) / size
         count = max(frames.pageCount ?? 0, fileCount)
         numbers = Array(1...fileCount) + frames.positions.keys.filter { $0 > fileCount }.sorted()
@@ -94,6 +97,49 @@ struct DatabasePages {
         guard start < file.count else { return nil }
         let bytes = Array(file[start..<min(start + size, file.count)])
         return bytes.count == size ? bytes : bytes + [UInt8](repeating: 0, count: size - bytes.count)
+    }
+
+    // MARK: - Earlier contents
+
+    /// The content that a page has in the file, if the log has a newer one.
+    func replacedPage(_ number: Int) -> [UInt8]? {
+        guard logged[number] != nil, number >= 1, number * size <= file.count else { return nil }
+        return Array(file[(number - 1) * size..<number * size])
+    }
+
+    /// A content of a page in the log that is not its current one.
+    struct EarlierFrame {
+        /// The number of the frame in the log, from 1.
+        let frame: Int
+        let page: Int
+        let bytes: [UInt8]
+    }
+
+    /// Calls a function with each content of a page in the log that is not its current one, in the order of the frames: those that
+    /// later transactions have replaced, and those of an earlier use of the log. Frames of transactions that were not completed are
+    /// not included: their contents were never part of the store.
+    func forEachEarlierFrame(_ body: (EarlierFrame) throws -> Void) rethrows {
+        guard log.count > 32 else { return }
+        let length = 24 + size
+        func number(_ offset: Int) -> Int { log[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
+        guard number(8) == size else { return }
+        let current = (number(16), number(20))
+        var salts = current
+        // A transaction ends with a frame that states the size of the database.
+        var pending: [(frame: Int, start: Int)] = []
+        for (index, start) in stride(from: 32, through: log.count - length, by: length).enumerated() {
+            let own = (number(start + 8), number(start + 12))
+            if own != salts { pending = [] }
+            salts = own
+            guard own != current || start < committedEnd else { continue }
+            if number(start) >= 1, logged[number(start)] != start + 24 { pending.append((index + 1, start)) }
+            guard number(start + 4) > 0 else { continue }
+            for (frame, start) in pending {
+                try body(
+                    EarlierFrame(frame: frame, page: number(start), bytes: Array(log[start + 24..<start + length])))
+            }
+            pending = []
+        }
     }
 
     // MARK: - Pointer map
@@ -146,6 +192,8 @@ struct WriteAheadLog {
     private(set) var positions: [Int: Int] = [:]
     /// The number of pages of the database after the last transaction; nil if there is none.
     private(set) var pageCount: Int?
+    /// The position after the last transaction; 0 if there is none.
+    private(set) var committedEnd = 0
 
     /// Reads the frames up to the first one that is not valid: frames after it are of earlier use, or were not
     /// completed.
@@ -182,6 +230,7 @@ struct WriteAheadLog {
             positions.merge(pending) { $1 }
             pending = [:]
             pageCount = Int(size)
+            committedEnd = start + 24 + pageSize
         }
     }
 }

@@ -140,7 +140,7 @@ struct PageScan {
     }
 
     /// The pages of the list of free pages, and those that the pointer map calls free.
-    private func freePages() -> Set<Int> {
+    func freePages() -> Set<Int> {
         var free: Set<Int> = []
         func number(_ bytes: [UInt8], _ offset: Int) -> Int {
             bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) }

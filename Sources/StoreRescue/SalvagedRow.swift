@@ -19,7 +19,6 @@ package struct SalvagedRow {
     init?(
         _ cell: TablePage.Cell, of page: TablePage, in pages: DatabasePages, claim: (Int) -> Void = { _ in }
     ) {
-        key = cell.key
         var payload = Array(page.bytes[cell.local])
         var blank: [Range<Int>] = []
         // The parts that are missing are counted by the length of the payload.
@@ -41,6 +40,18 @@ package struct SalvagedRow {
                 (previous, next) = (next, following)
             }
         }
+        self.init(key: cell.key, payload, byteCount: cell.payloadSize, blank: blank, encoding: pages.encoding)
+    }
+
+    /// Reads a record.
+    ///
+    /// - Parameters:
+    ///   - payload: The bytes of the record that were found, from its beginning.
+    ///   - byteCount: The length of the whole record.
+    ///   - blank: The parts that are on pages of zeros.
+    /// - Returns: Nil if the record is not valid.
+    init?(key: Int64, _ payload: [UInt8], byteCount: Int, blank: [Range<Int>] = [], encoding: String.Encoding) {
+        self.key = key
         var position = 0
         guard let size = Varint.read(payload, &position, end: payload.count), size >= 1, size <= Int64(payload.count)
         else { return nil }
@@ -58,7 +69,7 @@ package struct SalvagedRow {
         for type in types {
             let count = Self.byteCount(of: type)
             let end = offset.addingReportingOverflow(count)
-            guard !end.overflow, end.partialValue <= cell.payloadSize else { return nil }
+            guard !end.overflow, end.partialValue <= byteCount else { return nil }
             let range = offset..<end.partialValue
             let isBlank = blank.contains { $0.overlaps(range) }
             let isBlob = type >= 12 && type.isMultiple(of: 2)
@@ -68,11 +79,11 @@ package struct SalvagedRow {
                 values.append(.null)
             } else {
                 if isBlank { doubtful.append(values.count) }
-                values.append(Self.value(count == 0 ? [] : payload[range], type, pages.encoding))
+                values.append(Self.value(count == 0 ? [] : payload[range], type, encoding))
             }
             offset = end.partialValue
         }
-        guard offset == cell.payloadSize else { return nil }
+        guard offset == byteCount else { return nil }
     }
 
     /// Whether the pointer map, if there is a valid entry, agrees that a page continues a record.
@@ -81,7 +92,8 @@ package struct SalvagedRow {
         return entry.kind == (isFirst ? .firstOverflow : .laterOverflow) && entry.page == previous
     }
 
-    private static func byteCount(of type: Int64) -> Int {
+    /// The number of bytes of a value, by its serial type.
+    static func byteCount(of type: Int64) -> Int {
         switch type {
         case 0, 8, 9: 0
         case 1...4: Int(type)

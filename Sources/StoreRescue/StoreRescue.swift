@@ -24,8 +24,8 @@ package struct StoreRescue {
         package let statement: String
     }
 
-    private let pages: DatabasePages
-    private var scan: PageScan
+    let pages: DatabasePages
+    private(set) var scan: PageScan
     /// The entries of the schema that can be read.
     package let entries: [Entry]
     /// The tables that were read, by name.

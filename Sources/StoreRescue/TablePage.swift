@@ -2,6 +2,8 @@
 struct TablePage {
     /// A row of a leaf.
     struct Cell {
+        /// The position of the cell in the page.
+        let start: Int
         let key: Int64
         /// The number of bytes of the row's record.
         let payloadSize: Int
@@ -22,6 +24,8 @@ struct TablePage {
     private(set) var damagedCount = 0
     /// Whether a cell ends where the page ends, as in every page that SQLite has filled.
     private(set) var endsAtEnd = false
+    /// The bytes between the positions of the cells and the first cell, which belong to no cell.
+    private(set) var gap: Range<Int> = 0..<0
 
     /// Parses a page; nil if it is not a page of a table.
     init?(_ bytes: [UInt8], number: Int, usableSize: Int) {
@@ -36,6 +40,7 @@ struct TablePage {
         let declared = Self.integer(bytes, start + 5, 2)
         let content = declared == 0 ? 65536 : declared
         guard header + 2 * count <= content, content <= usableSize else { return nil }
+        gap = header + 2 * count..<content
         var last: Int64?
         for index in 0..<count {
             let offset = Self.integer(bytes, header + 2 * index, 2)
@@ -63,7 +68,23 @@ struct TablePage {
         if !isLeaf { children.append(Self.integer(bytes, start + 8, 4)) }
     }
 
-    private static func cell(_ bytes: [UInt8], _ offset: Int, _ usableSize: Int) -> Cell? {
+    /// The chain of blocks between cells that SQLite has freed. Their positions ascend: a chain that does not ends there.
+    var freeBlocks: [Range<Int>] {
+        var blocks: [Range<Int>] = []
+        var next = Self.integer(bytes, (number == 1 ? 100 : 0) + 1, 2)
+        while next >= gap.upperBound, next + 4 <= bytes.count {
+            let end = next + Self.integer(bytes, next + 2, 2)
+            guard end >= next + 4, end <= bytes.count else { break }
+            blocks.append(next..<end)
+            let following = Self.integer(bytes, next, 2)
+            guard following >= end else { break }
+            next = following
+        }
+        return blocks
+    }
+
+    /// Parses the bytes at an offset as a cell of a leaf; nil if they are none.
+    static func cell(_ bytes: [UInt8], _ offset: Int, _ usableSize: Int) -> Cell? {
         var position = offset
         guard let size = Varint.read(bytes, &position, end: usableSize),
             let key = Varint.read(bytes, &position, end: usableSize), size > 0, size < 1 << 31
@@ -72,14 +93,15 @@ struct TablePage {
         let most = usableSize - 35
         guard payload > most else {
             guard position + payload <= usableSize else { return nil }
-            return Cell(key: key, payloadSize: payload, local: position..<position + payload, overflow: nil)
+            return Cell(
+                start: offset, key: key, payloadSize: payload, local: position..<position + payload, overflow: nil)
         }
         let least = (usableSize - 12) * 32 / 255 - 23
         let fitting = least + (payload - least) % (usableSize - 4)
         let local = fitting <= most ? fitting : least
         guard position + local + 4 <= usableSize else { return nil }
         return Cell(
-            key: key, payloadSize: payload, local: position..<position + local,
+            start: offset, key: key, payloadSize: payload, local: position..<position + local,
             overflow: integer(bytes, position + local, 4))
     }
 

@@ -21,8 +21,17 @@ struct SalvageCommand: ParsableCommand {
             The report lists lost objects and values; exit code 2 means that there are some. Without --model, the \
             model in the store is used, if it is readable.
 
+            --deleted reads the objects that were deleted, also of a store that is not damaged, from the bytes that SQLite \
+            does not use any more: free blocks and unused bytes in pages, free pages, and earlier contents of pages in the \
+            file and its log. The report has their number; --output writes a database of its own with a table for each \
+            entity. The columns are those of the store, after columns that state how sure it is that the object was deleted, \
+            where its row was found, and which values are lost. A row is shown only if its values fit one entity. A store \
+            with secure_delete, or one that was compacted, has none.
+
             EXAMPLES:
               coral salvage Damaged.sqlite -o Rescued.sqlite
+              coral salvage Notes.sqlite --deleted
+              coral salvage Notes.sqlite --deleted -o Deleted.sqlite
               coral salvage Damaged.sqlite -o Notes.sqlite --model Notes.xcdatamodeld --entity Note --json
             """)
 
@@ -32,7 +41,10 @@ struct SalvageCommand: ParsableCommand {
     @Option(
         name: .shortAndLong, help: ArgumentHelp("The store to write.", valueName: "file"),
         completion: Completion.stores)
-    var output: String
+    var output: String?
+
+    @Flag(name: .long, help: "Read the objects that were deleted, instead of those that exist.")
+    var deleted = false
 
     @Flag(name: .long, help: "Replace an existing store without asking.")
     var force = false
@@ -53,7 +65,14 @@ struct SalvageCommand: ParsableCommand {
 
     @OptionGroup var source: ModelSource
 
-    func run() throws { try proof.prove(store, writing: URL(fileURLWithPath: output), body: salvage) }
+    func validate() throws {
+        if output == nil, !deleted { throw ValidationError("Specify the store to write with --output.") }
+        if deleted, likeness.like != nil {
+            throw ValidationError("--like concerns the tables of a store, which --deleted does not write.")
+        }
+    }
+
+    func run() throws { try proof.prove(store, writing: output.map { URL(fileURLWithPath: $0) }, body: salvage) }
 
     private func salvage() throws {
         #if canImport(Darwin) || CORAL_PUBLIC_API
@@ -67,8 +86,10 @@ struct SalvageCommand: ParsableCommand {
                 throw CommandError("The model in \(store) cannot be read, or there is none: give it with --model.")
             }
             for name in entity { _ = try OpenStore.entity(named: name, in: model) }
-            try Confirmation.requireFree(
-                output, for: .store, reading: [url, source.url, likeness.url()], isForced: force)
+            if let output {
+                try Confirmation.requireFree(
+                    output, for: .store, reading: [url, source.url, likeness.url()], isForced: force)
+            }
             try StandardOutput.requireOpen()
             var salvage = try Work.run("Reading", noun: "table") { progress in
                 try RowSalvage(of: url, model: model) { done, total in
@@ -76,7 +97,9 @@ struct SalvageCommand: ParsableCommand {
                     if progress.isCancelled { throw CocoaError(.userCancelled) }
                 }
             }
-            let (repaired, remaining) = try write(&salvage, model)
+            guard !deleted else { return try salvageDeleted(salvage, model) }
+            guard let output else { return }
+            let (repaired, remaining) = try write(&salvage, model, to: output)
             let report = Report(store: output, salvage.report, repaired: repaired, remaining: remaining)
             try json ? JSONOutput.report(report) : StandardOutput.report(report.text)
             if !salvage.report.isComplete || !remaining.isEmpty { throw CommandStatus.findings.exitCode }
@@ -84,22 +107,38 @@ struct SalvageCommand: ParsableCommand {
     }
 
     #if !canImport(Darwin) && !CORAL_PUBLIC_API
+        /// Whether --entity names an entity, or one that it inherits from.
+        private func isWanted(_ description: NSEntityDescription) -> Bool {
+            entity.isEmpty
+                || sequence(first: description, next: \.superentity).contains { entity.contains($0.name ?? "") }
+        }
+
+        /// Reports the deleted objects, and writes them to a database if one is named.
+        private func salvageDeleted(_ salvage: RowSalvage, _ model: NSManagedObjectModel) throws {
+            let objects = try Work.run("Looking", noun: "page") { progress in
+                try salvage.deletedObjects { done, total in
+                    (progress.completedUnitCount, progress.totalUnitCount) = (Int64(done), Int64(total))
+                    if progress.isCancelled { throw CocoaError(.userCancelled) }
+                }
+            }
+            let wanted = objects.filter { model.entitiesByName[$0.entity].map(isWanted) == true }
+            if let output { try DeletedObjectDatabase(at: output, isForced: force).write(wanted) }
+            let report = DeletedObjectReport(wanted, database: output)
+            try json ? JSONOutput.report(report) : StandardOutput.report(report.text)
+        }
+
         /// Writes the new store, and removes references to lost objects.
         ///
         /// - Returns: The problems of the new store that were repaired, and those that remain.
         private func write(
-            _ salvage: inout RowSalvage, _ model: NSManagedObjectModel
+            _ salvage: inout RowSalvage, _ model: NSManagedObjectModel, to output: String
         ) throws -> ([StoreProblem], [StoreProblem]) {
             let occupant: StoreCreation.Occupant = force || FileStatus(output) != nil ? .file : .nothing
             return try StoreCreation.makeStore(
                 at: URL(fileURLWithPath: output), model: model, replacing: occupant
             ) { draft in
                 try StoreCreation.createStore(at: draft, model: model, joinTablesLike: likeness.url())
-                let names = Set(entity)
-                try salvage.write(to: draft) { description in
-                    names.isEmpty
-                        || sequence(first: description, next: \.superentity).contains { names.contains($0.name ?? "") }
-                }
+                try salvage.write(to: draft, isWanted: isWanted)
                 let check = StoreCheck(url: draft, model: model)
                 return try Work.run("Repairing") { progress in
                     let found = try check.problems(progress: progress)

@@ -8,7 +8,7 @@ import StoreRescue
 package struct RowSalvage {
     let url: URL
     let model: NSManagedObjectModel
-    private var rescue: StoreRescue
+    var rescue: StoreRescue
     let schema: SalvagedSchema
     let uuid: String?
     let metadata: [String: Any]

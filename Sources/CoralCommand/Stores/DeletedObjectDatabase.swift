@@ -1,0 +1,76 @@
+#if !canImport(Darwin) && !CORAL_PUBLIC_API
+
+    import AtomicFiles
+    import CoralTools
+    import Foundation
+    import GRDB
+
+    import struct ManagedObjects.RowSalvage
+    import enum SQLStores.ColumnValue
+
+    /// Writes deleted objects to a database with a table for each entity: the columns of the store, after those that mark a row.
+    struct DeletedObjectDatabase {
+        private let partial: PartialFolder
+        private let isReplaced: Bool
+        /// The columns that state how sure a row is, where it was found, and which of its values are lost.
+        private static let marks = ["deleted_certainty", "deleted_place", "deleted_lost"]
+
+        /// - Throws: `CommandError` for a database that is open, or was not closed.
+        init(at path: String, isForced: Bool) throws {
+            partial = try PartialFolder(for: URL(fileURLWithPath: path))
+            for suffix in ["-wal", "-journal"] where FileStatus(partial.destination.path + suffix) != nil {
+                throw CommandError(
+                    "The database at \(path) has the file \(partial.destination.lastPathComponent + suffix): it is open, or "
+                        + "was not closed. Nothing was changed.")
+            }
+            // Replacing an existing file has been confirmed before; a file that has been created since is not replaced.
+            isReplaced = isForced || FileStatus(partial.destination.path) != nil
+        }
+
+        /// Writes all tables, or nothing.
+        func write(_ objects: [RowSalvage.DeletedObject]) throws {
+            defer { partial.remove() }
+            let queue = try DatabaseQueue(path: partial.item.path)
+            try queue.write { database in
+                for (entity, objects) in Dictionary(grouping: objects, by: \.entity).sorted(by: { $0.key < $1.key }) {
+                    try write(objects, to: SQLText.name(entity), database)
+                }
+            }
+            try queue.close()
+            try partial.commit(replacing: isReplaced)
+        }
+
+        private func write(_ objects: [RowSalvage.DeletedObject], to table: String, _ database: Database) throws {
+            guard let columns = objects.first?.columns else { return }
+            let names = (Self.marks + columns).map(SQLText.name).joined(separator: ", ")
+            try database.execute(sql: "CREATE TABLE \(table) (\(names))")
+            let marks = Array(repeating: "?", count: Self.marks.count + columns.count).joined(separator: ", ")
+            let insertion = try database.makeStatement(sql: "INSERT INTO \(table) VALUES (\(marks))")
+            for object in objects {
+                let lost = object.row.row.lost.filter(columns.indices.contains).map { columns[$0] }
+                var values: [DatabaseValue] = [
+                    object.row.certainty.rawValue.databaseValue,
+                    object.row.place.text(page: object.row.page).databaseValue,
+                    lost.isEmpty ? .null : lost.joined(separator: ", ").databaseValue,
+                ]
+                values += object.row.row.values.map(Self.value)
+                // The key is not among the values of a row.
+                values[Self.marks.count] = object.row.key?.databaseValue ?? .null
+                // A row that is older than a column does not have it.
+                values += Array(repeating: .null, count: Self.marks.count + columns.count - values.count)
+                try insertion.execute(arguments: StatementArguments(values))
+            }
+        }
+
+        private static func value(_ value: ColumnValue) -> DatabaseValue {
+            switch value {
+            case .null: .null
+            case .integer(let number): number.databaseValue
+            case .real(let number): number.databaseValue
+            case .text(let text): text.databaseValue
+            case .blob(let data): data.databaseValue
+            }
+        }
+    }
+
+#endif

@@ -1,0 +1,151 @@
+import Foundation
+
+/// Finds rows in bytes of a page that belong to no cell.
+///
+/// SQLite overwrites the first four bytes of a cell that it frees, if others follow it in the page: the position of the next free
+/// block, and the size of this one. They contained the length of the record, its key, and, of a short record, the beginning of its
+/// header. All other bytes stay until the space is used again, unless `secure_delete` is on.
+struct UnusedBytes {
+    let bytes: [UInt8]
+    let usableSize: Int
+    let encoding: String.Encoding
+    /// The forms of the tables to which the bytes can have belonged.
+    let forms: [RowForm]
+
+    /// A row that was found, with the form that it has.
+    struct Found {
+        let row: SalvagedRow
+        let hasKey: Bool
+        let form: RowForm
+        fileprivate let end: Int
+    }
+
+    /// The rows in a range of bytes.
+    ///
+    /// - Parameter isBlock: Whether the range is one that SQLite has freed at once, so that its first bytes are overwritten.
+    func rows(in range: Range<Int>, isBlock: Bool) -> [Found] {
+        let end = min(range.upperBound, usableSize)
+        var found: [Found] = []
+        var position = range.lowerBound
+        if isBlock, let first = beheaded(at: position, limit: end, endsAt: { endsRow($0, limit: end) }) {
+            found.append(first)
+            position = first.end
+        }
+        while position + 8 <= end {
+            let next =
+                whole(at: position, limit: end)
+                ?? formerBlock(at: position, limit: end) { endsRow($0, limit: end) }
+            if let next { found.append(next) }
+            position = next?.end ?? position + 1
+        }
+        return found
+    }
+
+    /// Whether a row can end at a position: where the block ends, with at most three bytes that are too few for a block, or where
+    /// another row begins.
+    private func endsRow(_ position: Int, limit: Int) -> Bool {
+        (0...3).contains(limit - position) || whole(at: position, limit: limit) != nil
+            || formerBlock(at: position, limit: limit, endsAt: { _ in false }) != nil
+    }
+
+    // MARK: - Forms of rows
+
+    /// A cell of which no byte is overwritten.
+    func whole(at position: Int, limit: Int) -> Found? {
+        guard position < limit, let cell = TablePage.cell(bytes, position, usableSize) else { return nil }
+        let end = cell.local.upperBound + (cell.overflow == nil ? 0 : 4)
+        // Pages with the rest of a record may be used by others since: its values there are lost.
+        guard end <= limit,
+            let row = SalvagedRow(
+                key: cell.key, Array(bytes[cell.local]), byteCount: cell.payloadSize, encoding: encoding)
+        else { return nil }
+        return only(forms.filter { $0.fits(row, hasKey: true) }, row, hasKey: true, end: end)
+    }
+
+    /// A cell that began a free block before that became part of this range: the size of the block is in its first bytes.
+    ///
+    /// - Parameter endsAt: Whether the cell can end at a position before the end of the block.
+    private func formerBlock(at position: Int, limit: Int, endsAt: (Int) -> Bool) -> Found? {
+        guard position + 8 <= limit else { return nil }
+        let size = Int(bytes[position + 2]) << 8 + Int(bytes[position + 3])
+        guard size >= 8, position + size <= usableSize else { return nil }
+        // The end of the block may be used again.
+        let end = min(position + size, limit)
+        return beheaded(at: position, limit: end) { $0 == position + size || endsAt($0) }
+    }
+
+    /// A cell whose first four bytes are overwritten. Of several ways to read it none is taken.
+    private func beheaded(at position: Int, limit: Int, endsAt: (Int) -> Bool) -> Found? {
+        var found: Found?
+        for form in forms {
+            for candidate in candidates(at: position, limit: limit, form) where endsAt(candidate.end) {
+                guard form.fits(candidate.row, hasKey: false),
+                    found.map({ $0.row.values == candidate.row.values && $0.form.table.name == form.table.name })
+                        ?? true
+                else {
+                    if form.fits(candidate.row, hasKey: false) { return nil }
+                    continue
+                }
+                found = Found(row: candidate.row, hasKey: false, form: form, end: candidate.end)
+            }
+        }
+        return found
+    }
+
+    private func only(_ fitting: [RowForm], _ row: SalvagedRow, hasKey: Bool, end: Int) -> Found? {
+        guard fitting.count == 1 else { return nil }
+        return Found(row: row, hasKey: hasKey, form: fitting[0], end: end)
+    }
+
+    // MARK: - Overwritten beginnings
+
+    /// The records that can begin before, at or after the fourth byte, completed by what the form determines.
+    private func candidates(at position: Int, limit: Int, _ form: RowForm) -> [(row: SalvagedRow, end: Int)] {
+        var candidates: [(SalvagedRow, Int)] = []
+        // The length has one to three bytes, and the key one to nine.
+        for begin in position + 2...position + 12 where begin + 4 <= limit {
+            if begin >= position + 4 {
+                add(Array(bytes[begin..<limit]), from: begin, position, &candidates)
+                continue
+            }
+            // The type of the key, which is not in the record, is 0.
+            let known: [UInt8] = begin == position + 2 ? [0] : []
+            for count in (3...form.table.columns.count).reversed() {
+                guard
+                    let length = headerLength(
+                        from: position + 4, limit: limit, count: count - known.count, before: known.count)
+                else { continue }
+                add([UInt8(length)] + known + bytes[position + 4..<limit], from: begin, position, &candidates)
+            }
+        }
+        return candidates
+    }
+
+    /// The length of a record's header, by the types in it.
+    private func headerLength(from start: Int, limit: Int, count: Int, before: Int) -> Int? {
+        var position = start
+        for _ in 0..<count { guard Varint.read(bytes, &position, end: limit) != nil else { return nil } }
+        let length = 1 + before + position - start
+        return length < 128 ? length : nil
+    }
+
+    /// Adds the record at the beginning of bytes, if its length agrees with the bytes before it.
+    private func add(
+        _ record: [UInt8], from begin: Int, _ position: Int, _ candidates: inout [(SalvagedRow, Int)]
+    ) {
+        var offset = 0
+        guard let header = Varint.read(record, &offset, end: record.count), header >= 4, header <= Int64(record.count)
+        else { return }
+        var length = Int(header)
+        while offset < Int(header) {
+            guard let type = Varint.read(record, &offset, end: Int(header)), type >= 0, type < 1 << 24 else { return }
+            length += SalvagedRow.byteCount(of: type)
+        }
+        // The bytes of the length are followed by at least one of the key.
+        let lengthBytes = length < 128 ? 1 : length < 16384 ? 2 : 3
+        guard length <= record.count, (1...9).contains(begin - position - lengthBytes),
+            let row = SalvagedRow(key: 0, Array(record[..<length]), byteCount: length, encoding: encoding)
+        else { return }
+        candidates.append((row, begin + length))
+    }
+}
