@@ -58,7 +58,7 @@ import Testing
     @Test func `a request that can be read in two ways is refused`() throws {
         let server = try RunningServer(store.path, "--writable", "--no-backup")
         let own = lines(server)
-        let change = "id=Note/p1&key=title&value=changed&kind=text"
+        let change = "id=Note/p1&value.title=changed&kind.title=text"
         let both = "Content-Length: \(change.utf8.count)\r\nTransfer-Encoding: chunked\r\n\r\n"
         for request in [
             "POST \(server.root)set HTTP/1.1\r\n\(own)\(both)\(change)",

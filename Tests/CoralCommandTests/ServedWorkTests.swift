@@ -133,10 +133,10 @@ import Testing
         let accounts = try AccountsStore()
         let server = try RunningServer(accounts.path, "--writable", "--no-backup")
         let page = try server.get("object?id=Account/p1").body
-        #expect(page.contains("type=\"file\"") && page.contains("<option selected>true</option>"))
+        #expect(page.contains("type=\"file\"") && page.contains("<option value=\"true\" selected>true</option>"))
         #expect(page.contains("pattern=\"[0-9A-Fa-f]{8}") && page.contains("inputmode=\"decimal\""))
         let set = { (key: String, value: String) in
-            try server.post("set", ["id": "Account/p1", "key": key, "value": value])
+            try server.post("set", ["id": "Account/p1", "value.\(key)": value])
         }
         for (key, value) in [
             ("photo", "hex:00 ff 10"), ("photo", "AP8Q"), ("token", "01234567-89AB-CDEF-0123-456789ABCDE0"),

@@ -28,14 +28,20 @@ struct Gate: Sendable {
     func answer(to head: HTTPRequestHead, body: Data) async -> SiteAnswer {
         let parts = RequestCheck.path(of: head)
         let path = head.uri.prefix { $0 != "?" }
+        if check.isFirst(head) {
+            var answer = SiteAnswer.redirection(to: "/\(RequestCheck.folder)/")
+            answer.headers["Set-Cookie"] = check.cookie(for: head)
+            return answer
+        }
+        let root = "/\(parts.first ?? check.token)/"
         // Relative links need the slash.
-        guard parts.count > 1 || path.hasSuffix("/") else { return .redirection(to: "/\(check.token)/") }
+        guard parts.count > 1 || path.hasSuffix("/") else { return .redirection(to: root) }
         let fields = FormFields.fields(of: Data(head.uri.dropFirst(path.count + 1).utf8))
         return await site.answer(
             SiteRequest(
                 page: parts.dropFirst().joined(separator: "/"),
                 fields: fields.merging(FormFields.fields(of: body)) { $1 }, isChange: head.method == .POST,
-                root: "/\(check.token)/"))
+                root: root))
     }
 
     /// The head of a response.

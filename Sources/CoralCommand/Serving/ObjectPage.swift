@@ -1,25 +1,27 @@
 import Coral
 import CoralTools
 
-/// The page of an object: its values, and links to the objects that it refers to and that refer to it.
+/// The page of an object: its values, and links to the objects that it refers to and that refer to it. In a writable store it is one
+/// form.
 struct ObjectPage {
     private let pages: SitePages
     private let object: NSManagedObject
-    private let mistake: Mistake?
+    private let mistakes: FormMistakes
+    private let entered: [String: String]
     /// The number of members of a relationship that are shown.
     private static let memberLimit = 100
 
-    /// A property that could not be changed, with what was entered and the reason.
-    struct Mistake {
-        let property: String
-        let text: String
-        let sentence: String
-    }
-
-    init(_ pages: SitePages, _ object: NSManagedObject, mistake: Mistake? = nil) {
+    /// - Parameters:
+    ///   - mistakes: Why the form was not accepted.
+    ///   - entered: What was entered in it.
+    init(
+        _ pages: SitePages, _ object: NSManagedObject, mistakes: FormMistakes = FormMistakes(),
+        entered: [String: String] = [:]
+    ) {
         self.pages = pages
         self.object = object
-        self.mistake = mistake
+        self.mistakes = mistakes
+        self.entered = entered
     }
 
     private var name: String { StoredName(object.objectID).text }
@@ -27,35 +29,59 @@ struct ObjectPage {
 
     func html() throws -> String {
         let attributes = object.entity.attributesByName.sorted { $0.key < $1.key }.map(row)
-        let relationships = object.entity.relationshipsByName.sorted { $0.key < $1.key }.map(row)
-        let uri = HTMLText.escaped(object.objectID.uriRepresentation().absoluteString)
+        let relationships = try object.entity.relationshipsByName.sorted { $0.key < $1.key }.map(row)
+        let uri = object.objectID.uriRepresentation().absoluteString
+        let table: HTML = "<table>\n\(attributes)\(relationships)\(try incoming())</table>"
+        let card: HTML =
+            "<article><h3>\(name) <span>\(uri)</span></h3>\n\(isWritable ? form(around: table) : table)</article>\n"
         let entity = object.entity.name ?? ""
-        let card =
-            "<article><h3>\(HTMLText.escaped(name)) <span>\(uri)</span></h3>\n<table>\n"
-            + (attributes + relationships).joined() + (try incoming()) + "</table></article>\n"
+        let main: HTML = "\(banner)<p class=\"sum\">\(HTML(markup: PageFrame.link(to: entity)))</p>\n\(card)"
         return pages.frame.page(
-            title: PageFrame.title(of: object) ?? name,
-            main: banner + "<p class=\"sum\">\(PageFrame.link(to: entity))</p>\n\(card)", entity: entity)
+            title: PageFrame.title(of: object) ?? name, main: main.text, entity: entity)
     }
 
-    /// The mistake at the top of the page, with a link to its field.
-    private var banner: String {
-        guard let mistake else { return "" }
-        let property = HTMLText.escaped(mistake.property)
+    /// The form of all values, and the one that deletes the object. The first button is the one of the key Enter.
+    private func form(around table: HTML) -> HTML {
+        let fields: HTML = "\(hidden("id", name))\(hidden("return", pages.frame.returnAddress))"
+        return """
+            <form class="object" method="post" action="set">\(fields)
+            \(table)
+            <p class="actions"><button>Apply</button> <button name="save" value="1">Apply and save</button></p></form>
+            <form class="actions" method="post" action="delete">\(hidden("id", name))<button>Delete this object</button></form>
+
+            """
+    }
+
+    private func hidden(_ name: String, _ value: String) -> HTML { HTML(markup: pages.frame.hidden(name, value)) }
+
+    /// The mistakes at the top of the page, each with a link to its field.
+    private var banner: HTML {
+        guard !mistakes.isEmpty else { return "" }
+        let fields = mistakes.sentences.sorted { $0.key < $1.key }.map { property, sentence -> HTML in
+            "<p><a href=\"#\(ValueEditor.anchor(of: property))\">\(property)</a></p><pre class=\"wrapped\">\(sentence)</pre>"
+        }
+        let others = mistakes.others.map { sentence -> HTML in "<pre class=\"wrapped\">\(sentence)</pre>" }
+        return "<div class=\"error\" role=\"alert\"><p>Nothing was changed.</p>\(fields)\(others)</div>\n"
+    }
+
+    private func error(of property: String) -> HTML {
+        guard let sentence = mistakes.sentences[property] else { return "" }
+        // The banner is announced.
         return
-            "<div class=\"error\" role=\"alert\"><a href=\"#\(ValueEditor.anchor(of: mistake.property))\">\(property)</a> "
-            + "was not changed.\(PageFrame.sentence(mistake.sentence))</div>\n"
+            "<div class=\"error\" id=\"\(ValueEditor.mistakeAnchor(of: property))\"><pre class=\"wrapped\">\(sentence)</pre></div>"
     }
 
-    private func header(_ name: String) -> String { "<th scope=\"row\">\(HTMLText.breakable(name))</th>" }
+    private func editor(_ key: String) -> ValueEditor {
+        ValueEditor(key: key, entered: entered[key], isMistaken: mistakes.sentences[key] != nil)
+    }
 
     // MARK: - Attributes
 
-    private func row(_ name: String, _ attribute: NSAttributeDescription) -> String {
+    private func row(_ name: String, _ attribute: NSAttributeDescription) -> HTML {
         let schema = GraphSchema.Attribute(attribute)
         let value = GraphValue(object.value(forKey: name), declaredAs: schema)
         let isStored = !attribute.isTransient && !(attribute is NSDerivedAttributeDescription)
-        var cell = value.isNull ? "<span class=\"more\">no value</span>" : html(of: value, name)
+        var cell: HTML = value.isNull ? "<span class=\"more\">no value</span>" : html(of: value, name)
         if isWritable, isStored {
             switch schema.type {
             case .transformable, .undefined: break
@@ -64,51 +90,43 @@ struct ObjectPage {
             default: cell = editor(name).html(of: value, schema.type, in: pages.store.zone)
             }
         }
-        return "<tr\(value.isNull ? " class=\"nil\"" : "")>\(header(name))<td>\(cell)\(error(of: name))</td></tr>\n"
+        return
+            "<tr\(" class=\"nil\"", if: value.isNull)>\(header(name))<td>\(cell)\(error(of: name))</td></tr>\n"
     }
 
-    private func editor(_ key: String) -> ValueEditor {
-        ValueEditor(
-            frame: pages.frame, object: name, key: key, mistake: mistake.flatMap { $0.property == key ? $0.text : nil })
-    }
+    private func header(_ name: String) -> HTML { "<th scope=\"row\">\(breakable: name)</th>" }
 
     /// A field for each element of a composite value; nil if an element is composite itself.
-    private func elements(of schema: GraphSchema.Attribute, _ value: GraphValue) -> String? {
+    private func elements(of schema: GraphSchema.Attribute, _ value: GraphValue) -> HTML? {
         guard !schema.elements.contains(where: { [.composite, .transformable, .undefined].contains($0.type) }) else {
             return nil
         }
         let members: [GraphAttribute] = if case .composite(let members) = value { members } else { [] }
-        let rows = schema.elements.map { element in
+        let rows = schema.elements.map { element -> HTML in
             let key = "\(schema.name).\(element.name)"
             let member = members.first { $0.name == element.name }?.value ?? .null
-            return "<dt>\(HTMLText.breakable(element.name))</dt><dd>"
-                + "\(editor(key).html(of: member, element.type, in: pages.store.zone))\(error(of: key))</dd>"
+            let field = editor(key).html(of: member, element.type, in: pages.store.zone)
+            return "<dt>\(breakable: element.name)</dt><dd>\(field)\(error(of: key))</dd>"
         }
-        return "<dl class=\"elements\">\(rows.joined())</dl>"
+        return "<dl class=\"elements\">\(rows)</dl>"
     }
 
-    private func html(of value: GraphValue, _ name: String) -> String {
-        let html = PageValue(StorePage()).text(value)
+    private func html(of value: GraphValue, _ name: String) -> HTML {
+        let html = HTML(markup: PageValue(StorePage()).text(value))
         switch value {
         case .data, .transformable:
             let address = FormFields.address("value", [("id", self.name), ("property", name)])
-            return "\(html) <a class=\"file\" href=\"\(HTMLText.escaped(address))\">open</a>"
+            return "\(html) <a class=\"file\" href=\"\(address)\">open</a>"
         case .date(let seconds):
             return pages.store.zone == nil
-                ? html : "<time>\(HTMLText.escaped(DateCell.text(of: seconds, in: pages.store.zone)))</time>"
+                ? html : "<time>\(DateCell.text(of: seconds, in: pages.store.zone))</time>"
         default: return html
         }
     }
 
-    private func error(of property: String) -> String {
-        guard let mistake, mistake.property == property else { return "" }
-        // The banner is announced.
-        return "<div class=\"error\" id=\"mistake\">\(PageFrame.sentence(mistake.sentence))</div>"
-    }
-
     // MARK: - Relationships
 
-    private func row(_ name: String, _ relationship: NSRelationshipDescription) -> String {
+    private func row(_ name: String, _ relationship: NSRelationshipDescription) throws -> HTML {
         let value = object.value(forKey: name)
         let members: [NSManagedObject] =
             if let ordered = value as? NSOrderedSet {
@@ -118,25 +136,33 @@ struct ObjectPage {
             } else {
                 (value as? NSManagedObject).map { [$0] } ?? []
             }
-        var links = members.prefix(Self.memberLimit).map { PageFrame.link(to: $0) }.joined(separator: " ")
+        var links = HTML(markup: members.prefix(Self.memberLimit).map { PageFrame.link(to: $0) }.joined(separator: " "))
         if members.count > Self.memberLimit {
             links += " <span class=\"more\">… of \(Quantity.grouped(members.count))</span>"
         }
         if members.isEmpty { links = "<span class=\"more\">none</span>" }
         if members.count > 12 { links = "<details><summary>\(members.count) objects</summary>\(links)</details>" }
-        if isWritable, !relationship.isTransient {
+        if isWritable, !relationship.isTransient, members.count <= Self.memberLimit {
             let names = members.map { StoredName($0.objectID).text }.joined(separator: ", ")
-            let label = relationship.isToMany ? "Members of \(name), separated by commas" : "Object of \(name)"
-            if members.count <= Self.memberLimit {
-                links += editor(name).html(names, label: label, isNull: members.isEmpty)
-            }
+            links += editor(name).html(names, relationship, candidates: try candidates(relationship))
         }
         return "<tr class=\"to\">\(header(name))<td>\(links)\(error(of: name))</td></tr>\n"
     }
 
+    /// The first objects that a relationship can refer to, which its field suggests.
+    private func candidates(_ relationship: NSRelationshipDescription) throws -> [ValueEditor.Candidate] {
+        guard let destination = relationship.destinationEntity?.name else { return [] }
+        let request = NSFetchRequest<NSManagedObject>(entityName: destination)
+        request.sortDescriptors = [NSSortDescriptor(key: "objectID", ascending: true)]
+        request.fetchLimit = Self.memberLimit
+        return try pages.access.context.fetch(request).map {
+            ValueEditor.Candidate(name: StoredName($0.objectID).text, title: PageFrame.title(of: $0))
+        }
+    }
+
     /// The objects that refer to this one by a relationship without an inverse.
-    private func incoming() throws -> String {
-        var rows = ""
+    private func incoming() throws -> HTML {
+        var rows: HTML = ""
         for entity in pages.model.entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
             for (name, relationship) in entity.relationshipsByName.sorted(by: { $0.key < $1.key })
             where relationship.inverseRelationship == nil && entity.superentity?.relationshipsByName[name] == nil {
@@ -151,10 +177,9 @@ struct ObjectPage {
                 request.fetchLimit = Self.memberLimit
                 let owners = StoredName.sorted(try pages.access.context.fetch(request))
                 guard !owners.isEmpty else { continue }
-                let title = HTMLText.escaped("\(entity.name ?? "").\(name)")
+                let links = HTML(markup: owners.map { PageFrame.link(to: $0) }.joined(separator: " "))
                 rows +=
-                    "<tr class=\"to\"><th scope=\"row\">\(title) of</th><td>"
-                    + owners.map { PageFrame.link(to: $0) }.joined(separator: " ") + "</td></tr>\n"
+                    "<tr class=\"to\"><th scope=\"row\">\(entity.name ?? "").\(name) of</th><td>\(links)</td></tr>\n"
             }
         }
         return rows

@@ -12,7 +12,7 @@ struct ObjectTable {
     let columns: [QueryColumn]
     /// The key path that the objects are sorted by; nil for the primary key.
     let sort: String?
-    let isAscending: Bool
+    private(set) var isAscending: Bool
     private let predicate: NSPredicate?
     static let pageSize = 50
 
@@ -39,8 +39,10 @@ struct ObjectTable {
 
     struct Page {
         let objects: [NSManagedObject]
+        /// The position before the previous page's end; nil for the first page.
+        var previous: Position?
         /// The position of the next page; nil for the last page.
-        let next: Position?
+        var next: Position?
     }
 
     /// The objects after a position. Throws `CommandError` for a position that is not one of this table.
@@ -53,9 +55,18 @@ struct ObjectTable {
             objects += try context.fetch(request)
             if objects.count > Self.pageSize { break }
         }
-        guard objects.count > Self.pageSize else { return Page(objects: objects, next: nil) }
+        let previous = position == nil ? nil : objects.first.map(self.position)
+        guard objects.count > Self.pageSize else { return Page(objects: objects, previous: previous) }
         objects.removeLast()
-        return Page(objects: objects, next: objects.last.map(self.position))
+        return Page(objects: objects, previous: previous, next: objects.last.map(self.position))
+    }
+
+    /// The objects before a position: those after it in the opposite order.
+    func page(before position: Position, in context: NSManagedObjectContext, _ open: OpenStore) throws -> Page {
+        var opposite = self
+        opposite.isAscending.toggle()
+        let page = try opposite.page(after: position, in: context, open)
+        return Page(objects: page.objects.reversed(), previous: page.next, next: page.previous)
     }
 
     /// All objects, in the order of the pages.

@@ -117,7 +117,10 @@ struct PageFrame {
     }
 
     /// The sentence of an error. Line breaks are kept, because a caret marks the position.
-    static func sentence(_ text: String) -> String { "<pre>\(HTMLText.escaped(text))</pre>" }
+    static func sentence(_ text: String) -> String {
+        let form = text.contains("\n") ? "tabindex=\"0\"" : "class=\"wrapped\""
+        return "<pre \(form)>\(HTMLText.escaped(text))</pre>"
+    }
 
     static func link(to entity: String) -> String {
         let address = HTMLText.escaped(FormFields.address("table", [("entity", entity)]))

@@ -44,8 +44,11 @@ package struct RequestCheck: Sendable {
         guard head.headers["Sec-Fetch-Site"].allSatisfy(["same-origin", "none"].contains) else {
             return Refusal("Requests from other web sites are rejected.")
         }
-        guard let first = Self.path(of: head).first, Self.isEqual(first, token) else {
-            return Refusal("The address is not complete. Use the one that coral serve has printed.")
+        guard let first = Self.path(of: head).first,
+            Self.isEqual(first, token) || first == Self.folder && hasCookie(head)
+        else {
+            return Refusal(
+                "The address is not complete, or the cookie is lost. Use the address that coral serve has printed.")
         }
         guard head.method == .POST || head.method == .GET else {
             return Refusal("The method is not supported.", status: 405)
@@ -59,6 +62,36 @@ package struct RequestCheck: Sendable {
         }
         let length = head.headers["Content-Length"].first.map { Int($0) ?? .max } ?? 0
         return length > bodyLimit(of: head) ? .tooLarge : nil
+    }
+
+    // MARK: - Cookie
+
+    /// The folder of pages for a browser that has the token in a cookie, so that it is in no address. Browsers send a cookie to all
+    /// ports of a machine: with this folder to others only if they have it, too.
+    package static let folder = "coral"
+
+    /// The header that gives the token to a browser, for the server of this port.
+    package func cookie(for head: HTTPRequestHead) -> String {
+        "\(Self.cookieName(for: head))=\(token); Path=/\(Self.folder)/; HttpOnly; SameSite=Strict"
+    }
+
+    /// Whether a browser opens a page at the address with the token, and not a program that keeps no cookies.
+    package func isFirst(_ head: HTTPRequestHead) -> Bool {
+        head.method == .GET && head.headers["Sec-Fetch-Dest"] == ["document"] && Self.path(of: head) == [token]
+    }
+
+    private func hasCookie(_ head: HTTPRequestHead) -> Bool {
+        let name = Self.cookieName(for: head)
+        return head.headers["Cookie"].flatMap { $0.split(separator: ";") }.contains { cookie in
+            let parts = cookie.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+            return parts.count == 2 && parts[0] == name && Self.isEqual(parts[1], token)
+        }
+    }
+
+    /// Differs between the servers of a machine.
+    private static func cookieName(for head: HTTPRequestHead) -> String {
+        let port = (head.headers["Host"].first ?? "").drop { $0 != ":" }.dropFirst().filter(\.isNumber)
+        return "coral-\(port)"
     }
 
     /// The maximum length of a request's body, in bytes.

@@ -120,30 +120,85 @@ final class ServedStore: @unchecked Sendable {
         Interruption.shared.cancels(progress)
     }
 
-    /// Changes a property of an object as one undo step, if the objects are valid then.
+    /// Changes properties of an object as one undo step, if all values are valid then.
     ///
-    /// Throws `CommandError` for a value that the property cannot have, and the errors of validation; then nothing is
-    /// changed, nor can be redone.
-    static func change(_ assignment: Assignment, of object: NSManagedObject, zone: TimeZone?, in access: Access) throws
-    {
-        let plan = try AssignmentPlan([assignment], of: object.entity, in: access.open, zone: zone)
-        let context = access.context
-        // A change that is undone would be on the stack of what can be redone: it is tried in a context of its own.
-        let trial = NSManagedObjectContext(concurrencyType: context.concurrencyType)
-        trial.parent = context
-        trial.undoManager = nil
-        try trial.performAndWait {
-            try plan.apply(to: trial.existingObject(with: object.objectID))
-            trial.processPendingChanges()
-            // A relationship also changes the objects at its other end.
-            for changed in trial.updatedObjects where changed.hasPersistentChangedValues {
-                try changed.validateForUpdate()
+    /// Throws `FormMistakes` for values that the properties cannot have, and the errors of validation; then nothing is changed, nor
+    /// can be redone.
+    static func change(
+        _ assignments: [Assignment], of object: NSManagedObject, zone: TimeZone?, in access: Access
+    ) throws {
+        var mistakes = FormMistakes()
+        for assignment in assignments {
+            do {
+                _ = try AssignmentPlan([assignment], of: object.entity, in: access.open, zone: zone)
+            } catch {
+                mistakes.add(ErrorText.text(of: error), to: assignment.key)
             }
         }
+        if !mistakes.isEmpty { throw mistakes }
+        let plan = try AssignmentPlan(assignments, of: object.entity, in: access.open, zone: zone)
+        try attempt(in: access) {
+            plan.apply(to: try $0.existingObject(with: object.objectID))
+        } validating: { changed, error in
+            mistakes.add(error, of: changed.objectID == object.objectID ? object : changed)
+        }
+        if !mistakes.isEmpty { throw mistakes }
+        step(in: access.context) { plan.apply(to: object) }
+    }
+
+    /// Inserts an object as one undo step. It is validated when it is saved.
+    static func insert(_ entity: NSEntityDescription, in access: Access) throws -> NSManagedObject {
+        let name = entity.name ?? ""
+        guard !entity.isAbstract else { throw CommandError("\(name) is abstract: insert an object of a subentity.") }
+        let context = access.context
+        let object = step(in: context) { NSEntityDescription.insertNewObject(forEntityName: name, into: context) }
+        // Its address has its permanent key.
+        try context.obtainPermanentIDs(for: [object])
+        return object
+    }
+
+    /// Deletes an object as one undo step, if the rules of the model allow it. Throws the errors of validation.
+    static func delete(_ object: NSManagedObject, in access: Access) throws {
+        var errors: [any Error] = []
+        try attempt(in: access) {
+            $0.delete(try $0.existingObject(with: object.objectID))
+        } validating: {
+            errors.append($1)
+        }
+        if let error = errors.first { throw error }
+        step(in: access.context) { access.context.delete(object) }
+    }
+
+    /// Makes a change in a context of its own, and validates it: a change that is undone would be on the stack of what can be redone.
+    private static func attempt(
+        in access: Access, _ body: (NSManagedObjectContext) throws -> Void,
+        validating failed: (NSManagedObject, any Error) -> Void
+    ) throws {
+        let trial = NSManagedObjectContext(concurrencyType: access.context.concurrencyType)
+        trial.parent = access.context
+        trial.undoManager = nil
+        try trial.performAndWait {
+            try body(trial)
+            trial.processPendingChanges()
+            let deleted = StoredName.sorted(Array(trial.deletedObjects))
+            // A relationship also changes the objects at its other end.
+            let updated = StoredName.sorted(trial.updatedObjects.filter(\.hasPersistentChangedValues))
+            for object in deleted + updated {
+                do {
+                    try object.isDeleted ? object.validateForDelete() : object.validateForUpdate()
+                } catch {
+                    failed(object, error)
+                }
+            }
+        }
+    }
+
+    private static func step<Result>(in context: NSManagedObjectContext, _ body: () -> Result) -> Result {
         context.undoManager?.beginUndoGrouping()
-        plan.apply(to: object)
+        defer { context.undoManager?.endUndoGrouping() }
+        let result = body()
         context.processPendingChanges()
-        context.undoManager?.endUndoGrouping()
+        return result
     }
 
     /// Saves all changes after a backup; returns whether there were any.

@@ -37,6 +37,7 @@ enum SiteStyle {
             pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: .3rem 0; font: .9em ui-monospace, monospace; }
             .error, .error a { color: #c4302b; }
             .error pre { white-space: pre; overflow-x: auto; }
+            .error pre.wrapped { white-space: pre-wrap; }
             @media (prefers-color-scheme: dark) { .error, .error a { color: #ff8a80; } }
             .boxes { columns: 14rem; margin: .5rem 0; }
             .boxes label { display: block; color: inherit; }
@@ -48,10 +49,18 @@ enum SiteStyle {
             .bar { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; background: var(--card);
               border: 1px solid var(--line); border-radius: 10px; padding: .5rem .8rem; margin-bottom: 1rem; }
             .bar span { margin-right: auto; }
-            form.edit { display: inline-flex; gap: .4rem; margin: .1rem .4rem .1rem 0; }
-            form.edit input[type=text] { width: 22rem; max-width: 60vw; }
-            form.edit textarea { width: 30rem; max-width: 60vw; }
-            select { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line);
+            form.object td > input[type=text], form.object dd > input[type=text] { width: 22rem; max-width: 100%; }
+            form.object textarea { width: 30rem; max-width: 100%; display: block; }
+            form.object input.picker { width: 2.6rem; }
+            form.object td { padding: .25rem 0; }
+            form.object tr.to td > input[type=text] { display: block; margin: .2rem 0; }
+            .none { color: var(--faint); white-space: nowrap; }
+            .actions { margin: .8rem 0 .2rem; }
+            p.actions { position: sticky; bottom: 0; background: var(--card); padding: .6rem 0; margin: 0; }
+            details.filter { margin-top: .6rem; }
+            .filter .field { flex-wrap: wrap; margin-top: .4rem; }
+            .filter .field input[type=text] { width: 14rem; flex: 1; }
+            input[type=datetime-local], input[type=search], select { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line);
               border-radius: 8px; padding: .35rem .6rem; }
             dl.elements { display: grid; grid-template-columns: max-content 1fr; gap: .1rem .8rem; margin: 0; }
             dl.elements dt { color: var(--faint); }
@@ -65,13 +74,26 @@ enum SiteStyle {
             .seconds i { font-style: normal; color: var(--faint); }
             .seconds i:not(:last-child) { display: none; }
             .diagram { overflow: auto; border: 1px solid var(--line); border-radius: 10px; background: #fff; }
+            .tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(16rem, 1fr)); gap: .9rem; margin-bottom: 1.2rem; }
+            .tiles article { margin: 0; }
+            .tiles ul { list-style: none; margin: 0; padding: 0; }
+            .tiles li { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+            @media (max-width: 45rem) {
+              nav ul { max-height: 9rem; overflow-y: auto; border: 1px solid var(--line); border-radius: 8px; padding: .2rem .6rem; }
+              tr, th, td { max-width: 100%; }
+              article > table, form.object > table, article > table > tbody, form.object > table > tbody,
+                article > table tr, form.object > table tr, article > table tr > th, form.object > table tr > th,
+                article > table tr > td, form.object > table tr > td { display: block; width: auto; }
+              table.objects { min-width: 100%; }
+              .bar span { flex-basis: 100%; }
+            }
             ol.timeline { list-style: none; padding: 0; }
             .timeline ul { list-style: none; margin: 0; padding: 0; }
             .timeline li li { overflow-wrap: anywhere; }
             """
 
     /// Completes the word before the cursor, writes files as Base64 into the fields of binary values, and follows the links to
-    /// other pages with the keys n and f; the key / selects the field of the predicate.
+    /// other pages with the keys n, p and f, and enlarges the picture of the model; the key / selects the field of the predicate.
     static let script = """
         'use strict';
         for (const field of document.querySelectorAll('[data-words]')) {
@@ -114,8 +136,22 @@ enum SiteStyle {
             event.preventDefault(); show();
           });
         }
+        for (const box of document.querySelectorAll('[data-none]'))
+          document.getElementById(box.dataset.none)?.addEventListener('input', () => { box.checked = false; });
+        for (const picker of document.querySelectorAll('input.picker'))
+          picker.addEventListener('change', () => {
+            const field = document.getElementById(picker.dataset.for);
+            if (picker.value) field.value = (picker.value + ':00').slice(0, 19) + picker.dataset.offset;
+          });
+        for (const button of document.querySelectorAll('[data-zoom]'))
+          button.addEventListener('click', () => {
+            const picture = document.querySelector('.diagram svg'), factor = Number(button.dataset.zoom);
+            const width = factor ? picture.getBoundingClientRect().width * factor : picture.closest('.diagram').clientWidth;
+            picture.style.width = width + 'px'; picture.style.height = 'auto'; picture.style.maxWidth = 'none';
+          });
         for (const input of document.querySelectorAll('input[data-limit]')) {
-          const form = input.form, field = form.querySelector('textarea'), mistake = form.querySelector('.mistake');
+          const field = document.getElementById(input.dataset.for);
+          const mistake = input.parentElement.querySelector('.mistake');
           input.addEventListener('change', () => {
             const file = input.files[0], reader = new FileReader();
             mistake.textContent = '';

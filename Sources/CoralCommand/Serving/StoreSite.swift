@@ -101,7 +101,7 @@ struct SitePages {
 
     func page() throws -> SiteAnswer {
         switch request.page {
-        case "": return .page(frame.page(title: "Entities", main: overview()))
+        case "": return .page(try OverviewPage(self).html())
         case "table": return try TablePage(self).answer()
         case "table.csv": return try TablePage(self).document(.csv)
         case "table.json": return try TablePage(self).document(.json)
@@ -134,27 +134,19 @@ struct SitePages {
         return try argument.object(in: access.open, context: access.context)
     }
 
-    // MARK: - Overview and diagram
-
-    private func overview() -> String {
-        let full = frame.counts.filter { $0.count > 0 }
-        guard !full.isEmpty || !frame.damaged.isEmpty else { return "<p>The store has no objects.</p>" }
-        let rows = full.map {
-            "<tr><td>\(PageFrame.link(to: $0.name))</td><td class=\"number\">\(Quantity.grouped($0.count))</td></tr>"
-        }
-        let empty = frame.counts.filter { $0.count == 0 }.map { PageFrame.link(to: $0.name) }
-        return "<table class=\"objects\"><thead><tr><th scope=\"col\">Entity</th><th scope=\"col\">Objects</th></tr>"
-            + "</thead><tbody>\(rows.joined(separator: "\n"))</tbody></table>"
-            + (frame.damaged.isEmpty
-                ? ""
-                : "<p>The file is damaged: the objects of \(frame.damaged.map { PageFrame.link(to: $0) }.joined(separator: ", ")) "
-                    + "cannot be counted. <a href=\"damage\">What can be read of this store</a></p>")
-            + (empty.isEmpty ? "" : "<p class=\"sum\">Without objects: \(empty.joined(separator: ", "))</p>")
-    }
+    // MARK: - Diagram and values
 
     private func diagram() -> SiteAnswer {
         let svg = ModelDiagram(model).svg { FormFields.address("table", [("entity", $0)]) }
-        var answer = SiteAnswer.page(frame.page(title: "Model", main: "<div class=\"diagram\">\(svg)</div>"))
+        let buttons: HTML = """
+            <p class="zoom"><button type="button" data-zoom="1.25" data-key="+">Larger</button>
+            <button type="button" data-zoom="0.8" data-key="-">Smaller</button>
+            <button type="button" data-zoom="0" data-key="0">Fit</button></p>
+
+            """
+        let picture =
+            "<div class=\"diagram\" tabindex=\"0\" role=\"region\" aria-label=\"Picture of the model\">\(svg)</div>"
+        var answer = SiteAnswer.page(frame.page(title: "Model", main: buttons.text + picture))
         // The diagram has its own style sheet.
         answer.allowsInlineStyles = true
         return answer
@@ -179,36 +171,26 @@ struct SitePages {
 
     // MARK: - Changes
 
-    /// The value of a change in the syntax of `coral set`: text as a string of JSON, so that `null` is text; an empty field of
-    /// another type as `null`.
-    private func assignedText() throws -> String {
-        let value = request.fields["value"] ?? ""
-        try BinaryEditor.check(value)
-        guard request["kind"] == "text" else {
-            // A value that begins with @ is the path of a file, and a page must not read files.
-            guard !value.hasPrefix("@") else { throw CommandError("Files cannot be assigned in a browser.") }
-            return value.isEmpty ? "null" : value
-        }
-        // Browsers send line breaks as two characters.
-        let text = value.replacingOccurrences(of: "\r\n", with: "\n")
-        return String(decoding: try JSONEncoder().encode(text), as: UTF8.self)
-    }
-
     /// Changes the store, and returns to the page that the request came from.
     func change() throws -> SiteAnswer {
         guard store.isWritable else { throw CommandError("The store is read-only. Use coral serve --writable.") }
         switch request.page {
         case "set":
-            let object = try object()
-            guard let key = request["key"], let assignment = Assignment(argument: "\(key)=\(try assignedText())")
-            else { throw CommandError("The change is incomplete.") }
+            let (object, form) = (try object(), ObjectForm(request))
             do {
-                try ServedStore.change(assignment, of: object, zone: store.zone, in: access)
-            } catch {
-                let mistake = ObjectPage.Mistake(
-                    property: key, text: request.fields["value"] ?? "", sentence: ErrorText.text(of: error))
-                return .page(try ObjectPage(self, object, mistake: mistake).html(), status: 400)
+                try ServedStore.change(form.assignments(), of: object, zone: store.zone, in: access)
+                if request["save"] != nil { try ServedStore.save(access) }
+            } catch let mistakes as FormMistakes {
+                let page = try ObjectPage(self, object, mistakes: mistakes, entered: form.entered).html()
+                return .page(page, status: 400)
             }
+        case "insert":
+            let object = try ServedStore.insert(entity(), in: access)
+            return .redirection(to: address("object", [("id", StoredName(object.objectID).text)]))
+        case "delete":
+            let object = try object()
+            try ServedStore.delete(object, in: access)
+            return .redirection(to: address("table", [("entity", object.entity.name)]))
         case "undo": access.context.undo()
         case "redo": access.context.redo()
         case "discard":
@@ -219,5 +201,9 @@ struct SitePages {
         }
         access.context.processPendingChanges()
         return .redirection(to: request.returnAddress)
+    }
+
+    private func address(_ page: String, _ fields: [(String, String?)]) -> String {
+        request.root + FormFields.address(page, fields)
     }
 }

@@ -29,7 +29,7 @@ struct TablePage {
                 addressAfterCancelling: FormFields.address(
                     "table", [("entity", entity.name), ("where", table.condition), ("cancelled", "1")]))
             let context = pages.access.context
-            let page = try table.page(after: position, in: context, pages.access.open)
+            let page = try page(of: table)
             let count = try table.count(in: context, limit: Self.countLimit + 1)
             let results = summary(table, count, page) + rows(page.objects, table) + next(page, table)
             var answer = SiteAnswer.page(head + results + PageFrame.end)
@@ -39,10 +39,25 @@ struct TablePage {
             // The form keeps the predicate, with the error below it.
             let text = ErrorText.text(of: error)
             let html = form(columns: columnPaths ?? standardPaths, mistake: text)
-            var answer = SiteAnswer.page(frame(html + damage(error)), status: 400)
+            var answer = SiteAnswer.page(frame(html + finding.text + damage(error)), status: 400)
             answer.rest = "\(SitePages.sentence(of: error))</div>\(PageFrame.end)"
             return answer
         }
+    }
+
+    /// A link that finds what was entered instead of a predicate as text.
+    private var finding: HTML {
+        guard let text = request["where"], request["filter.key"] == nil else { return "" }
+        return "<p><a href=\"\(FormFields.address("find", [("text", text)]))\">Find “\(text)” in all values</a></p>\n"
+    }
+
+    private func page(of table: ObjectTable) throws -> ObjectTable.Page {
+        let context = pages.access.context
+        if let before = request["before"] {
+            let position = ObjectTable.Position(name: before, value: request.fields["value"])
+            return try table.page(before: position, in: context, pages.access.open)
+        }
+        return try table.page(after: position, in: context, pages.access.open)
     }
 
     private func damage(_ error: any Error) -> String {
@@ -69,9 +84,20 @@ struct TablePage {
 
     private func table() throws -> ObjectTable {
         try ObjectTable(
-            entity: entity, condition: request["where"], columns: columnPaths?.joined(separator: ","),
+            entity: entity, condition: try condition, columns: columnPaths?.joined(separator: ","),
             sort: request["sort"], isAscending: request["order"] != "descending", zone: pages.store.zone)
     }
+
+    /// The predicate of the field, and of the filter beside it.
+    private var condition: String? {
+        get throws {
+            guard let filter = try TableFilter(request, of: entity)?.predicate else { return request["where"] }
+            return request["where"].map { "(\($0)) AND \(filter)" } ?? filter
+        }
+    }
+
+    /// The predicate that the field shows: that of the table, or what was entered if it is none.
+    private var shownCondition: String { (try? condition) ?? request["where"] ?? "" }
 
     private var position: ObjectTable.Position? {
         request["after"].map { ObjectTable.Position(name: $0, value: request.fields["value"]) }
@@ -96,14 +122,16 @@ struct TablePage {
 
     /// The address of a page of the same table.
     private func address(
-        _ page: String = "table", sort: String?, isAscending: Bool, after: ObjectTable.Position? = nil
+        _ page: String = "table", sort: String?, isAscending: Bool, after: ObjectTable.Position? = nil,
+        before: ObjectTable.Position? = nil
     ) -> String {
         let address = FormFields.address(
             page,
             [
-                ("entity", entity.name), ("where", request["where"]),
+                ("entity", entity.name), ("where", shownCondition.isEmpty ? nil : shownCondition),
                 ("columns", columnPaths?.joined(separator: ",")), ("sort", sort),
-                ("order", isAscending ? nil : "descending"), ("after", after?.name), ("value", after?.value),
+                ("order", isAscending ? nil : "descending"), ("after", after?.name), ("before", before?.name),
+                ("value", (after ?? before)?.value),
             ])
         return HTMLText.escaped(address)
     }
@@ -131,11 +159,12 @@ struct TablePage {
             \(request["sort"].map { pages.frame.hidden("sort", $0) } ?? "")\
             \(request["order"].map { pages.frame.hidden("order", $0) } ?? "")
             <label for="where">Objects that match</label>
-            <div class="field"><input id="where" name="where" type="text" value="\(HTMLText.escaped(request["where"] ?? ""))" \
+            <div class="field"><input id="where" name="where" type="text" value="\(HTMLText.escaped(shownCondition))" \
             placeholder="a predicate, such as rank &gt; 3" autocomplete="off" autocapitalize="off" spellcheck="false" \
             data-words="\(HTMLText.escaped(keys.joined(separator: " ")))"\(state)>
             <button>Show</button></div>
             <div id="mistake">\(mistake.map(PageFrame.error) ?? "")</div>
+            \(TableFilter.fields(of: entity).text)
             <details><summary>Columns</summary>
             <div class="boxes">\(boxes.joined(separator: "\n"))</div>
             <label for="columns">Other key paths, such as author.name</label>
@@ -156,8 +185,14 @@ struct TablePage {
         func link(_ title: String, _ name: String) -> String {
             "<a href=\"\(address(name, sort: table.sort, isAscending: table.isAscending))\">\(title)</a>"
         }
+        let name = entity.name ?? ""
+        let insertion: HTML =
+            "<form class=\"actions\" method=\"post\" action=\"insert\">\(HTML(markup: pages.frame.hidden("entity", name)))"
+            + "<button>New \(name)</button></form>\n"
+        let isInsertable = pages.store.isWritable && !entity.isAbstract
         return
-            "<p class=\"sum\" role=\"status\">\(number) · \(link("CSV", "table.csv")) · \(link("JSON", "table.json"))</p>\n"
+            (isInsertable ? insertion.text : "")
+            + "<p class=\"sum\" role=\"status\">\(number) · \(link("CSV", "table.csv")) · \(link("JSON", "table.json"))</p>\n"
             + "<details><summary>As a command</summary><pre class=\"command\">\(HTMLText.escaped(line))</pre></details>\n"
     }
 
@@ -206,10 +241,14 @@ struct TablePage {
 
     private func next(_ page: ObjectTable.Page, _ table: ObjectTable) -> String {
         var links: [String] = []
-        if request["after"] != nil {
+        if request["after"] != nil || request["before"] != nil {
             links.append(
                 "<a href=\"\(address(sort: table.sort, isAscending: table.isAscending))\" data-key=\"f\">First page</a>"
             )
+        }
+        if let previous = page.previous {
+            let address = address(sort: table.sort, isAscending: table.isAscending, before: previous)
+            links.append("<a href=\"\(address)\" rel=\"prev\" data-key=\"p\">Previous page</a>")
         }
         if let next = page.next {
             let address = address(sort: table.sort, isAscending: table.isAscending, after: next)

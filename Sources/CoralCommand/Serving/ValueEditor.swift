@@ -1,88 +1,110 @@
 import Coral
 import CoralTools
 
-/// The form that changes a property of an object. The browser checks each field by its type; the server checks each value
-/// again.
+/// The field of a property in the form of an object. The browser checks each field by its type; the server checks each value again.
 struct ValueEditor {
-    let frame: PageFrame
-    /// The name of the object, and the key path of the property.
-    let object: String
+    /// The key path of the property.
     let key: String
-    /// What was entered and rejected; nil if the field has no mistake.
-    let mistake: String?
+    /// What was entered before; nil for a new form.
+    let entered: String?
+    /// Whether what was entered was rejected.
+    let isMistaken: Bool
 
-    /// The name of the place of a property's field in its page.
-    static func anchor(of key: String) -> String { HTMLText.escaped("field-\(key)") }
-
-    /// A change returns to the place of its field, so that the page stays where it is.
-    private var fields: String {
-        let place = frame.returnAddress.prefix { $0 != "#" }
-        return frame.hidden("id", object) + frame.hidden("key", key)
-            + frame.hidden("return", "\(place)#field-\(key)")
+    /// An object that a relationship can refer to.
+    struct Candidate {
+        let name: String
+        let title: String?
     }
 
-    /// The attributes of a field: its place, and the mistake, to which the browser moves.
-    private var place: String {
-        " id=\"\(Self.anchor(of: key))\""
-            + (mistake == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"mistake\" autofocus")
+    /// The name of the place of a property's field in its page, and of the sentence about it.
+    static func anchor(of key: String) -> String { "field-\(key)" }
+    static func mistakeAnchor(of key: String) -> String { "mistake-\(key)" }
+
+    /// The attributes of a field: its name, its place, and the mistake, to which the browser moves.
+    private func attributes(_ label: String) -> HTML {
+        let mistake: HTML = " aria-invalid=\"true\" aria-describedby=\"\(Self.mistakeAnchor(of: key))\" autofocus"
+        return "name=\"value.\(key)\" aria-label=\"\(label)\" id=\"\(Self.anchor(of: key))\"\(mistake, if: isMistaken)"
     }
+
+    private func hidden(_ name: String, _ value: String) -> HTML {
+        "<input type=\"hidden\" name=\"\(name).\(key)\" value=\"\(value)\">"
+    }
+
+    /// The box that removes a value, and its state.
+    private func removal(isNull: Bool) -> HTML {
+        let checked: HTML = " checked"
+        return
+            "<label class=\"none\"><input type=\"checkbox\" name=\"none.\(key)\" value=\"1\" data-none=\"\(Self.anchor(of: key))\" "
+            + "aria-label=\"No value of \(key)\"\(checked, if: isNull)> none</label>\(hidden("wasnone", "1"), if: isNull)"
+    }
+
+    // MARK: - Attributes
 
     /// A field for the value of an attribute.
     ///
     /// - Parameter zone: The time zone of dates; nil for UTC.
-    func html(of value: GraphValue, _ type: GraphValueType, in zone: TimeZone?) -> String {
-        if type == .binaryData {
-            return BinaryEditor(fields: fields, place: place, key: key, frame: frame, mistake: mistake)
-                .html(isNull: value.isNull)
-        }
+    func html(of value: GraphValue, _ type: GraphValueType, in zone: TimeZone?) -> HTML {
+        if type == .binaryData { return bytes(isNull: value.isNull) }
         let text: String =
             switch value {
             case .null: ""
             case .date(let seconds): DateCell.text(of: seconds, in: zone)
             default: TextValue.text(of: value) ?? ""
             }
-        if type == .boolean { return choice(text) + (value.isNull ? "" : removal) }
-        return html(
-            text, label: "Value of \(key)", isNull: value.isNull, isText: type == .string,
-            attributes: Self.form(of: type))
+        let label = "Value of \(key)"
+        switch type {
+        case .boolean: return choice(text, label)
+        case .string:
+            return "\(input(text, label))\(hidden("was", text))\(hidden("kind", ObjectForm.Kind.text.rawValue))"
+                + removal(isNull: value.isNull)
+        default: return "\(input(text, label, Self.form(of: type)))\(hidden("was", text))\(picker(type, text))"
+        }
     }
 
-    /// A field for text, and a button that removes the value. Text is sent as a string of JSON, in which `null` is text.
-    func html(
-        _ text: String, label: String, isNull: Bool, isText: Bool = false, attributes: String = ""
-    ) -> String {
-        let text = mistake ?? text
-        let value = HTMLText.escaped(text)
-        let label = "aria-label=\"\(HTMLText.escaped(label))\"\(place)"
+    private func input(_ text: String, _ label: String, _ form: HTML = "") -> HTML {
+        let text = entered ?? text
         let isLong = text.count > 60 || text.contains(where: \.isNewline)
         // A browser omits the first line break in a text area.
-        let input =
-            isLong
-            ? "<textarea name=\"value\" rows=\"4\" \(label)>\n\(value)</textarea>"
-            : "<input name=\"value\" type=\"text\" value=\"\(value)\" autocomplete=\"off\" \(label)\(attributes)>"
-        let kind = isText ? frame.hidden("kind", "text") : ""
-        return "<form class=\"edit\" method=\"post\" action=\"set\">\(fields)\(kind)"
-            + "\(input)<button>Set</button></form>\(isNull ? "" : removal)"
+        return isLong
+            ? "<textarea rows=\"4\" \(attributes(label))>\n\(text)</textarea>"
+            : "<input type=\"text\" value=\"\(text)\" autocomplete=\"off\" \(attributes(label))\(form)>"
     }
 
-    private func choice(_ text: String) -> String {
-        let options = ["true", "false"].map { "<option\($0 == text ? " selected" : "")>\($0)</option>" }.joined()
-        let label = HTMLText.escaped("Value of \(key)")
-        let none = text.isEmpty ? "<option selected value=\"null\"></option>" : ""
-        return "<form class=\"edit\" method=\"post\" action=\"set\">\(fields)"
-            + "<select name=\"value\" aria-label=\"\(label)\"\(place)>\(none)\(options)</select><button>Set</button></form>"
+    /// A calendar whose choice becomes the text of the field: a date keeps the digits of its seconds unless another is chosen.
+    private func picker(_ type: GraphValueType, _ text: String) -> HTML {
+        guard type == .date else { return "" }
+        let offset = text.hasSuffix("Z") || text.isEmpty ? "Z" : String(text.suffix(6))
+        return "<input type=\"datetime-local\" step=\"1\" class=\"picker\" data-for=\"\(Self.anchor(of: key))\" "
+            + "data-offset=\"\(offset)\" aria-label=\"Choose the value of \(key)\">"
     }
 
-    private var removal: String {
-        "<form class=\"edit\" method=\"post\" action=\"set\">\(fields)\(frame.hidden("value", "null"))"
-            + "<button aria-label=\"Remove the value of \(HTMLText.escaped(key))\">None</button></form>"
+    private func choice(_ text: String, _ label: String) -> HTML {
+        let selected: HTML = " selected"
+        let options = ["", "true", "false"].map { option -> HTML in
+            let title = option.isEmpty ? "none" : option
+            return "<option value=\"\(option)\"\(selected, if: option == entered ?? text)>\(title)</option>"
+        }
+        return "<select \(attributes(label))>\(options)</select>\(hidden("was", text))"
+    }
+
+    /// A file, or bytes as Base64 or hexadecimal digits.
+    private func bytes(isNull: Bool) -> HTML {
+        // Bytes that are too long are not sent back.
+        let text = entered.flatMap { $0.utf8.count > 10_000 ? nil : $0 } ?? ""
+        let open: HTML = " open"
+        return """
+            <details\(open, if: isMistaken)><summary>Change</summary>\
+            <textarea rows="2" spellcheck="false" placeholder="Base64, or hex:00ff" \
+            \(attributes("Value of \(key), as Base64, or as hex: and digits"))>\(text)</textarea>\
+            <input type="file" data-limit="\(BinaryEditor.fileLimit)" data-for="\(Self.anchor(of: key))" \
+            aria-label="File for \(key)"><span class="mistake" role="alert"></span>\
+            \(hidden("kind", ObjectForm.Kind.bytes.rawValue))\(removal(isNull: isNull))</details>
+            """
     }
 
     /// The HTML attributes of a field of a type: the keyboard of a phone, and the pattern that the browser checks.
-    private static func form(of type: GraphValueType) -> String {
-        func pattern(_ expression: String, _ title: String) -> String {
-            " pattern=\"\(HTMLText.escaped(expression))\" title=\"\(HTMLText.escaped(title))\""
-        }
+    private static func form(of type: GraphValueType) -> HTML {
+        func pattern(_ expression: String, _ title: String) -> HTML { " pattern=\"\(expression)\" title=\"\(title)\"" }
         return switch type {
         case .uuid:
             pattern("[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}", "a UUID: 8-4-4-4-12 hexadecimal digits")
@@ -97,35 +119,30 @@ struct ValueEditor {
         default: ""
         }
     }
+
+    // MARK: - Relationships
+
+    /// A field for the objects of a relationship, by their names, with suggestions.
+    func html(_ names: String, _ relationship: NSRelationshipDescription, candidates: [Candidate]) -> HTML {
+        let list = "objects-\(key)"
+        let options = candidates.map { candidate -> HTML in
+            "<option value=\"\(candidate.name)\">\(candidate.title ?? candidate.name)</option>"
+        }
+        let suggestions: HTML = "<datalist id=\"\(list)\">\(options)</datalist>"
+        guard relationship.isToMany else {
+            let field = input(names, "Object of \(key)", " list=\"\(list)\" placeholder=\"an object, such as Note/p1\"")
+            return "\(field)\(hidden("was", names))\(suggestions)"
+        }
+        return "\(input(names, "Members of \(key), separated by commas"))\(hidden("was", names))"
+            + "\(hidden("kind", ObjectForm.Kind.members.rawValue))<input type=\"text\" name=\"add.\(key)\" list=\"\(list)\" "
+            + "placeholder=\"one more\" autocomplete=\"off\" aria-label=\"Object to add to \(key)\">\(suggestions)"
+    }
 }
 
-/// The form that changes a binary value: a file, or its bytes as Base64 or hexadecimal digits.
-struct BinaryEditor {
+/// The limit of binary values that are sent by a form.
+enum BinaryEditor {
     /// The maximum size of a file, in bytes.
     static let fileLimit = 10_000_000
-
-    let fields: String
-    let place: String
-    let key: String
-    let frame: PageFrame
-    let mistake: String?
-
-    func html(isNull: Bool) -> String {
-        let name = HTMLText.escaped(key)
-        let remove =
-            isNull
-            ? ""
-            : "<form class=\"edit\" method=\"post\" action=\"set\">\(fields)\(frame.hidden("value", "null"))"
-                + "<button aria-label=\"Remove the value of \(name)\">None</button></form>"
-        return "<details\(mistake == nil ? "" : " open")><summary>Change</summary>"
-            + "<form class=\"edit\" method=\"post\" action=\"set\">\(fields)"
-            + "<textarea name=\"value\" rows=\"2\" required spellcheck=\"false\" "
-            + "aria-label=\"Value of \(name), as Base64, or as hex: and digits\" placeholder=\"Base64, or hex:00ff\"\(place)>"
-            // Bytes that are too long are not sent back.
-            + "\(HTMLText.escaped(mistake.flatMap { $0.utf8.count > 10_000 ? nil : $0 } ?? ""))</textarea>"
-            + "<input type=\"file\" data-limit=\"\(Self.fileLimit)\" aria-label=\"File for \(name)\">"
-            + "<button>Set</button><span class=\"mistake\" role=\"alert\"></span></form>\(remove)</details>"
-    }
 
     /// Rejects a value that is longer than a file may be. Throws `CommandError`.
     static func check(_ text: String) throws {
