@@ -29,7 +29,7 @@ struct CoralCommand: ParsableCommand {
         version: CoralVersion.current,
         subcommands: [
             InfoCommand.self,
-            OpenCommand.self,
+            FindStoresCommand.self,
             ServeCommand.self,
             MCPCommand.self,
             QueryCommand.self,

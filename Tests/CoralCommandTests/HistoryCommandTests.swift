@@ -60,6 +60,30 @@ import Testing
         #expect(try self.lines("history", url.path, "--since", "2999-01-01") == ["There are no matching transactions."])
     }
 
+    @Test func `a history has an end, and times in a zone`() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let numbers = { (arguments: [String]) in
+            try CommandRun(["history", url.path, "--json"] + arguments).output.matches(of: /"transaction": ?(\d+)/)
+                .map { String($0.1) }
+        }
+        #expect(try numbers(["--until", "2"]) == ["1", "2"])
+        #expect(try numbers(["--since", "1", "--until", "2"]) == ["2"])
+        #expect(try numbers(["--until", "2999-01-01"]) == ["1", "2", "3"])
+        #expect(try numbers(["--until", "2001-01-01"]) == [])
+        let wrong = try CommandRun("history", url.path, "--until", "soon")
+        #expect(wrong.status == 1 && wrong.errors.contains("is not an end of a history"), "\(wrong.errors)")
+        // The times in UTC and an hour and a half later are the same.
+        let times = { (zone: String) in
+            try CommandRun("history", url.path, "--time-zone", zone, "--json").output
+                .matches(of: /"timestamp": ?"([^"]*)"/).map { String($0.1) }
+        }
+        let (utc, zoned) = (try times("UTC"), try times("+01:30"))
+        #expect(utc.count == 3 && zoned.count == 3 && zoned.allSatisfy { $0.hasSuffix("+01:30") }, "\(zoned)")
+        let formatter = ISO8601DateFormatter()
+        formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
+        #expect(utc.map(formatter.date(from:)) == zoned.map(formatter.date(from:)))
+    }
+
     @Test func `a history is printed as JSON and as a page`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let run = try CommandRun("history", url.path, "--json")

@@ -78,7 +78,7 @@
             let info = try succeed("info", url)
             #expect(info.hasPrefix("Store      postgresql://") && info.contains("Objects    6\n"))
             #expect(!info.contains("Journal"))
-            #expect(try succeed("open", url).contains("postgresql://"))
+            #expect(try succeed("find-stores", url).contains("postgresql://"))
             #if !CORAL_PUBLIC_API
                 #expect(try succeed("verify", url).contains("byte for byte"))
             #endif
@@ -320,7 +320,7 @@
             let outputs = [
                 ["info", secret], ["info", secret, "--json"], ["query", secret + "missing"],
                 ["get", secret, "Note/p99"],
-                ["history", secret], ["model", "diff", secret], ["verify", secret], ["open", secret],
+                ["history", secret], ["model", "diff", secret], ["verify", secret], ["find-stores", secret],
                 ["check", secret],
                 ["export", secret, secret], ["import", secret, "--into", file.path], ["diff", secret, "None.json"],
                 ["set", secret, "--entity", "Note", "--where", "TRUEPREDICATE", "title=x", "--yes"],

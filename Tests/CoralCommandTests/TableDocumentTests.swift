@@ -37,15 +37,19 @@ import Testing
         #expect(try CommandRun("export", store.path, "--format", "csv", "-o", store.file("a.csv")).status == 1)
     }
 
-    @Test(arguments: [true, false]) func `tables give the same objects again`(_ hasAccounts: Bool) throws {
+    @Test(arguments: [true, false], ["csv", "tsv"])
+    func `tables give the same objects again`(_ hasAccounts: Bool, _ format: String) throws {
         let accounts = try AccountsStore()
         let path = hasAccounts ? accounts.path : store.path
         let (folder, copy) = (store.file("tables"), store.file("Copy.sqlite"))
-        #expect(try CommandRun("export", path, "--format", "csv", "-o", folder).status == 0)
+        #expect(try CommandRun("export", path, "--format", format, "-o", folder).status == 0)
+        #expect(
+            try text("\(folder)/\(hasAccounts ? "Account" : "Note").\(format)").hasPrefix(
+                "objectID\(format == "csv" ? "," : "\t")"))
         let run = try CommandRun("import", folder, "--into", copy, "--model", path)
         #expect(run.status == 0, "\(run.errors)")
         let again = store.file("again")
-        #expect(try CommandRun("export", copy, "--format", "csv", "-o", again).status == 0)
+        #expect(try CommandRun("export", copy, "--format", format, "-o", again).status == 0)
         for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
             // Objects are inserted in the order of the rows, so that their names are the same.
             #expect(try text("\(folder)/\(name)") == text("\(again)/\(name)"), "\(name)")

@@ -58,12 +58,17 @@ struct DoctorCommand: ParsableCommand {
 
     @OptionGroup var backup: BackupOption
 
+    @OptionGroup var proof: ProofOption
+
     @OptionGroup var quiet: QuietOption
 
     @OptionGroup var source: ModelSource
 
     func validate() throws {
         if dryRun, fix.isEmpty { throw ValidationError("--dry-run requires --fix.") }
+        if proof.proof, !fix.isEmpty, !dryRun {
+            throw ValidationError("--proof is for reading: --fix changes the store.")
+        }
         if trace != nil, !fix.isEmpty { throw ValidationError("--trace and --fix are separate steps.") }
     }
 
@@ -71,7 +76,7 @@ struct DoctorCommand: ParsableCommand {
         #if canImport(Darwin) || CORAL_PUBLIC_API
             throw CommandError("On this system the pages of a store cannot be read.")
         #else
-            try fix.isEmpty ? examine() : treat()
+            try proof.prove(store) { try fix.isEmpty ? examine() : treat() }
         #endif
     }
 }

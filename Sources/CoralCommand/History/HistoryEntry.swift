@@ -33,9 +33,15 @@ struct HistoryEntry: Encodable {
     var changes: [Change]
 
     /// Throws an error of the store where old values cannot be read.
-    init(_ transaction: NSPersistentHistoryTransaction, changes: [NSPersistentHistoryChange]) throws {
+    ///
+    /// - Parameter zone: The time zone of the time; nil for UTC.
+    init(
+        _ transaction: NSPersistentHistoryTransaction, changes: [NSPersistentHistoryChange], zone: TimeZone? = nil
+    ) throws {
         self.transaction = transaction.transactionNumber
-        timestamp = Self.format.string(from: transaction.timestamp)
+        let format = Self.format
+        if let zone { format.timeZone = zone }
+        timestamp = format.string(from: transaction.timestamp)
         author = transaction.author
         context = transaction.contextName
         process = transaction.processID.isEmpty ? nil : transaction.processID

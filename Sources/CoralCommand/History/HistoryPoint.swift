@@ -21,11 +21,40 @@ struct HistoryPoint: ExpressibleByArgument {
         return text.contains("-") ? formatter.date(from: text) : nil
     }
 
+    /// The point as a date in a zone, if it does not state its own; nil if the text is not a date.
+    private func date(in zone: TimeZone?) -> Date? {
+        guard let date else { return nil }
+        return TypedConstants.date(text, in: zone) ?? date
+    }
+
+    /// The end of a part of a history.
+    enum End {
+        case date(Date)
+        case number(Int64)
+
+        /// A date is not included, and a transaction with a number is.
+        func includes(_ transaction: NSPersistentHistoryTransaction) -> Bool {
+            switch self {
+            case .date(let date): transaction.timestamp < date
+            case .number(let number): transaction.transactionNumber <= number
+            }
+        }
+    }
+
+    /// The point as the end of a part. Throws `CommandError` if the text is neither a date nor a number.
+    func end(zone: TimeZone?) throws -> End {
+        if let date = date(in: zone) { return .date(date) }
+        if let number = Int64(text) { return .number(number) }
+        throw CommandError(
+            "\"\(text)\" is not an end of a history: give a date such as 2026-01-31, or the number of a transaction.")
+    }
+
     /// The point at which reading starts.
     ///
+    /// - Parameter zone: The time zone of a date that does not state one; nil for UTC.
     /// Throws `CommandError` if the text is not a point.
-    func start(in open: OpenStore) throws -> HistoryPages.Start {
-        if let date { return .date(date) }
+    func start(in open: OpenStore, zone: TimeZone? = nil) throws -> HistoryPages.Start {
+        if let date = date(in: zone) { return .date(date) }
         return .token(try token(in: open))
     }
 

@@ -6,7 +6,8 @@ struct HistoryShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Shows the history of changes in a store.",
         discussion: """
-            Each transaction has a line with its number, its time (UTC), and, if known, its author, context, process \
+            Each transaction has a line with its number, its time (UTC, or in the zone of \
+            --time-zone), and, if known, its author, context, process \
             and program. It is followed by a line for each changed object: + for an inserted object, ~ for an updated \
             one with the properties that were set, - for a deleted one with the values that the history preserves. If \
             the store keeps old values, the old and the new value of each property are shown. Output begins immediately \
@@ -15,6 +16,7 @@ struct HistoryShowCommand: ParsableCommand {
             EXAMPLES:
               coral history show Notes.sqlite --since 2026-01-31 --author Ada
               coral history show Notes.sqlite --since 1042 --json
+              coral history show Notes.sqlite --until 2026-02-01 --time-zone Europe/Berlin
             """)
 
     @Argument(help: "The store.", completion: Completion.stores)
@@ -22,6 +24,12 @@ struct HistoryShowCommand: ParsableCommand {
 
     @Option(name: .long, help: ArgumentHelp("Begin after \(HistoryPoint.meaning).", valueName: "point"))
     var since: HistoryPoint?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Only transactions before a date, or up to the transaction with a number.", valueName: "point"))
+    var until: HistoryPoint?
 
     @Option(name: .long, help: "Only transactions of this author.")
     var author: String?
@@ -37,6 +45,8 @@ struct HistoryShowCommand: ParsableCommand {
 
     @Flag(name: .long, help: "Print an HTML page.")
     var html = false
+
+    @OptionGroup var zone: TimeZoneOption
 
     @OptionGroup var file: OutputFile
 
@@ -55,7 +65,8 @@ struct HistoryShowCommand: ParsableCommand {
     private func show() throws {
         let open = try OpenStore(path: store, model: source)
         var pages = HistoryPages(open.coordinator)
-        if let since { pages.start = try since.start(in: open) }
+        if let since { pages.start = try since.start(in: open, zone: zone.zone) }
+        let end = try until?.end(zone: zone.zone)
         pages.author = author
         let filter = try HistoryChangeFilter(entity: entity, object: object, in: open)
         try file.requireFree(reading: open.url)
@@ -66,9 +77,10 @@ struct HistoryShowCommand: ParsableCommand {
             try Work.run("Reading", noun: nil) { progress in
                 try writer.begin()
                 try pages.forEach(progress: progress) { transaction in
+                    if let end, !end.includes(transaction) { return }
                     let changes = (transaction.changes ?? []).filter(filter.admits)
                     if filter.isNarrow, changes.isEmpty { return }
-                    let entry = try HistoryEntry(transaction, changes: changes)
+                    let entry = try HistoryEntry(transaction, changes: changes, zone: zone.zone)
                     count += 1
                     try writer.write(entry)
                 }

@@ -66,8 +66,12 @@ struct QueryDocument {
         return isFormula ? "'" + text : text
     }
 
-    static func field(_ text: String) -> String {
-        let isPlain = !text.unicodeScalars.contains { "\",\r\n".unicodeScalars.contains($0) }
+    static func field(_ text: String) -> String { field(text, separator: ",") }
+
+    /// A field between separators of one character.
+    static func field(_ text: String, separator: String) -> String {
+        let special = "\"\r\n\(separator)".unicodeScalars
+        let isPlain = !text.unicodeScalars.contains { special.contains($0) }
         // A literal search: a quote and a combining mark are one `Character`.
         return isPlain ? text : "\"" + text.replacingOccurrences(of: "\"", with: "\"\"", options: .literal) + "\""
     }

@@ -38,8 +38,8 @@ struct ExportCommand: ParsableCommand {
             The format html is a single page for a browser: the objects, with links along their relationships. It \
             cannot be imported again; all other formats can.
 
-            The format csv is a folder of tables: a file for each entity, Note.csv, and one for each relationship that no \
-            column expresses, Note.tags.csv. The first column has the name of the object, Note/p1, with which others \
+            The formats csv and tsv are folders of tables: a file for each entity, Note.csv, and one for each relationship \
+            that no column expresses, Note.tags.csv. The first column has the name of the object, Note/p1, with which others \
             refer to it.
 
             Large values may be in files in a hidden folder beside the store. If such a file does not exist, the \
@@ -87,7 +87,7 @@ struct ExportCommand: ParsableCommand {
             valueName: "bytes"))
     var filesFrom: Int?
 
-    @Flag(name: .long, help: "In CSV, put an apostrophe before text that a spreadsheet would evaluate as a formula.")
+    @Flag(name: .long, help: "In tables, put an apostrophe before text that a spreadsheet would evaluate as a formula.")
     var csvSafe = false
 
     @OptionGroup var missing: MissingFilesOption
@@ -107,7 +107,7 @@ struct ExportCommand: ParsableCommand {
         if condition.predicate != nil, entity == nil {
             throw ValidationError("--where requires --entity.")
         }
-        if csvSafe, format?.isTables != true { throw ValidationError("--csv-safe requires --format csv.") }
+        if csvSafe, format?.tables == nil { throw ValidationError("--csv-safe requires --format csv or tsv.") }
         if let filesFrom {
             guard filesFrom > 0 else { throw ValidationError("--files-from requires a positive number of bytes.") }
             guard file.url != nil, entity == nil else {
@@ -122,7 +122,7 @@ struct ExportCommand: ParsableCommand {
         let open = try OpenStore(path: store, model: source)
         let chosen = try chosenFormat()
         let request = try request(open)
-        if chosen.isTables { return try exportTables(open, request) }
+        if let form = chosen.tables { return try exportTables(open, request, as: form) }
         let layout = try chosenLayout(chosen)
         try file.requireFree(reading: open.url, source.url)
         let sink = try filesFrom == nil ? file.sink() : nil
@@ -185,17 +185,19 @@ struct ExportCommand: ParsableCommand {
     }
 
     /// Writes a folder of tables, completely or not at all.
-    private func exportTables(_ open: OpenStore, _ request: NSFetchRequest<NSManagedObjectID>?) throws {
+    private func exportTables(
+        _ open: OpenStore, _ request: NSFetchRequest<NSManagedObjectID>?, as form: TableForm
+    ) throws {
         guard layout == nil, filesFrom == nil else {
             throw CommandError("Tables have their own layout: --layout and --files-from cannot be combined with them.")
         }
-        let folder = try tableFolder()
+        let folder = try tableFolder(form)
         let partial = try PartialFolder(for: folder)
         try FileManager.default.createDirectory(at: partial.item, withIntermediateDirectories: false)
         var exporter = GraphExporter(layout: .flat, shape: chosenPart)
         exporter.missingFiles = missing.missingFiles
         var writer: any GraphWriter = TableFolderWriter(
-            to: partial.item, model: open.model, escapesFormulas: csvSafe)
+            to: partial.item, model: open.model, form: form, escapesFormulas: csvSafe)
         let result = try Work.run("Exporting") { [exporter] progress in
             guard let request else {
                 return try exporter.exportStore(of: open.snapshot()) {
@@ -216,9 +218,10 @@ struct ExportCommand: ParsableCommand {
     }
 
     /// The folder of the tables. Throws `CommandError` if none is named, or if one exists that may not be replaced.
-    private func tableFolder() throws -> URL {
+    private func tableFolder(_ form: TableForm) throws -> URL {
         guard let folder = file.url, !TableDocument.isTable(folder.path) else {
-            throw CommandError("--format csv writes a folder of tables: name it with --output, such as -o tables.")
+            throw CommandError(
+                "--format \(form.rawValue) writes a folder of tables: name it with --output, such as -o tables.")
         }
         guard let status = FileStatus(folder.path) else { return folder }
         guard status.isFolder else { throw CommandError("There is a file at \(folder.relativePath), not a folder.") }
@@ -268,16 +271,16 @@ struct ExportCommand: ParsableCommand {
 enum ExportFormat: ExpressibleByArgument {
     case graph(GraphFormat)
     case html
-    /// A folder with a CSV file for each entity.
-    case tables
+    /// A folder with a table for each entity.
+    case tables(TableForm)
 
-    var isTables: Bool { if case .tables = self { true } else { false } }
+    var tables: TableForm? { if case .tables(let form) = self { form } else { nil } }
 
     init?(argument: String) {
         if argument == "html" {
             self = .html
-        } else if argument == "csv" {
-            self = .tables
+        } else if let form = TableForm(rawValue: argument) {
+            self = .tables(form)
         } else if let format = GraphFormat(rawValue: argument) {
             self = .graph(format)
         } else {
@@ -289,6 +292,6 @@ enum ExportFormat: ExpressibleByArgument {
     static let extensions: [String: ExportFormat] = OutputFile.graphFormats.mapValues { .graph($0) }
         .merging(["html": .html, "htm": .html]) { $1 }
 
-    static var allValueStrings: [String] { GraphFormat.allCases.map(\.rawValue) + ["html", "csv"] }
+    static var allValueStrings: [String] { GraphFormat.allCases.map(\.rawValue) + ["html", "csv", "tsv"] }
     static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 }

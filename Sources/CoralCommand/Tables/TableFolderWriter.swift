@@ -1,7 +1,7 @@
 import AtomicFiles
 import Coral
 
-/// Writes a graph as tables in a folder: a CSV file for each entity, and one for each relationship that needs pairs of objects.
+/// Writes a graph as tables in a folder: a file for each entity, and one for each relationship that needs pairs of objects.
 ///
 /// Rows begin with the object's name, `Note/p1`, with which others refer to it. Elements of composite values have columns of their
 /// own. Bytes are Base64. An empty field is null, and `""` an empty text. A to-many relationship has a file if the column of the
@@ -10,14 +10,16 @@ struct TableFolderWriter: GraphWriter {
     private let folder: URL
     private let schema: GraphSchema
     private let escapesFormulas: Bool
+    private let form: TableForm
     private var tables: [String: ByteOutput] = [:]
     private var object: (entity: GraphSchema.Entity, id: String)?
     private var fields: [String: String] = [:]
     private var relationship: GraphSchema.Relationship?
 
     /// - Parameter escapesFormulas: Whether text that a spreadsheet would evaluate has an apostrophe.
-    init(to folder: URL, model: NSManagedObjectModel, escapesFormulas: Bool) {
+    init(to folder: URL, model: NSManagedObjectModel, form: TableForm, escapesFormulas: Bool) {
         self.folder = folder
+        self.form = form
         schema = GraphSchema(model)
         self.escapesFormulas = escapesFormulas
     }
@@ -41,9 +43,9 @@ struct TableFolderWriter: GraphWriter {
     private func field(_ value: GraphValue) -> String? {
         switch value {
         case .string(""): return "\"\""
-        case .string(let text): return QueryDocument.field(escapesFormulas ? QueryDocument.unevaluated(text) : text)
+        case .string(let text): return form.field(escapesFormulas ? QueryDocument.unevaluated(text) : text)
         case .transformable(let value): return value.archive?.base64EncodedString()
-        default: return TextValue.text(of: value).map(QueryDocument.field)
+        default: return TextValue.text(of: value).map(form.field)
         }
     }
 
@@ -54,14 +56,14 @@ struct TableFolderWriter: GraphWriter {
     mutating func reference(_ id: RecordID) throws {
         guard let object, let relationship else { return }
         guard relationship.isToMany else {
-            fields[relationship.name] = QueryDocument.field(id.text)
+            fields[relationship.name] = form.field(id.text)
             return
         }
         guard Self.hasTable(relationship, in: schema) else { return }
         let table = try table("\(object.entity.name).\(relationship.name)") {
             [object.entity.name, relationship.name]
         }
-        try table.write("\(QueryDocument.field(object.id)),\(QueryDocument.field(id.text))\r\n")
+        try table.write(form.line([form.field(object.id), form.field(id.text)]))
     }
 
     mutating func endRelationship() throws { relationship = nil }
@@ -72,8 +74,7 @@ struct TableFolderWriter: GraphWriter {
         guard let object else { return }
         let columns = Self.columns(of: object.entity)
         let table = try table(object.entity.name) { ["objectID"] + columns }
-        let row = [QueryDocument.field(object.id)] + columns.map { fields[$0] ?? "" }
-        try table.write(row.joined(separator: ",") + "\r\n")
+        try table.write(form.line([form.field(object.id)] + columns.map { fields[$0] ?? "" }))
         self.object = nil
     }
 
@@ -82,8 +83,8 @@ struct TableFolderWriter: GraphWriter {
     /// The file with a name, which is begun with its titles.
     private mutating func table(_ name: String, _ titles: () -> [String]) throws -> ByteOutput {
         if let table = tables[name] { return table }
-        let table = ByteOutput(to: try AtomicFile(path: folder.appendingPathComponent("\(name).csv").path))
-        try table.write(titles().map(QueryDocument.field).joined(separator: ",") + "\r\n")
+        let table = ByteOutput(to: try AtomicFile(path: folder.appendingPathComponent("\(name).\(form.rawValue)").path))
+        try table.write(form.line(titles().map(form.field)))
         tables[name] = table
         return table
     }
@@ -110,4 +111,16 @@ struct TableFolderWriter: GraphWriter {
         guard inverse.isToMany else { return false }
         return (inverse.destination, relationship.name) <= (relationship.destination, inverse.name)
     }
+}
+
+/// The form of tables: values separated by commas (RFC 4180), or by tabs. Fields with a separator, a quote or a line break are in
+/// quotes in both.
+enum TableForm: String {
+    case csv, tsv
+
+    private var separator: String { self == .csv ? "," : "\t" }
+
+    func field(_ text: String) -> String { QueryDocument.field(text, separator: separator) }
+
+    func line(_ fields: [String]) -> String { fields.joined(separator: separator) + "\r\n" }
 }

@@ -33,6 +33,8 @@ struct ViewsCommand: ParsableCommand {
         completion: Completion.stores)
     var into: String?
 
+    @OptionGroup var proof: ProofOption
+
     @OptionGroup var quiet: QuietOption
 
     @OptionGroup var source: ModelSource
@@ -42,6 +44,10 @@ struct ViewsCommand: ParsableCommand {
     }
 
     func run() throws {
+        try proof.prove(store, writing: into.map { URL(fileURLWithPath: $0) } ?? file.url, body: writeViews)
+    }
+
+    private func writeViews() throws {
         #if canImport(Darwin) || CORAL_PUBLIC_API
             throw CommandError("On this system the tables of a store are not accessible.")
         #else

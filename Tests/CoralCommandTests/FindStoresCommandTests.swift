@@ -3,8 +3,8 @@ import Foundation
 import GRDB
 import Testing
 
-/// `coral open`: the stores in a folder, in backups, and the object of a URI.
-@Suite struct OpenCommandTests {
+/// `coral find-stores`: the stores in a folder, in backups, and the object of a URI.
+@Suite struct FindStoresCommandTests {
     private let store: NotesStore
     private let folder: URL
 
@@ -22,7 +22,7 @@ import Testing
 
     /// The stores that the command finds.
     private func found(in folder: URL, _ arguments: String...) throws -> [[String: Any]] {
-        let run = try CommandRun(["open", folder.path, "--json"] + arguments)
+        let run = try CommandRun(["find-stores", folder.path, "--json"] + arguments)
         #expect(run.status == 0, "\(run.errors)")
         return try #require(try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [[String: Any]])
     }
@@ -46,7 +46,7 @@ import Testing
                 "container of com.example.notes", "container of com.example.app", "Photos library My.photoslibrary",
             ])
         #expect(stores.allSatisfy { $0["entityCount"] as? Int == 4 })
-        let table = try CommandRun("open", folder.path)
+        let table = try CommandRun("find-stores", folder.path)
         #expect(table.output.contains("My.photoslibrary/database/Photos.sqlite"))
     }
 
@@ -109,7 +109,7 @@ import Testing
     @Test func `copies stay in the folder, whatever the manifest says`() throws {
         let backup = try makeBackup([("../../Outside", "Notes.sqlite"), ("App", "../../../Other.sqlite"), ("App", "x")])
         let copies = folder.appendingPathComponent("a/b/Copies")
-        let run = try CommandRun("open", backup.path, "--copy-to", copies.path)
+        let run = try CommandRun("find-stores", backup.path, "--copy-to", copies.path)
         #expect(run.status == 0, "\(run.errors)")
         let found = try FileManager.default.subpathsOfDirectory(atPath: folder.appendingPathComponent("a").path)
         let stores = found.filter { $0.hasSuffix(".sqlite") }.sorted()
@@ -121,22 +121,22 @@ import Testing
         let backup = try makeBackup([("App", "A.sqlite"), ("App", "B.sqlite"), ("App", value)])
         let copies = folder.appendingPathComponent("Copies")
         // The file of a large value is missing.
-        let run = try CommandRun("open", backup.path, "--copy-to", copies.path)
+        let run = try CommandRun("find-stores", backup.path, "--copy-to", copies.path)
         #expect(run.status == 1)
         #expect(!FileManager.default.fileExists(atPath: copies.appendingPathComponent("App/A.sqlite").path))
         let taken = copies.appendingPathComponent("App/B.sqlite")
         try Data().write(to: taken)
-        let again = try CommandRun("open", backup.path, "--copy-to", copies.path)
+        let again = try CommandRun("find-stores", backup.path, "--copy-to", copies.path)
         #expect(again.errors.contains("There is a file at \(taken.path)."), "\(again.errors)")
         #expect(!FileManager.default.fileExists(atPath: copies.appendingPathComponent("App/A.sqlite").path))
     }
 
     @Test func `options that have no effect are errors`() throws {
         let uri = "x-coredata://00000000-0000-0000-0000-000000000000/Note/p1"
-        #expect(try CommandRun("open", uri, "--copy-to", folder.path).status == 64)
-        #expect(try CommandRun("open", folder.path, "--in", folder.path).status == 64)
-        #expect(try CommandRun("open", store.path, "--copy-to", folder.path).status == 1)
-        #expect(try CommandRun("open", store.path).output.contains("\n\(store.path) "))
+        #expect(try CommandRun("find-stores", uri, "--copy-to", folder.path).status == 64)
+        #expect(try CommandRun("find-stores", folder.path, "--in", folder.path).status == 64)
+        #expect(try CommandRun("find-stores", store.path, "--copy-to", folder.path).status == 1)
+        #expect(try CommandRun("find-stores", store.path).output.contains("\n\(store.path) "))
     }
 
     @Test func `a damaged database is listed with its problem`() throws {
@@ -151,7 +151,7 @@ import Testing
 
     @Test func `an encrypted backup is reported`() throws {
         try Data(repeating: 7, count: 100).write(to: folder.appendingPathComponent("Manifest.db"))
-        let run = try CommandRun("open", folder.path)
+        let run = try CommandRun("find-stores", folder.path)
         #expect(run.status == 1)
         #expect(run.errors.contains("the backup is encrypted"))
     }
@@ -160,17 +160,17 @@ import Testing
         try copyStore(to: "a/Notes.sqlite")
         let card = try CommandRun("get", store.path, "Note/p1").output
         let uri = try #require(card.split(separator: "\n").first?.split(separator: " ").last.map(String.init))
-        let run = try CommandRun("open", uri, "--in", folder.path)
+        let run = try CommandRun("find-stores", uri, "--in", folder.path)
         #expect(run.output == card, "\(run.errors)")
         #expect(run.errors.contains("a/Notes.sqlite"))
         let absent = try CommandRun(
-            "open", "x-coredata://00000000-0000-0000-0000-000000000000/A/p1", "--in", folder.path)
+            "find-stores", "x-coredata://00000000-0000-0000-0000-000000000000/A/p1", "--in", folder.path)
         #expect(absent.status == 1)
         #expect(absent.errors.contains("There is no store with the UUID"))
     }
 
     @Test func `a folder without stores is an error`() throws {
-        let run = try CommandRun("open", folder.path)
+        let run = try CommandRun("find-stores", folder.path)
         #expect(run.status == 1)
         #expect(run.errors.contains("There is no store of Core Data"))
     }

@@ -2,10 +2,10 @@ import ArgumentParser
 import AtomicFiles
 import Coral
 
-/// `coral open`: the stores in a folder, or the object of a URI.
-struct OpenCommand: ParsableCommand {
+/// `coral find-stores`: the stores in a folder, or the object of a URI.
+struct FindStoresCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "open", abstract: "Finds the stores in a folder, and the object of a URI.",
+        commandName: "find-stores", abstract: "Finds the stores in a folder, and the object of a URI.",
         discussion: """
             A folder is searched with all folders in it: a Photos library, the container of an app, a whole home \
             folder. A backup of an iOS device is recognised by its Manifest.db; --copy-to copies its stores, with \
@@ -15,9 +15,9 @@ struct OpenCommand: ParsableCommand {
             shown as by coral get.
 
             EXAMPLES:
-              coral open 'Photos Library.photoslibrary'
-              coral open 00008030-001A2B3C4D5E6F70 --copy-to Stores
-              coral open x-coredata://6A7E0F9B-9B0E-4B4F-8C5D-0C1A5C9B6F0E/Note/p3 --in ~/Library
+              coral find-stores 'Photos Library.photoslibrary'
+              coral find-stores 00008030-001A2B3C4D5E6F70 --copy-to Stores
+              coral find-stores x-coredata://6A7E0F9B-9B0E-4B4F-8C5D-0C1A5C9B6F0E/Note/p3 --in ~/Library
             """)
 
     @Argument(help: "A folder, a store, or the URI of an object.", completion: .directory)
