@@ -89,4 +89,22 @@ import Testing
             try offered("--where", ["Note", "--where", "rank > 1 AND author."]).first == "rank > 1 AND author.name")
         #expect(try offered("--columns", ["Note", "--columns", "title,items."]).contains("title,items.quantity"))
     }
+
+    @Test func `objects that match are read batch by batch, each once and in the order of their names`() throws {
+        let store = try NotesStore(titles: (0..<1300).map { "\($0 % 3)" })
+        let run = { (more: [String]) in
+            try CommandRun(["query", store.path, "--entity", "Note", "--columns", "objectID,title", "--csv"] + more)
+                .output
+                .split(separator: "\r\n").dropFirst().map(String.init)
+        }
+        let all = try run([])
+        let expected = all.filter { $0.hasSuffix(",1") }
+        #expect(all.count == 1300 && expected.count == 433)
+        #expect(try run(["--where", "title == '1'"]) == expected)
+        #expect(try run(["--where", "title == '1'", "--limit", "250"]) == Array(expected.prefix(250)))
+        #expect(try run(["--where", "title == '1'", "--offset", "250"]) == Array(expected.dropFirst(250)))
+        // A comparison with an option is evaluated for all objects first.
+        #expect(try run(["--where", "title ==[c] '1'"]) == expected)
+        #expect(try run(["--where", "NOT title == '0' AND title != '2'"]) == expected)
+    }
 }

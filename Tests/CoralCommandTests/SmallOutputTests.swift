@@ -51,6 +51,28 @@ import Testing
         #expect(line.contains("body") && !line.contains("title"), "\(run.errors)")
     }
 
+    @Test func `a subset is redacted as far as there are substitutes, and the rest is listed`() throws {
+        let store = try NotesStore()
+        let part = store.file("part.sqlite")
+        let run = try CommandRun("subset", store.path, "--entity", "Note", "--redact-all", "-o", part)
+        #expect(run.status == 0, "\(run.errors)")
+        let lines = run.errors.split(separator: "\n").filter { $0.hasPrefix("Not redacted in ") }
+        #expect(lines.contains { $0.hasPrefix("Not redacted in Note: ") && $0.contains("rank") }, "\(run.errors)")
+        #expect(!lines.contains { $0.contains("title") || $0.contains("name") || $0.contains("site") }, "\(run.errors)")
+        let text = try CommandRun("export", part).output
+        #expect(try CommandRun("export", store.path).output.contains("Groceries"))
+        for value in ["Groceries", "Garden", "Ada", "home", "example.com"] {
+            #expect(!text.contains(value), "\(value)")
+        }
+        // An attribute of its own has the substitute that it states.
+        let other = store.file("other.sqlite")
+        let stated = try CommandRun(
+            "subset", store.path, "--entity", "Note", "--redact-all", "--redact", "Note.title=text:hidden", "-o", other)
+        #expect(stated.status == 0, "\(stated.errors)")
+        let titles = try CommandRun("query", other, "--entity", "Note", "--columns", "title", "--csv").output
+        #expect(titles == "title\r\nhidden\r\nhidden\r\n", "\(titles)")
+    }
+
     @Test(arguments: ["diff", "verify", "subset", "convert", "salvage"])
     func `commands that read prove that they do`(_ command: String) throws {
         let store = try NotesStore()

@@ -1,7 +1,8 @@
 import Coral
 import CoralTools
 
-/// The objects of a request, read in batches. Memory holds one batch; for a predicate or an order also the IDs of all objects.
+/// The objects of a request, read in batches. Memory holds one batch; for an order, and for a predicate that an earlier batch would
+/// have to evaluate again, also the IDs of all objects.
 struct ObjectStream {
     private let request: NSFetchRequest<NSManagedObject>
     private let isSorted: Bool
@@ -27,18 +28,51 @@ struct ObjectStream {
         _ progress: Progress, _ readsRows: (NSEntityDescription, inout Int) throws -> Bool,
         _ body: (NSManagedObject) throws -> Void
     ) throws -> Int {
-        // A predicate may be one that every batch would evaluate on all objects again.
-        guard !isSorted, request.predicate == nil, request.fetchOffset == 0,
-            let entity = context.persistentStoreCoordinator?.managedObjectModel.entitiesByName[request.entityName ?? ""]
+        guard !isSorted, request.fetchOffset == 0,
+            let entity = context.persistentStoreCoordinator?.managedObjectModel.entitiesByName[
+                request.entityName ?? ""],
+            request.predicate.map({ Self.isEvaluatedByRow($0, of: entity) }) ?? true
         else { return try forEachByID(progress, body) }
-        progress.totalUnitCount = Int64(try context.count(for: request))
+        // To count what a predicate matches may take as long as to read it.
+        if request.predicate == nil { progress.totalUnitCount = Int64(try context.count(for: request)) }
         var count = 0
         let entities = request.includesSubentities ? PlainSchema.hierarchy(of: entity) : [entity]
         for entity in entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") })
         where request.fetchLimit == 0 || count < request.fetchLimit {
-            if try !readsRows(entity, &count) { try forEach(of: entity.name ?? "", &count, progress, body) }
+            if try request.predicate != nil || !readsRows(entity, &count) {
+                try forEach(of: entity.name ?? "", &count, progress, body)
+            }
         }
         return count
+    }
+
+    /// Whether a database evaluates a predicate on each row when it comes to it, in the order of the keys: comparisons of attributes
+    /// of the row itself with constants.
+    private static func isEvaluatedByRow(_ predicate: NSPredicate, of entity: NSEntityDescription) -> Bool {
+        if let compound = predicate as? NSCompoundPredicate {
+            return compound.subpredicates.allSatisfy { part in
+                (part as? NSPredicate).map { isEvaluatedByRow($0, of: entity) } == true
+            }
+        }
+        guard let comparison = predicate as? NSComparisonPredicate, comparison.options.isEmpty,
+            comparison.comparisonPredicateModifier == .direct
+        else { return false }
+        let sides = [comparison.leftExpression, comparison.rightExpression]
+        let operators: [NSComparisonPredicate.Operator] = [
+            .equalTo, .notEqualTo, .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo,
+        ]
+        let types: [NSAttributeType] = [
+            .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,
+            .floatAttributeType, .booleanAttributeType, .dateAttributeType, .stringAttributeType,
+        ]
+        return operators.contains(comparison.predicateOperatorType)
+            && sides.contains { $0.expressionType == .constantValue }
+            && sides.contains { side in
+                guard side.expressionType == .keyPath, let attribute = entity.attributesByName[side.keyPath] else {
+                    return false
+                }
+                return !attribute.isTransient && types.contains(attribute.attributeType)
+            }
     }
 
     /// Passes the cells of each object to a closure, and returns the number of objects. Objects whose cells are columns are read as
@@ -69,6 +103,7 @@ struct ObjectStream {
     ) throws {
         let batch = NSFetchRequest<NSManagedObject>(entityName: entity)
         batch.includesSubentities = false
+        batch.predicate = request.predicate
         batch.sortDescriptors = [NSSortDescriptor(key: "objectID", ascending: true)]
         batch.relationshipKeyPathsForPrefetching = request.relationshipKeyPathsForPrefetching
         while true {
@@ -79,7 +114,11 @@ struct ObjectStream {
             try pass(objects, progress, body)
             count += objects.count
             guard objects.count == batch.fetchLimit, let last = objects.last else { return }
-            batch.predicate = NSPredicate(format: "objectID > %@", last.objectID)
+            let later = NSPredicate(format: "objectID > %@", last.objectID)
+            batch.predicate =
+                request.predicate.map {
+                    NSCompoundPredicate(andPredicateWithSubpredicates: [$0, later])
+                } ?? later
         }
     }
 

@@ -16,9 +16,13 @@ struct SubsetCommand: ParsableCommand {
             away), number (0 to 9999), null, and text:… for a given text. They are derived from the secret in the \
             environment variable CORAL_SECRET, or from a random secret if it is not set.
 
+            --redact-all replaces texts by shape, dates by date, UUIDs by uuid, and other values by null where they are \
+            optional. Numbers and truth values are kept. What stays readable is listed.
+
             EXAMPLES:
               coral subset Shop.sqlite --entity Customer --where 'number IN {3, 5, 8}' -o Three.sqlite
               coral subset Shop.sqlite --entity Customer --limit 50 --redact Customer.email=email -o Some.sqlite
+              coral subset Shop.sqlite --entity Customer --limit 50 --redact-all -o Some.sqlite
             """)
 
     @Argument(help: "The store. It is only read.", completion: Completion.stores)
@@ -61,6 +65,11 @@ struct SubsetCommand: ParsableCommand {
         completion: Completion.properties)
     var redact: [String] = []
 
+    @Flag(
+        name: .long,
+        help: "Replace the values of all attributes that have a substitute, unless --redact states another.")
+    var redactAll = false
+
     @OptionGroup var likeness: LikeOption
 
     @Flag(name: .long, help: "Show the objects that would be written, and write nothing.")
@@ -92,7 +101,7 @@ struct SubsetCommand: ParsableCommand {
                 throw CommandError(
                     "There is no initial object of \(entity): the store has none, or none matches --where.")
             }
-            let subset = try chosenSubset()
+            let subset = try chosenSubset(open.model)
             guard let output, !dryRun else {
                 return try show(try Work.run("Looking") { try subset.plan(roots, progress: $0) }, open.model)
             }
@@ -116,15 +125,18 @@ struct SubsetCommand: ParsableCommand {
         }
     }
 
-    private func chosenSubset() throws -> GraphSubset {
+    private func chosenSubset(_ model: NSManagedObjectModel) throws -> GraphSubset {
         var chosen = CopyRules(rules.base)
         for name in copy { chosen.set(name, .copy) }
         for name in exclude { chosen.exclude(name) }
         var subset = GraphSubset(rules: chosen, neighbours: neighbours ? .include : .leaveOut)
         subset.joinTablesLike = try likeness.url()
-        if !redact.isEmpty {
+        if !redact.isEmpty || redactAll {
             let secret = ProcessInfo.processInfo.environment["CORAL_SECRET"]
             var redaction = secret.map(Redaction.init(secret:)) ?? Redaction()
+            for (attribute, substitute) in redactAll ? RedactOption.all(of: model) : [] {
+                redaction.replace(attribute, by: substitute)
+            }
             for text in redact {
                 let (attribute, substitute) = try RedactOption.parse(text)
                 redaction.replace(attribute, by: substitute)
@@ -136,7 +148,7 @@ struct SubsetCommand: ParsableCommand {
 
     private func show(_ plan: CopyPlan, _ model: NSManagedObjectModel) throws {
         StandardError.warn(plan.omissions.map { StoredName.shortened($0.description) }, of: plan.omissionCount)
-        let readable = redact.isEmpty ? [] : readableAttributes(of: plan, model)
+        let readable = redact.isEmpty && !redactAll ? [] : readableAttributes(of: plan, model)
         for (entity, names) in readable {
             StandardError.report("Not redacted in \(entity): \(names.joined(separator: ", "))")
         }
@@ -154,7 +166,9 @@ struct SubsetCommand: ParsableCommand {
     private func readableAttributes(
         of plan: CopyPlan, _ model: NSManagedObjectModel
     ) -> [(entity: String, names: [String])] {
-        let omitted = Set(exclude + redact.compactMap { $0.split(separator: "=").first.map(String.init) })
+        let replaced = redactAll ? RedactOption.all(of: model).map(\.attribute) : []
+        let omitted = Set(
+            exclude + replaced + redact.compactMap { $0.split(separator: "=").first.map(String.init) })
         return plan.counts.keys.sorted().compactMap { entity in
             guard let description = model.entitiesByName[entity] else { return nil }
             let line = sequence(first: description, next: \.superentity).compactMap(\.name)
@@ -183,6 +197,29 @@ private enum RedactOption {
             throw CommandError("--redact \(text) is not of the form Entity.attribute=substitute.")
         }
         return (parts[0], try substitute(parts[1]))
+    }
+
+    /// The substitutes of all attributes that have one, in the entities that declare them.
+    static func all(of model: NSManagedObjectModel) -> [(attribute: String, substitute: Redaction.Substitute)] {
+        model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }.flatMap { entity in
+            entity.attributesByName.sorted { $0.key < $1.key }.compactMap { name, attribute in
+                guard entity.superentity?.attributesByName[name] == nil, !attribute.isTransient,
+                    !(attribute is NSDerivedAttributeDescription), let substitute = substitute(for: attribute)
+                else { return nil }
+                return ("\(entity.name ?? "").\(name)", substitute)
+            }
+        }
+    }
+
+    private static func substitute(for attribute: NSAttributeDescription) -> Redaction.Substitute? {
+        switch attribute.attributeType {
+        case .stringAttributeType: .shape
+        case .dateAttributeType: .date(withinDays: 180)
+        case .UUIDAttributeType: .uuid
+        case .binaryDataAttributeType, .transformableAttributeType, .URIAttributeType:
+            attribute.isOptional ? .null : nil
+        default: nil
+        }
     }
 
     /// The error, with the --redact options that have replaced the value to which the error refers, if there are any.
