@@ -6,7 +6,7 @@ help:
 	@echo "make demo     build, create an example store, export it, import it into another, compare, copy inside it"
 	@echo "make test     build and run all tests"
 	@echo "make lint     check the formatting of all sources"
-	@echo "make install  install the command coral in PREFIX/bin (PREFIX=/usr/local)"
+	@echo "make install  install the command coral in PREFIX/bin, and its man pages (PREFIX=/usr/local)"
 
 # `swift build` alone also writes debug information; see the script.
 build: system-libraries
@@ -31,6 +31,7 @@ install:
 	Scripts/build-command .build/command/coral
 	install -d $(PREFIX)/bin
 	install .build/command/coral $(PREFIX)/bin/coral
+	Scripts/man-pages $(PREFIX)/share/man/man1 .build/command/coral >/dev/null
 
 clean:
 	swift package clean
