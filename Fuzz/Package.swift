@@ -12,7 +12,8 @@ let readers: [(name: String, dependencies: [Target.Dependency])] = [
     ("Predicate", ["PredicateLanguage"]), ("ModelSource", ["ModelFiles"]), ("CompiledModel", ["ModelFiles"]),
     ("Mapping", ["GraphDocuments"]),
     ("Store", ["CoreData", "ManagedObjects", "FuzzBooks"]), ("History", ["CoreData", "FuzzBooks"]),
-    ("Query", ["CoreData", "PredicateLanguage", "FuzzBooks"]), ("Import", ["Coral", "CoreData", "FuzzBooks"]),
+    ("Query", ["CoreData", "PredicateLanguage", "FuzzBooks"]), ("Model", ["CoreData", "ManagedObjects", "FuzzBooks"]),
+    ("Import", ["Coral", "CoreData", "FuzzBooks"]),
     (
         "Request",
         [

@@ -21,6 +21,15 @@ package struct SQLCatalog: Sendable {
     package var isEmpty: Bool { statements.isEmpty && columns.isEmpty }
 
     package func hasTable(_ name: String) -> Bool { columns[name] != nil }
+
+    /// Adds the tables of another database that this one does not have.
+    package mutating func add(_ other: SQLCatalog) {
+        keyedTables.formUnion(other.keyedTables.filter { !hasTable($0) })
+        columns.merge(other.columns) { own, _ in own }
+        columnTypes.merge(other.columnTypes) { own, _ in own }
+        statements.merge(other.statements) { own, _ in own }
+        derivedTables.formUnion(other.derivedTables)
+    }
 }
 
 /// What a database allows as names of tables and columns, and which values a store keeps outside of rows.

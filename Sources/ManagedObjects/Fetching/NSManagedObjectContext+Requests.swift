@@ -114,8 +114,7 @@ extension NSManagedObjectContext {
 // Fetched properties.
 
 extension NSManagedObjectContext {
-    /// The objects of a fetched property, fetched again each time. An error is reported on standard error, since a
-    /// property's value cannot throw.
+    /// The objects of a fetched property, fetched again each time. A property's value cannot throw: see `noteFailedRead`.
     final func fetchedValue(of property: NSFetchedPropertyDescription, source: NSManagedObject) -> [Any] {
         guard let request = property.fetchRequest else { return [] }
         do {
@@ -131,7 +130,7 @@ extension NSManagedObjectContext {
             }
             return try fetchResults(specification)
         } catch {
-            report("could not fetch \(source.entity.name ?? "").\(property.name): \(error)")
+            noteFailedRead(error, "could not fetch \(source.entity.name ?? "").\(property.name)")
             return []
         }
     }

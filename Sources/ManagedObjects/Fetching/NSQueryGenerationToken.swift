@@ -47,7 +47,12 @@ extension NSManagedObjectContext {
     /// Advances the context to the newest state, after a save, a merge or a reset.
     final func advanceGeneration() {
         guard pinnedGenerations != nil else { return }
-        // Where no state can be pinned, the context reads the newest, which is the intended state.
-        pinnedGenerations = try? PinnedGenerations(stores: coordinator?.rowStores ?? [])
+        do {
+            pinnedGenerations = try PinnedGenerations(stores: coordinator?.rowStores ?? [])
+        } catch {
+            // The save or reset before this is complete, so its caller gets no error.
+            pinnedGenerations = nil
+            report("could not pin the newest state, so the context is no longer pinned: \(error)")
+        }
     }
 }

@@ -145,6 +145,7 @@ extension NSManagedObject {
 
     /// The state of a to-many relationship for an edit; nil if its members are needed and cannot be read.
     private func stateToEdit(at index: Int, isExact: Bool, primitive: Bool) -> ToManyState? {
+        if primitive, self.flags.contains(.announcedUnread) { return nil }
         // A primitive edit that was announced records the members before.
         guard isExact || primitive && self.flags.contains(.changedInEvent) else { return ensureToManyState(at: index) }
         let state = loadedToManyState(at: index)

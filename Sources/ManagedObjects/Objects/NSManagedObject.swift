@@ -195,13 +195,14 @@ open class NSManagedObject: NSObject {
         // Most changes follow another one of the same event, so that the key need not be looked up.
         if !hasRecordedChange, field(of: key) != nil || !Self.contextShouldIgnoreUnmodeledPropertyChanges {
             recordChange()
+            if isFaultInternally { state.mark(.announcedUnread) }
         }
         noteWillChange(key)
         if flags.contains(.observed) { context?.observations.willChange(key, of: self) }
     }
     /// Called after a value has changed. Override to observe; call super.
     open func didChangeValue(forKey key: String) {
-        if flags.contains(.setPrimitively) { updateInverse(ofPrimitivelySet: key) }
+        if !flags.isDisjoint(with: .primitiveChange) { updateInverse(ofPrimitivelySet: key) }
         noteDidChange(key)
         if flags.contains(.observed) { context?.observations.didChange(key, of: self) }
     }
@@ -356,6 +357,7 @@ open class NSManagedObject: NSObject {
     open func setPrimitiveValue(_ value: Any?, forKey key: String) {
         checkQueue()
         guard let field = field(of: key) else { return setValue(value, forUndefinedKey: key) }
+        if flags.contains(.announcedUnread) { return }
         do {
             try setPublicValue(value, at: field, primitive: true)
         } catch {

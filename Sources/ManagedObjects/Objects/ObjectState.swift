@@ -397,6 +397,10 @@ struct ObjectFlags: OptionSet {
     static let metAgain = ObjectFlags(rawValue: 8192)
     /// Relationships were set by their primitive values: see `PrimitiveEdits`.
     static let setPrimitively = ObjectFlags(rawValue: 16384)
+    /// A change was announced while the row could not be read: the change is not made, because its beginning is not recorded.
+    static let announcedUnread = ObjectFlags(rawValue: 262144)
+    /// What the end of a change looks at.
+    static let primitiveChange: ObjectFlags = [.setPrimitively, .announcedUnread]
     /// A predicate asks for a key that is not a property: `value(forUndefinedKey:)` may not stop the program.
     static let askedForUndefinedKey = ObjectFlags(rawValue: 32768)
     /// Removed from the list of changed objects, in which it stays until others are removed too.

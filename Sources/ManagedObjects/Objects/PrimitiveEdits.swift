@@ -41,6 +41,7 @@ extension NSManagedObject {
     /// Updates the inverse of a relationship whose primitive value has changed.
     final func updateInverse(ofPrimitivelySet key: String) {
         guard let context else { return }
+        state.unmark(.announcedUnread)
         let end: RelationshipLinks.End =
             switch field(of: key) {
             case .slot(let slot): .slot(slot)

@@ -105,7 +105,7 @@ extension NSManagedObjectContext {
         try requireNoSettling()
         let stores = rowStores
         // An object that no store can contain is an error before anything is written.
-        if stores.count != 1 { _ = try keyGroups(of: unsavedObjects) }
+        if stores.count != 1 { try requireRelationshipsWithinStores(keyGroups(of: unsavedObjects)) }
         // One transaction for each store: an error in a later one leaves the earlier ones written.
         for (count, store) in stores.enumerated() {
             do {
@@ -117,6 +117,39 @@ extension NSManagedObjectContext {
             }
         }
         adoptSaved()
+    }
+
+    /// Checks that no changed relationship refers to an object of another store, whose key the row could not contain. Cost: a step for
+    /// each reference and each added member of the changed objects.
+    ///
+    /// - Throws: `NSManagedObjectExternalRelationshipError` (133010).
+    private func requireRelationshipsWithinStores(_ new: [KeyGroup]) throws {
+        var stores: [ObjectKey: UInt16] = [:]
+        for group in new { for object in group.objects { stores[object.key] = group.store.number } }
+        for object in changed where object.hasChanges && !object.flags.contains(.deleted) {
+            let store = stores[object.key] ?? object.key.store
+            func require(_ targets: some Sequence<ObjectKey>, _ name: @autoclosure () -> String?) throws {
+                for target in targets where ![store, 0].contains(stores[target] ?? target.store) {
+                    throw CocoaError(
+                        .managedObjectExternalRelationship,
+                        userInfo: [
+                            NSLocalizedDescriptionKey:
+                                "The relationship “\(name() ?? "")” of \(object.objectID) refers to "
+                                + "\(objectID(for: target)), an object of another store. Keep its ID as a value instead.",
+                            NSValidationObjectErrorKey: object, NSValidationKeyErrorKey: name() ?? "",
+                        ])
+                }
+            }
+            for slot in object.layout.referenceSlots where object.layout.slots[slot].isPersistent {
+                try require(
+                    CollectionOfOne(object.values?[slot]?.referenceKey).compactMap { $0 },
+                    object.layout.slots[slot].name)
+            }
+            for (index, state) in object.toMany.enumerated() where object.layout.toMany[index].isPersistent {
+                guard let state, state.isChanged else { continue }
+                try require(state.differences().added, object.layout.toMany[index].name)
+            }
+        }
     }
 
     /// The objects that a save inserts.

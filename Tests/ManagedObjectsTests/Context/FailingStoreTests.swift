@@ -135,6 +135,19 @@ extension FailingStoreTests {
             Operation("faults", in: [.cold], reports: true) { scene in
                 "\(scene.mine.object(with: scene.ids["Item 14"]!).value(forKeyPath: "note.cover.name") ?? "nil")"
             },
+            Operation("fetched property", reports: true) { scene in
+                let property = NSFetchedPropertyDescription()
+                (property.name, property.fetchRequest) = ("others", NSFetchRequest(entityName: "Note"))
+                property.fetchRequest?.predicate = NSPredicate(format: "count > $FETCH_SOURCE.count")
+                return "\(scene.mine.fetchedValue(of: property, source: scene["Note 1"]).count)"
+            },
+            Operation("asynchronous fetch") { scene in
+                let request = NSAsynchronousFetchRequest(
+                    fetchRequest: NSFetchRequest<NSManagedObject>(entityName: "Item"), completionBlock: nil)
+                let result = try scene.mine.execute(request) as? NSAsynchronousFetchResult<NSManagedObject>
+                if let error = result?.operationError { throw error }
+                return "\(result?.finalResult?.count ?? -1)"
+            },
             Operation("relationships", reports: true) { scene in
                 let note = scene.mine.object(with: scene.ids["Note 4"]!)
                 let tags = note.value(forKeyPath: "items.tags.name") as? NSSet
@@ -145,6 +158,17 @@ extension FailingStoreTests {
         private static let changing: [Operation] = [
             Operation("value of a fault", in: [.cold], reports: true) { scene in
                 scene["Item 14"].setValue("mine", forKey: "name")
+                return ""
+            },
+            Operation("primitive values of a fault", in: [.cold], reports: true) { scene in
+                scene["Item 14"].setPrimitiveValue("mine", forKey: "name")
+                return ""
+            },
+            Operation("announced primitive value of a fault", in: [.cold], reports: true) { scene in
+                let item = scene["Item 13"]
+                item.willChangeValue(forKey: "name")
+                item.setPrimitiveValue("mine", forKey: "name")
+                item.didChangeValue(forKey: "name")
                 return ""
             },
             Operation("to-one relationship", reports: true) { scene in

@@ -126,6 +126,34 @@ import Testing
         #expect(report.objectCounts == ["Note": 30, "Draft": 30, "Letter": 30, "Tag": 12])
     }
 
+    @Test func `tables of other programs change nothing, however many there are`() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try makeStore(vacuum: 0)
+        let expected = try rows(of: url)
+        let queue = try DatabaseQueue(path: url.path)
+        try queue.write { database in
+            // More than are created in one database, and names that sort before and after those of the model.
+            for number in 0..<600 {
+                let name = "\(number % 2 == 0 ? "A" : "ZZ")\(number)"
+                try database.execute(sql: "CREATE TABLE \(name) (ZTITLE, Z_PK)")
+            }
+        }
+        try queue.close()
+        let (found, report) = try salvage(Data(contentsOf: url), number: 0)
+        #expect(found == expected)
+        #expect(report.missing.isEmpty)
+        #expect(report.damagedPages.isEmpty)
+        let rescue = try StoreRescue(of: url)
+        #expect(rescue.entries.count > 600)
+        let schema = try SalvagedSchema(rescue.entries, numbers: [], model: model)
+        #expect(!schema.hasDamagedEntries)
+        #expect(schema.columns["A598"] == ["ZTITLE", "Z_PK"])
+        // The same table twice, in databases of their own: the second entry is damaged.
+        let first = rescue.entries[0]
+        let twice = rescue.entries + [.init(name: first.name, root: 1_000_000, statement: first.statement)]
+        #expect(try SalvagedSchema(twice, numbers: [], model: model).hasDamagedEntries)
+    }
+
     @Test(arguments: [2, 0], ["zeros", "ones", "noise"])
     func `of a store with one damaged page, only the rows on that page are lost`(_ vacuum: Int, _ kind: String) throws {
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -42,6 +42,47 @@ struct SeveralStoresTests {
         return (coordinator, context)
     }
 
+    /// Apple's Core Data has a code for it: NSManagedObjectExternalRelationshipError, "object being saved has relationship containing
+    /// object from another store" (CoreDataErrors.h).
+    @Test(arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    func `a relationship to an object of another store is an error of the save, which writes nothing`(type: String)
+        throws
+    {
+        let (coordinator, context) = try filled(type)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let stores = coordinator.persistentStores
+        func insert(_ name: String, _ values: [String: Any], _ store: Int) -> NSManagedObject {
+            let object = context.insert(name, values)
+            context.assign(object, to: stores[store])
+            return object
+        }
+        func expectRefusal() throws {
+            let error = try #require(throws: NSError.self) { try context.save() }
+            #expect(error.code == NSManagedObjectExternalRelationshipError)
+            #expect(error.localizedDescription.contains("another store"), "\(error.localizedDescription)")
+            context.rollback()
+            #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Item")) == 0)
+        }
+        // Two new objects; a new object and a stored one; two stored ones; a many-to-many relationship.
+        _ = insert("Item", ["note": insert("Note", [:], 0)], 1)
+        try expectRefusal()
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+        request.affectedStores = [stores[1]]
+        let note = try #require(try context.fetch(request).first)
+        _ = insert("Item", ["note": note], 0)
+        try expectRefusal()
+        let (tag, item) = (insert("Tag", ["name": "a"], 0), insert("Item", ["note": note], 1))
+        try context.save()
+        item.setValue(NSSet(object: tag), forKey: "tags")
+        let error = try #require(throws: NSError.self) { try context.save() }
+        #expect(error.code == NSManagedObjectExternalRelationshipError)
+        context.rollback()
+        #expect((item.value(forKey: "tags") as? NSSet)?.count == 0)
+        // Within one store nothing is refused.
+        item.setValue(NSSet(object: insert("Tag", ["name": "b"], 1)), forKey: "tags")
+        try context.save()
+    }
+
     /// How the second store refuses a save, after the first one has committed.
     enum Refusal: CaseIterable {
         case sqlite, xml, memory

@@ -7,13 +7,18 @@ extension SQLCatalog {
     ///
     /// - Throws: Code 259 if the numbers of the entities are damaged, and errors of SQLite.
     init(in database: Database) throws {
+        try self.init(tablesIn: database)
+        if hasTable("Z_PRIMARYKEY") { try readNumbers(StoreReader(database)) }
+    }
+
+    /// Reads the tables of a database that may be none of a store.
+    init(tablesIn database: Database) throws {
         self.init()
         let reader = StoreReader(database)
         for object in try reader.rows("SELECT name, sql FROM sqlite_master") {
             if let name = object.text(0) { statements[name] = object.text(1) }
         }
         try readTables(reader)
-        if hasTable("Z_PRIMARYKEY") { try readNumbers(reader) }
     }
 
     private mutating func readTables(_ reader: StoreReader) throws {

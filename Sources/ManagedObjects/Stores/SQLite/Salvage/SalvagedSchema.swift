@@ -17,7 +17,12 @@ struct SalvagedSchema {
     /// The last assigned keys, by entity.
     let lastKeys: [String: Int64]
 
-    /// Executes the statements of the entries in a database in memory, to determine the columns that they create.
+    /// The number of tables that are created in one database: SQLite takes a step for each table of a database when another one
+    /// is created.
+    private static let tablesTogether = 256
+
+    /// Executes the statements of the entries in databases in memory, to determine the columns that they create. Cost: linear
+    /// in the number of entries.
     ///
     /// - Parameters:
     ///   - numbers: The rows of `Z_PRIMARYKEY`: the number, the name and the last key of each entity.
@@ -25,31 +30,47 @@ struct SalvagedSchema {
         _ entries: [StoreRescue.Entry], numbers: [(number: Int64, name: String, lastKey: Int64)],
         model: NSManagedObjectModel
     ) throws {
-        let queue = try DatabaseQueue()
         var roots: [String: Int] = [:]
+        var knownRoots: Set<Int> = []
         var hasDamagedEntries = false
         lastKeys = Dictionary(numbers.map { ($0.name, $0.lastKey) }, uniquingKeysWith: max)
-        (schema, columns, lost) = try queue.writeWithoutTransaction { database in
-            for entry in entries {
-                let created = Self.create(entry.statement, in: database)
-                let isIntact = created == entry.name || entry.name.hasPrefix("sqlite_")
-                if !isIntact || roots.values.contains(entry.root) { hasDamagedEntries = true }
-                for name in [entry.name, created].compactMap({ $0 }) where isIntact || roots[name] == nil {
-                    roots[name] = entry.root
+        var readable = SQLCatalog()
+        // Names in SQLite are case-insensitive.
+        var names: Set<String> = []
+        for start in stride(from: 0, to: entries.count, by: Self.tablesTogether) {
+            let part = entries[start..<min(start + Self.tablesTogether, entries.count)]
+            let tables = try DatabaseQueue().writeWithoutTransaction { database in
+                for entry in part {
+                    let created = Self.create(entry.statement, in: database)
+                        .flatMap { names.insert($0.lowercased()).inserted ? $0 : nil }
+                    let isIntact = created == entry.name || entry.name.hasPrefix("sqlite_")
+                    if !isIntact || !knownRoots.insert(entry.root).inserted { hasDamagedEntries = true }
+                    for name in [entry.name, created].compactMap({ $0 }) where isIntact || roots[name] == nil {
+                        roots[name] = entry.root
+                        knownRoots.insert(entry.root)
+                    }
                 }
+                return try SQLCatalog(tablesIn: database)
             }
-            let standard = SQLSchemaBuilder.schema(of: model)
+            readable.add(tables)
+        }
+        (schema, columns, lost) = try DatabaseQueue().writeWithoutTransaction { database in
             // The statement of the store may have created it without these columns.
-            try database.execute(
-                sql: "DROP TABLE IF EXISTS Z_PRIMARYKEY; "
-                    + "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR)")
+            try database.execute(sql: "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR)")
             for row in numbers {
                 try database.execute(
                     sql: "INSERT OR IGNORE INTO Z_PRIMARYKEY (Z_ENT, Z_NAME) VALUES (?, ?)",
                     arguments: [row.number, row.name])
             }
+            /// The tables of the store and those created here, which take precedence.
+            func catalog() throws -> SQLCatalog {
+                var catalog = try SQLCatalog(in: database)
+                catalog.add(readable)
+                return catalog
+            }
+            let standard = SQLSchemaBuilder.schema(of: model)
             // With the numbers of the store, on which the names of join tables depend.
-            let found = SQLSchemaBuilder.schema(of: model, catalog: try SQLCatalog(in: database))
+            let found = SQLSchemaBuilder.schema(of: model, catalog: try catalog())
             let names = found.missing.filter { !$0.contains(".") }
             for name in names {
                 guard let statement = found.createStatement(of: name) ?? standard.createStatement(of: name) else {
@@ -57,8 +78,8 @@ struct SalvagedSchema {
                 }
                 try database.execute(sql: statement)
             }
-            let catalog = try SQLCatalog(in: database)
-            return (SQLSchemaBuilder.schema(of: model, catalog: catalog), catalog.columns, names)
+            let completed = try catalog()
+            return (SQLSchemaBuilder.schema(of: model, catalog: completed), completed.columns, names)
         }
         self.roots = roots
         self.hasDamagedEntries = hasDamagedEntries
