@@ -1,5 +1,14 @@
 import Foundation
 
+// How files are written atomically.
+//
+// A file, a folder or a store is created in a `PartialFolder`, `.NAME.UUID.partial` beside its destination, and renamed
+// when it is complete and on disk. The folder is locked while its process runs, so that the next process can detect and
+// remove the folder of a killed one. `AtomicFile` does this for documents, `ModelReplacement` for models,
+// `StoreCreation.makeStore` for stores: with the engine by `StoreReplacement`, with Apple's framework by Core Data's
+// `replacePersistentStore`. Files beside a document are named by the SHA-256 of their content, so that old and new ones
+// never have the same name. `Scripts/run-kills` tests this by killing the commands.
+
 /// A folder beside a file's destination in which the file is created, so that the destination contains either the
 /// complete file or its previous content.
 ///

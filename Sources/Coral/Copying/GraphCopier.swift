@@ -1,5 +1,20 @@
 import CoreData
 
+// How a copy runs.
+//
+// `CopyRules` and the model's user info become a `CopyBlueprint`, which finds every invalid directive before any copy
+// is created. The graph is walked by the same code as in an export. Two phases follow: the copies are created, then
+// their relationships are set; the `CopyMap` maps originals to copies. A link that would have to be removed from an
+// object outside the copy is omitted and reported. `CopyCleaner` removes the copies after an error. Of two rules for
+// the same property, the one in code takes precedence, then the model's user info, then the base.
+//
+// Copies that are saved and released in batches are divided by `CopyBatches`, so that the destinations of required
+// relationships are saved in the same batch or an earlier one. If no rule needs an object, the copies are made in the
+// store (`RowCopying`): the engine's `RowCopier` finds the rows by one recursive statement and inserts each entity's
+// copies by one more. `RowCopyPlan` checks rules and schema before the transaction. Obstacles that only the rows show
+// end the transaction, which is rolled back; `RowCopyObstacle` lists them, and states what has to be known to find
+// each. `GraphSubset` copies into a new store; `Redaction` replaces its attribute values by substitutes.
+
 /// Copies graphs of managed objects: one object or many, and the objects that belong to them according to the rules;
 /// within a context, to another context, to another store, or to a model with the same names.
 ///

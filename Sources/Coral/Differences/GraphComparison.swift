@@ -1,6 +1,18 @@
 import CoreData
 import GraphDocuments
 
+// How states are compared.
+//
+// `GraphComparison` passes the records of both states to `GraphDelta`, which keeps ids and fingerprints of the older
+// one, not the values of records. `RecordKeys` identifies records by natural keys where the states do not share primary
+// keys. A delta is a plain value of `GraphDocuments/Differences`: joining, reverting and merging are independent of
+// objects; `DeltaApplication` changes objects, in a child context. A `GraphToken` contains hashes of properties instead
+// of values: the changes since it contain new values only. Where stores keep a history, `HistoryFold` combines all
+// changes of an object, and `HistoryDelta` creates records for the changed objects only. Where they keep old values,
+// too, `HistoryReversal` collects the first old value of each property, and `HistoryOldRecords` creates the records of
+// the earlier state from them. The id of a record with a natural key may differ between the two states: such deltas are
+// joined and applied with the ids of one state only (`RenamedIDs`).
+
 /// Compares graphs object by object: two stores, two documents, or a store and an earlier export.
 ///
 ///     let comparison = try GraphComparison(model)

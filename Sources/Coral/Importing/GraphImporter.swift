@@ -1,6 +1,25 @@
 import CoreData
 import GraphDocuments
 
+// How an import runs.
+//
+// 1. `ImportSource` detects the format; the reader returns records with their positions, with nested documents
+//    flattened.
+// 2. `RecordMatching` decides which object a record represents: it matches in rounds the records whose keys are known,
+//    merges records with the same key, and detects ambiguous matches. `IdentityMatcher` is its adapter for objects: it
+//    searches the store, the unsaved objects of the context and the document, with one fetch for each entity and batch.
+//    It also matches ids of the same store, and contents, which the adapter for rows does not. `OwnedChildMatcher` then
+//    matches the owned children of a populated object by content.
+// 3. `ImportPerformer` makes the changes in a child context, in the order of `ImportSteps`. So the `ImportPlan` is
+//    exact and validated before `apply()` saves the changes to the caller's context, which is unchanged until then.
+// 4. `BatchImporter` imports documents of any size: a batch of objects in memory, a save after each batch
+//    (`ObjectImport`); another thread reads the next batch at the same time (`RecordBatches`). Relationships to records
+//    that were not read yet are deferred to a second pass, which reads only the records with such relationships. The
+//    object of an id is looked up in the store only after the document has been read, because a later record may have
+//    the id. A required relationship that an object lacks in a batch is checked after all batches (`OpenRequirements`),
+//    also for objects outside the document that lost their destination to an object of the document. `StoreRestorer`
+//    creates a new store with the UUID and the primary keys of the document.
+
 /// Imports documents into a context: finds the objects of records by their identity and updates them, inserts new
 /// objects, sets relationships, and deletes objects if the document or the options request it.
 ///

@@ -1,6 +1,20 @@
 import CoreData
 import ModelFiles
 
+// How a store is migrated over several versions.
+//
+// `ProgressiveMigration` (in `Coral/Migration`) finds the steps: `VersionPath`, in `ModelFiles`, searches the shortest
+// path over the versions, and `ModelCorrespondence` determines whether several inferred steps have the effect of one. A
+// chain of inferred steps is one transaction in the store's file (`LightweightMigration`; with Apple's framework one
+// step); other chains run on a copy (`StepExecution`), which replaces the store at the end. Repairs of attributes
+// become a mapping model (`RepairedMapping`): inferred for a copy of the newer model without the obstacles, with a
+// policy that computes the repaired values; duplicates are merged before the step. `MigrationRehearsal` makes the same
+// steps on a copy in the temporary folder, and before each of them `RowRehearsal` examines the rows.
+//
+// A migration in place changes the version of SQLite's schema. A connection with the old model compares that version
+// when it reads a commit for the first time (`ModelVersionCheck`). If the version has changed, the connection reads the
+// metadata, and throws code 134100 if they do not fit the model.
+
 /// Migrates a store of any version of a model to a later version, through the intermediate versions where necessary.
 ///
 ///     let migration = try ProgressiveMigration(toModelAt: modelURL)          // Notes.momd, with all versions

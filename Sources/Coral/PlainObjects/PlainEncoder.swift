@@ -1,6 +1,12 @@
 import Foundation
 import GraphDocuments
 
+// Plain Swift objects.
+//
+// Plain Swift objects are converted to and from `ReadableValue`, a tree of plain values: `PlainEncoder` and
+// `PlainWriting` (reflection) create it, `PlainReading` and `PlainDecoder` read it, `TreeDocument` writes and reads it
+// in every format.
+
 /// Encodes `Encodable` values as trees of plain values, which keep the types of documents.
 ///
 /// An encoder and its containers share a `Slot`, so that each part is stored in its position when it is complete.

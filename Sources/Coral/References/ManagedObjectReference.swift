@@ -1,5 +1,15 @@
 import CoreData
 
+// References and mutable values.
+//
+// A context tracks the values of transformable attributes that it returns and that can be changed in place
+// (`InPlaceValues`), and compares their encodings: when changes are queried, at the end of an event, before a save.
+// Apple's Core Data does not do this; there the toolkit's wrappers detect the changes.
+//
+// `ManagedObjectReference` consists of object URI, entity, natural key and store; resolving it returns the object or
+// the reason of the failure. `Tracked` wraps a transformable attribute: in-place changes are detected and assigned
+// back, and values saved by another context are merged or reported as a conflict.
+
 /// A reference to a managed object that can be archived, sent and stored: its URI, its entity and, if the entity has
 /// one, its natural key.
 ///

@@ -1,6 +1,45 @@
 import CoreData
 import GraphDocuments
 
+// How an export runs.
+//
+// 1. `GraphShape` describes a part of the graph; `ShapePlan` resolves it against the model once for each entity, so
+//    that nothing is looked up per object.
+// 2. A whole store is read entity by entity, sorted by name and key, in batches (`ObjectLoader`), through a context of
+//    its own that is reset after each batch and always reads the same state: `StoreSnapshot` holds a query generation,
+//    and all code that reads stores in several steps (pages, comparisons, checks, copies, subsets, the commands) uses
+//    one. If an export starts from roots, `GraphWalker` first finds the ids breadth first with a work list, without
+//    recursion. Memory grows with the number of ids, not with the contents of objects. If an entity of a store has
+//    several batches, another thread reads the next one in a context of its own while the current one is written
+//    (`DraftBatches`).
+// 3. `ObjectRecorder` creates drafts of a batch, `ObjectLoader.missing` finds dangling references, and the drafts
+//    become records. `RecordComposer` decides what a record contains; a `RecordSource` reads the values, of a draft or
+//    of a row. `OutsideReferences` creates the references to objects outside the document, from primary key and natural
+//    key, and finds the objects that have no natural key.
+// 4. A `GraphWriter` writes them. `NestedWalk` produces the nested layout; it is iterative and has a depth limit.
+//
+// A value whose file beside the store does not exist is represented by a reference to that file
+// (`MissingFileReference`), from the row to the document (`ExternalFile.isMissing`) and back to the row of a restored
+// store. `ExportSession` counts these values and treats them according to `MissingFilePolicy`.
+//
+// Whole stores of the engine are exported without objects: `StoreRows`, which the engine exposes to the toolkit only,
+// returns rows. `RowExport` writes the plain layout column by column, without records; `RowRecorder` reads rows for the
+// records of flat documents and lines, entity by entity. Both resolve their columns before the first byte is written
+// (`ExportSession+Rows`), or return the reason why objects are needed. Exports by rows and through objects write the
+// same bytes.
+//
+// Exports, imports and copies represent how they are executed by a value (`Coral/Execution`): `ExecutionPath` is rows,
+// objects with an `ObjectsReason`, or both; `RowCapability` is the result of the check whether rows suffice, with the
+// plan for the rows. The public methods named `explain` and `explainStore` return the path.
+//
+// `Coral/Values` has a file for each attribute type: an `AttributeCodec` converts between key-value coding and
+// documents, converts other types, and decides equality; a `RowCodec` does the same for the columns and cells of rows.
+// `AttributePlan` is an attribute of the model with its codec.
+//
+// The command opens stores with `keepingStoredArchives()`: a copy of the model whose transformable attributes contain
+// the stored bytes. Version hashes do not cover transformers, so the store opens, no class of the app is needed, and
+// bytes that cannot be decoded are preserved.
+
 /// One run of an exporter: walks the graph, creates records, and writes them.
 package final class ExportSession {
     let context: NSManagedObjectContext

@@ -3,6 +3,10 @@ import AtomicFiles
 import Coral
 import CoralTools
 
+// `coral convert` (in `CoralCommand/Converting`) derives the tables from the model (`PlainSchema`), writes and compares
+// the records of an export in batches (`PlainDatabase`, `PlainComparison`), and writes the records of GRDB
+// (`RecordSource`).
+
 /// `coral convert`: writes a store as a plain database, without Core Data.
 struct ConvertCommand: ParsableCommand {
     /// Where binary values are written.

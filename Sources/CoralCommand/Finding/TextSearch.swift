@@ -5,6 +5,12 @@ import CoralTools
     @_spi(Stores) import ManagedObjects
 #endif
 
+// `coral find` (in `CoralCommand/Finding`) reads entities whose values are columns as rows (`TextSearch`), and decodes
+// only the texts whose bytes may match (`TextMatcher`); the others are read as objects. `ObjectStream` reads the
+// objects of a query batch by batch, `TableStream` measures the first rows of a table and then writes each row as it
+// comes, in the cells of `CellWidth`. The model of a store without one is inferred from its tables (`ModelInference` in
+// the engine).
+
 /// Searches all values of a store for text: attributes, elements of composite values, archived values, and binary values in rows
 /// and in files.
 ///

@@ -3,6 +3,27 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
+// How a store is served.
+//
+// `coral serve` (in `CoralCommand/Serving`) uses SwiftNIO as its HTTP server, because its parser has limits for lines
+// and headers, and because it reports a connection that is closed while its request is being answered. `SiteConnection`
+// reads the requests of a connection; `RequestCheck` rejects, before the body is read, every request that contains the
+// token neither in its path nor in its cookie, comes from another site, or is too large; `StoreSite` selects the page;
+// `ServedStore` runs requests one after the other on its queue, each in the newest state of the store, or in the
+// context with the unsaved changes. `RequestWork` is the work for one request: `FetchInterruption` of the engine ends
+// its statements when it is cancelled, or when its connection is closed. A table that takes a long time to read is sent
+// in parts (`WaitingPage`); a download is sent while it is written (`TableDownload`, `ByteChannel`). `DamagedStore`
+// creates the page of a store that cannot be read. `ObjectTable` reads a page of objects after the last object of the
+// page before, by conditions that indexes can answer. Pages are HTML without a build step: `PageFrame` contains the
+// common parts, `SiteStyle` extends the style of `StorePage`, and all text is escaped by `HTMLText`, in new pages by
+// the type `HTML`. `ObjectPage` is one form, which `ObjectForm` reads: each field has its value when the page was made,
+// and only what was changed is assigned.
+//
+// The metadata and the schema of a store are not trusted. `StoreReader` reads Core Data's own tables, and executes the
+// queries of `RowCheck`: it returns values with their stored types, and each statement has a `StepLimit`.
+// `SQLCatalog.requireTables` rejects views and virtual tables with the names of tables. SECURITY.md lists the
+// guarantees.
+
 /// The HTTP server of a store's pages: on the loopback interface, for clients that have the address.
 ///
 /// SwiftNIO reads the requests: its parser has limits for lines and headers, and reports a connection that is closed while

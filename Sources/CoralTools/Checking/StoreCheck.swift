@@ -1,6 +1,15 @@
 import Coral
 import GraphDocuments
 
+// How a store is checked.
+//
+// `StoreCheck` has two parts: the engine's `RowCheck` examines rows with SQL, below the level of objects, where
+// dangling references and inconsistent inverses can be detected; then every object is validated. `SchemaCheck` contains
+// the checks of all databases, which read through a `RowCheckReader`. The checks of pages, and of large values beside
+// the file, exist for files only. The types of columns exist in PostgreSQL only, and are checked when a store is
+// opened. `StorePage` writes the records of an export as a page, after a first pass that determines the names of
+// objects.
+
 /// Checks a store in SQLite or PostgreSQL for dangling references, inconsistent inverses, missing files, primary keys greater
 /// than the recorded maximum, ambiguous positions, values that the model does not allow, and violated uniqueness constraints.
 ///

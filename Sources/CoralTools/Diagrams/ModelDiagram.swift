@@ -1,6 +1,15 @@
 import Coral
 import GraphDocuments
 
+// Model diagrams.
+//
+// `ModelDiagram` (in `CoralTools/Diagrams`) represents a model as boxes and lines. The layout has four steps, each in
+// its own file and independent of models: `GraphLayering` assigns boxes to columns, reversing the lines of cycles;
+// `GraphOrdering` orders the columns, including the positions where lines pass between boxes; `GraphPlacement` moves
+// items up and down so that lines are nearly level; `GraphLayout` arranges connected components side by side. So no
+// line can cross a box. `ModelDifference` and `Model.warnings()` are in `ModelFiles`. `ModelConversion` writes a model
+// in another form, reads the result and compares the two.
+
 /// A model as boxes and lines, to be drawn or written as text.
 ///
 ///     let diagram = ModelDiagram(model)

@@ -1,3 +1,13 @@
+// How foreign documents are mapped.
+//
+// `GraphDocuments/Mapping` is independent of objects. A `Mapping` is plain data; `MappingCompiler` checks it against a
+// schema, collects all errors, and creates a plan for each entity; records are read and written with the plan only.
+// `MappedDocumentReader` reads the top-level objects one by one, as trees, and `MappedRecordMaker` makes records of
+// them, with additional information (which key identifies the object, which entity a reference that is only a key
+// refers to) as `MappedDetails`. `MappedGraphWriter` is a `GraphWriter`. `Coral/Mapping` reads the user info of several
+// dialects into the same `Mapping`. `KeyNames` derives names of objects from their keys, for the plain layout and for
+// references.
+
 /// The format of documents that were designed independently of the model: one declaration for reading and writing.
 ///
 ///     var mapping = Mapping(keys: .snakeCase)

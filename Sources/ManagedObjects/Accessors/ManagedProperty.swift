@@ -1,5 +1,18 @@
 import Foundation
 
+// How classes access their properties.
+//
+// Generated classes and `@Managed` use `ManagedProperty`, which identifies a property by a number. Outside Apple's
+// platforms the name of a property cannot be derived from a key path. So before the engine looks up the first key path
+// of a class, it calls the class's `registerKeyPaths()`, which registers names. The macro overrides this method, with
+// `Self` as the root of the key paths, because an inherited property has another key path in each subclass; generated
+// code is in extensions, which cannot override methods, so the topmost generated class conforms to
+// `GeneratedManagedObject` and registers the key paths of its subclasses too. Key paths without a property in the model
+// are those of properties that a class implements itself: the plugin registers those with `@objc`, and key-value coding
+// reads them (`RegisteredProperty`). In the model that the plugin compiles, every class name includes the module. Names
+// without a module are looked up in `ProgramClasses`, which reads the lists of types that Swift's runtime keeps for
+// each library; `NSClassFromString` finds a Swift class only by its full name.
+
 /// Typed access to one property of managed objects, used by generated classes and the macro `@Managed`.
 ///
 /// ```swift

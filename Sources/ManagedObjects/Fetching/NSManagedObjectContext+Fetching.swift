@@ -1,6 +1,14 @@
 import Foundation
 import PredicateLanguage
 
+// Fetching with unsaved changes.
+//
+// `PendingMatches` are the changed objects of the fetched entity that match in memory, and those that may have rows.
+// `PendingCorrection` excludes the latter from the statement and places the former among its rows by binary search, so
+// that limit, offset and numbers are the store's. `PendingIndex` finds the changed objects with a value that the
+// predicate requires (`RequiredValue`). If the predicate or the order passes through changed objects of other entities
+// (`RequestReach`), every row is evaluated.
+
 // Fetching: rows of the store become objects, and unsaved changes are applied as if they were stored.
 
 extension NSFetchRequest {

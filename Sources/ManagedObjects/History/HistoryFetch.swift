@@ -1,5 +1,17 @@
 import Foundation
 
+// History.
+//
+// `HistoryWriter` collects the changes of a transaction and appends them to the store's history at the end of the
+// transaction, each object once, in blocks of rows that SQLite numbers (`ChangeInsertion`). `HistoryReader` reads
+// transactions and changes with two interleaved statements; the statements of histories are in `HistoryStatements`. The
+// folder `History` contains Core Data's classes, `HistoryFetch`, which executes requests, and `HistoryCursor`, which
+// reads the histories of all stores batch by batch and is the basis of the sequence `HistoryChanges`. A predicate is
+// evaluated with objects; `HistoryFilter` is the part that SQL can evaluate first. Old values are recorded by temporary
+// triggers of the writing connection (`SQLiteOldValues`; `OldValueStatements` reads and stores them), so that they are
+// recorded for every kind of write, and are stored at the end of the transaction. `HistoryMigration` rewrites a history
+// for another version of the model.
+
 /// Executes the fetch of a history request.
 struct HistoryFetch {
     private let request: NSPersistentHistoryChangeRequest

@@ -1,3 +1,11 @@
+// Merging.
+//
+// Saves of other contexts are merged with unsaved changes in one place, `ChangeMerge`: the changes of relationships
+// (`RelationshipEdits`) are withdrawn, rows are reloaded, and the changes that the policy keeps are made again on both
+// sides. Merging, refreshing and a save with conflicts all use it. `ChangeMergeReads` reads everything before anything
+// is changed. Objects that lose a relationship are reloaded first. If a deletion is reported, but the row has been
+// inserted again since, the object is not deleted.
+
 /// Applies unsaved changes to rows that have changed in the store: for a merge, a refresh, and a save with conflicts.
 ///
 /// Relationship changes are withdrawn, rows are read again, and the changes that the policy keeps are made again, on

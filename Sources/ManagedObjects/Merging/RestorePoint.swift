@@ -1,3 +1,13 @@
+// Errors of the store.
+//
+// A read in a function that cannot throw changes nothing if it fails: a fault stays a fault, members stay unloaded
+// (`noteFailedRead`). Fetches, saves and merges collect these errors and throw the first (`throwingFailedReads`). An
+// edit of a relationship, and delete rules, read all objects that they change before they change one. Work that cannot
+// know what it will read, because code of the program runs in it or because it consists of many edits, returns to a
+// `RestorePoint`: a merge, a refresh, the resolution of conflicts, the writing of a plan, a child's save in its parent,
+// an undo. It keeps an object's state before the object is first changed, so that it costs as much as the changes.
+// `FailingStoreTests` lets each call of the store fail in each operation.
+
 /// The unsaved state of a context before work that may fail after it has begun to change objects: a merge, a refresh, and the
 /// resolution of a save's conflicts, in which code of the program runs.
 ///

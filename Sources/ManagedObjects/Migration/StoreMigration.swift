@@ -1,6 +1,20 @@
 import AtomicFiles
 import Foundation
 
+// Migration.
+//
+// `InferredMapping` (in `ModelFiles`) is the mapping of two models as a value; `NSMappingModel` makes mappings from
+// this value, or reads them from a `.cdm` or an `.xcmappingmodel` (`MappingArchive`, `MappingSource`). `StoreMigration`
+// finds the models when a store is added. `MigrationRun` is one call of a manager: it has two `MigrationStack`s with
+// copies of the models, and three stages, which share `MigrationAssociations`; `MappingValues` evaluates the
+// expressions. `MigratedHistory` copies the history. `InPlaceMigration` migrates without objects: `MigratedSchema`
+// relates the tables and columns of two schemas, and `InPlacePlan` (all in `Stores/SQL/Migration`) is the list of
+// statements, executed in one transaction: `TableMigration` and `JoinTableMigration` for each table, `LinkMigration`
+// for a relationship that is stored in another way, `ReferenceMigration` and `DerivedColumns` for values that depend on
+// other rows, `DeferredCleanUp` for what is removed later. After it, connections with the old model throw errors
+// (`SQLiteConnection.refuseStates(unless:)`). `StagedMigration` runs the stages of a manager, each custom stage on a
+// copy (`StoreReplacement`).
+
 /// The migration of a store that is added to a coordinator and was written with another version of its model.
 ///
 /// The source model is the one in the program's bundles whose version hashes the store has, or else the model that the

@@ -1,5 +1,13 @@
 import Foundation
 
+// Results.
+//
+// `FetchedResults` keeps the results of a request (`ResultsList`) and updates them from the notification of changed
+// objects: `ResultsFold` removes the changed objects from the list and finds their new positions by binary search. If
+// the results cannot be determined in memory, they are fetched again and compared with the list. The difference of two
+// lists is a `ResultsChange`, which a controller's delegate receives in one of three forms (`DelegateForm`) and a
+// sequence (`FollowedValues`) as its latest state.
+
 /// Receives the changes of the results that a ``FetchedResults`` keeps.
 protocol FetchedResultsListener: AnyObject {
     /// Whether changes are to be reported. Changes that are not reported are found later, by a fetch.

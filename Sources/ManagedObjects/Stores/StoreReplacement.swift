@@ -2,6 +2,10 @@ import AtomicFiles
 import Foundation
 import GRDB
 
+// `StoreReplacement` moves a complete store to its destination, with its log and its folder of large values; its
+// comment lists the order of the steps, and a test kills a process after each of them. `StoreLock` uses SQLite's own
+// exclusive lock.
+
 /// Replaces a store atomically, or creates one.
 ///
 /// The new store is created at ``url``, under its own name in a `PartialFolder` beside the destination.

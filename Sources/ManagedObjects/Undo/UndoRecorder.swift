@@ -1,5 +1,8 @@
 import Foundation
 
+// A step contains differences, so that it can be undone after a save or a merge. Undoing a step is an ordinary event,
+// which changes both sides of relationships and records the step that redoes it.
+
 /// Records the changes of an event, so that the context's undo manager can undo them.
 ///
 /// A step contains differences, not states: changed values, added and removed members, inserted and deleted objects. So

@@ -1,3 +1,12 @@
+// `ModelCodeGeneration/Porting` contains the rules for code that does not compile outside Apple's platforms
+// (`PortingRule`), and finds such code in the text of a file; `coral model port` and `coral-port` list the same lines.
+// `CoralPort` rewrites them: each `Rewrite` reads the syntax trees of a whole package (`PackageIndex`) and returns
+// replacements of parts of files; the code that is compiled on Apple's platforms stays the same. The index is made of
+// the declarations that each file collects once for each state of its text, and a rewrite visits only files that
+// contain what it looks for. `PackageManifest` adds products and the plugin to the targets of a manifest.
+// `Tests/PortedConstructs` contains a construct for each rule; `Scripts/check-porting` compares the listed lines with
+// those that the compiler rejects.
+
 /// A construct that exists in Swift on Apple's platforms only, and its replacement.
 public struct PortingRule: Sendable, Hashable {
     /// The code to search for. Words match only as whole words.

@@ -2,6 +2,43 @@ import CoreData
 import Foundation
 import ManagedObjects
 
+// SwiftData.
+//
+// `SwiftData` is a face over the engine: a `ModelContext` has one `NSManagedObjectContext`, and each model one managed
+// object (`ModelObject`). There is one identity map, one save and one history. `SwiftDataMacros` expands `@Model`; it
+// is empty without the trait `Macros`.
+//
+// - `Models`: `ModelClass` resolves a class's `schemaMetadata` once. Each `ModelProperty` finds its slot by the
+//   engine's `PropertyName`. A `ModelRecord` has the values of one model: its own until insertion, afterwards those of
+//   the row. Key paths that are not in the table of a class, such as `\.owner?.name`, are read once from a probe that
+//   notes what is read (`KeyPathProbe`).
+// - `Values`: `ValueForm` says how a type is stored, from its metadata (`TypeLayout`). `ElementEncoder` and
+//   `ElementDecoder` convert structures to the columns of a composite.
+// - `Schema`: `SchemaBuilder` makes entities from classes, `Inverses` finds inverses, `ManagedModelBuilder` makes the
+//   managed object model, whose hashes are those of Apple's framework.
+// - `Predicates`: each node of a Swift predicate becomes a `Term`. Swift's conditions have two values and SQL's have
+//   three, so negation is moved to the comparisons, and each comparison states what it is for nil. Conjuncts without a
+//   form in SQL are evaluated in memory, on the objects that fulfil the others.
+// - `Contexts`: `ModelFetch` is one fetch, `SavedChanges` one save. `UpsertPolicy` notes which row has the values of an
+//   inserted model whose unique value existed. `ForeignSaves` collects what other contexts have saved, until the
+//   context is used again.
+// - `Migration` runs the stages of a plan, each over the migration of the engine. `History` gives transactions their
+//   typed changes.
+// - `Observing`: `ChangeListeners` of a context hear of its changes and of those of others. `OtherProcesses` reads the
+//   history after commits, and leaves out those of this process, whose transactions it knows. `ResultsObserver` only
+//   notes that it is out of date.
+// - `Stores`: `CustomStore` is a store of the engine over a `DataStore`, so that contexts, faults and merges need not
+//   know it. It keeps a table of the engine's IDs and the identifiers of the data store. A fetch passes its descriptor
+//   in the user info of the context.
+// - `ModelCodeGeneration/SwiftDataClasses` writes classes with `@Model`. `SwiftDataModel` is a model as far as such
+//   classes can express it: where its version hashes differ from those of the original, the classes do not open the
+//   store.
+// - `Toolkit`: what `CoralModels` uses. That module gives each task of the toolkit the managed objects beneath, and the
+//   rules of the classes (`ToolkitRules`) in the options that the task has anyway.
+//
+// `Examples/Packages/Cocktails` is a package with models; its tests are those of the module, because models need the
+// macros.
+
 /// A unit of work: fetches models, tracks their changes, and saves them together.
 ///
 /// ```swift

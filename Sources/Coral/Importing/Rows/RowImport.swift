@@ -1,3 +1,46 @@
+// How a document is imported without objects.
+//
+// A document in the plain layout, as JSON, is imported without objects into the engine's own stores (`Importing/Rows`):
+// `PlainFieldReader` reads it member by member, `RowImport` (like `ObjectImport` an adapter of `BatchedImport`)
+// collects some hundred records of one entity as cells, `RowMatcher` (the adapter of `RecordMatching` for rows) looks
+// them up by one statement and compares column by column, and the engine's `RowWriter` writes with the same effects as
+// a save. New rows and pairs wait until some can be inserted with one statement (`WaitingRows`, `PairInsertions`), or
+// until another statement needs one of them. `RowKeyIndex` maps a digest of each key to its row; forward references are
+// resolved at the end. One pass, one transaction.
+//
+// `rowCapability` checks options, model and store before anything is read. A record that rows cannot hold, because of
+// its entity, a property, the form of a reference (`RowImportObstacle`), a stored value that only objects validate, or
+// the entity of the object that has its key, is imported through objects: after the rows are written,
+// `RowImport+Objects` reads these records again, and imports them in a context that `RowWriter.save` saves as a part of
+// the transaction (`PlanTarget`). The context reads what the rows have written, because a read within a write uses the
+// same connection (`ReaderPool`), and it has no queue of its own, because that connection can be used on its own queue
+// only. It posts no notifications: those of the transaction contain all changes, after its commit. The keys of these
+// objects are then added to `RowKeyIndex`, before forward references are resolved. New objects of such records have
+// higher primary keys than the new rows.
+//
+// In the following cases, which do not concern a single record only, the transaction is rolled back, and the object
+// importer reads the whole document from its beginning:
+//
+// - a document in another form (`PlainFieldReader` returns a step `irregular`), and a document with more than 5,000
+//   records that need objects,
+// - several records for one object: each may be valid only together with the values of the others,
+// - a key that contains a reference to a later record: the key cannot be matched before that record is read,
+// - several stored objects with the same key: every reference to them must be reported as ambiguous,
+// - unique values that move between rows (the store throws a `UniquenessViolation`): other rows already refer to the
+//   rows that could not be written,
+// - primary keys of more than 48 bits, which only other programs assign, and records that delete objects to which
+//   others may refer.
+//
+// In these cases `RowImport` throws an `ObjectsReason`, which `BatchImporter.importRows` alone catches, because only an
+// error ends a transaction without a commit. Reading the document before the work to find such records would parse
+// every document twice, and could not find those that depend on stored rows.
+//
+// The row importer finds the invalid properties. To produce the error messages, objects are created for the invalid
+// records only (`RowImportMistakes`). Both importers use the same decisions: matching by `RecordMatching`, equality and
+// conversion by the codecs, members by `MemberDifference`, dangling references by `DanglingReferencePolicy.outcome`,
+// required relationships by `OpenRequirements`. `ImportAdapterTests` import random documents into random stores by rows
+// and through objects.
+
 #if !canImport(Darwin) && !CORAL_PUBLIC_API
 
     import CoreData

@@ -1,5 +1,17 @@
 import Foundation
 
+// Stores of programs.
+//
+// `ObjectStore` is the protocol of stores whose class is defined by the program: they receive objects instead of plans.
+// `NSAtomicStore` keeps cache nodes; `AtomicRowGraph` evaluates predicates on them, as for stores in memory. Each
+// context accesses an incremental store through an `IncrementalStoreRows` of its own, which converts nodes to pages.
+// `ObjectReferences` assigns numbers to reference objects. Object keys contain the numbers; IDs and URIs contain the
+// texts of the reference objects.
+//
+// `FileStore` uses `NSAtomicStore`'s public methods; a `StoreFileFormat` (`XMLStoreFormat`, `ArchiveStoreFormat`) reads
+// and writes a `StoreDocument` and is independent of objects. Nodes keep the order of their file, so that unchanged
+// parts are written with the same bytes.
+
 /// A store whose whole file is read and written: the superclass of a program's own classes for file formats.
 ///
 /// Register the class for a type with ``NSPersistentStoreCoordinator/registerStoreClass(_:type:)``. A coordinator

@@ -3,6 +3,30 @@
     import PostgreSQLClient
     import Synchronization
 
+    // The PostgreSQL store.
+    //
+    // `PostgreSQLClient` is a client of libpq without Core Data: connections, results in the server's binary form, a pool,
+    // a listener. A connection recognises a pooler (`isPooled`) and then begins each transaction with its
+    // `PostgreSQLSettings`; `PostgreSQLVersionGuard` looks for migrations there. `PostgreSQLPipeline` sends statements
+    // without waiting for their results, and `PostgreSQLRows` returns the rows of a statement while they are received.
+    // `Stores/PostgreSQL` is compiled with the trait `PostgreSQL` only. `PostgreSQLPlanWriter` writes the rows of an entity
+    // with one statement (`RowStatements`), whose parameters are an array for each column (`ColumnArrays`); the rows that
+    // it does not return are conflicts. The server begins the transaction while the first statement is made
+    // (`PostgreSQLConnection.send(script:)`), and all statements are sent before the first result is awaited.
+    // `PostgreSQLHistoryWriter` writes the changes as runs of rows that share everything but the key, and numbers the
+    // transaction under a row lock that lasts until the commit. `PostgreSQLStore.Content.writing` repeats a transaction
+    // that the server has ended. If the connection was lost during a commit, it determines by a row that the transaction
+    // inserts (the mark) whether the transaction was committed. `PostgreSQLReplacement` exchanges the tables after a
+    // migration with a mapping model; `PostgreSQLInPlaceMigration` executes the same plan of a migration as files do
+    // (`SQLMigrationDialect`, `PostgreSQLTableObjects`). `PostgreSQLDerivedTriggers` are the functions that maintain
+    // derived attributes; they report the changed rows by notices (`DerivedNotices`), and the store computes, in the same
+    // transaction, the texts that the server cannot compute. `PostgreSQLDraft` is a new store that is in a schema of its
+    // own until it is complete, and `PostgreSQLCopy` copies a store unchanged. The triggers of `PostgreSQLOldValues` record
+    // old values in temporary tables, only for connections with the option. The server does not have the predicate
+    // language's string operators: they are evaluated in memory, on the rows that fulfil a condition that is necessary for
+    // the predicate. A necessary condition for a negation is the negation of a sufficient condition, so both conditions are
+    // computed for each part of a predicate (`EnclosingConditions`).
+
     /// A store in a schema of a PostgreSQL database, with the tables and columns of an SQLite store.
     final class PostgreSQLStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {
         // Sendable because a lock guards its state.

@@ -3,6 +3,26 @@ import GRDB
 import ModelFiles
 import Synchronization
 
+// The SQLite store.
+//
+// `Stores/SQLite`: `SQLiteDialect` and `Connection` contain what only SQLite has (pragmas, its tables of the schema,
+// its C functions); triggers and R-trees are in `Schema`. `Schema` creates tables like Core Data's, from the model and
+// from the tables of a file; `Reading` and `Writing` step statements, and insert rows in blocks; `Batches` writes and
+// copies rows without objects; `History` writes histories and old values; `Salvage` makes a new store of the rows of a
+// damaged file; `Metadata` keeps the UUID, hashes and the cached model; `Migration` executes migrations in place
+// (`SQLiteInPlaceMigration`); `Files` manages the files of a store and their lock. `ReaderPool` decides which
+// connection reads: the one that writes, so that each page is cached once and stays cached after a save, until two
+// accesses meet; from then on reads have connections of their own, and no write waits for them. The first write that
+// meets a read interrupts it, and the read is repeated on such a connection. Work that may take long or execute other
+// code (`SQLiteStore.Extent`), and fetches that can be cancelled, have a connection of their own from the beginning.
+// The connection that writes uses a VFS that writes the pages of a commit to the log in blocks (`LogBlockFileSystem`);
+// its log is byte for byte the one that SQLite writes. How a read-only store (`ReadOnlyDatabase`) is opened depends on
+// its files. If other processes have it open, their shared memory is used; if none has, it is read through a VFS that
+// checks after each page that the file has not changed (`UnsharedFileSystem`). A store with a rollback journal is read
+// under its lock, and one with an unfinished transaction from a copy in which the transaction was rolled back. All
+// paths are resolved first (`SQLiteFile`, `StoreFiles`), since SQLite creates its own files beside the target of a
+// link.
+
 /// A store in an SQLite file with Core Data's table layout.
 ///
 /// The location `/dev/null` is a store in memory. A store that is opened read-only changes no file; see

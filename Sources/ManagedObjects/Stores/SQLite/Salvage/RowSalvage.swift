@@ -4,6 +4,16 @@ import ModelFiles
 import SQLStores
 import StoreRescue
 
+// How the rows of a damaged store are read.
+//
+// `RowSalvage` reads a store that SQLite rejects. The module `StoreRescue` reads the rows of tables: `DatabasePages`
+// and `TablePage` parse the pages of the file and of its log, and `PageScan` walks the trees of the tables and finds
+// the leaves that cannot be reached from an undamaged page (by the pointer map, or by their rows). `SalvagedSchema`
+// completes the readable part of the schema with that of the model, and the rows are inserted into a new store, which
+// `StoreCheck` then repairs. Deleted rows are searched for in bytes that no cell has (`UnusedBytes`), and are
+// recognised by the form of a table's rows (`RowForm`): SQLite overwrites the first four bytes of a freed cell, so that
+// a key may be lost, and the beginning of a record follows from its form.
+
 /// Reads the rows of a store that SQLite cannot read, and writes them into a new store of the model.
 package struct RowSalvage {
     let url: URL
