@@ -96,6 +96,14 @@
             #expect(rows.contains { $0.place.hasPrefix("free page") && $0.key != nil })
         }
 
+        @Test func `a store without its model has one that is inferred`() throws {
+            let deleted = try titles(store.path).filter { $0.key % 3 == 0 }
+            try execute("DELETE FROM ZNOTE WHERE Z_PK % 3 = 0; DROP TABLE Z_MODELCACHE")
+            let rows = try found()
+            #expect(!rows.isEmpty)
+            #expect(Set(rows.compactMap(\.title)).isSubset(of: deleted.values))
+        }
+
         @Test func `rows of a table that was emptied are found`() throws {
             let deleted = try titles(store.path)
             try execute("DELETE FROM ZNOTE")

@@ -19,7 +19,7 @@ struct SalvageCommand: ParsableCommand {
             that are lost are removed. The history is not salvaged. The store itself is only read.
 
             The report lists lost objects and values; exit code 2 means that there are some. Without --model, the \
-            model in the store is used, if it is readable.
+            model in the store is used, if it is readable; one that is inferred from the tables, if SQLite can read them.
 
             --deleted reads the objects that were deleted, also of a store that is not damaged, from the bytes that SQLite \
             does not use any more: free blocks and unused bytes in pages, free pages, and earlier contents of pages in the \
@@ -82,7 +82,11 @@ struct SalvageCommand: ParsableCommand {
                 at: store,
                 because:
                     "coral salvage reads the pages of a file: restore a store in PostgreSQL from the server's backups.")
-            guard let model = try source.givenModel() ?? RowSalvage.cachedModel(of: url) else {
+            // A model is inferred from the tables only if SQLite can read them.
+            guard
+                let model = try source.givenModel() ?? RowSalvage.cachedModel(of: url)
+                    ?? (try? ModelSource.ownModel(of: url.withoutLinks))
+            else {
                 throw CommandError("The model in \(store) cannot be read, or there is none: give it with --model.")
             }
             for name in entity { _ = try OpenStore.entity(named: name, in: model) }
