@@ -26,7 +26,9 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         try channel.writeInbound(ByteBuffer(bytes: data.dropFirst(data.count / 2)))
         while let part = try channel.readInbound(as: HTTPServerRequestPart.self) {
             guard case .head(let head) = part, check.refusal(of: head) == nil else { continue }
-            precondition(head.uri.hasPrefix("/") && RequestCheck.path(of: head).first == "token")
+            let first = RequestCheck.path(of: head).first
+            let cookies = head.headers["Cookie"].joined(separator: ";")
+            precondition(first == "token" || first == RequestCheck.folder && cookies.contains("token"))
             let hosts = head.headers["Host"]
             precondition(hosts.count == 1 && (hosts[0].hasPrefix("127.0.0.1") || hosts[0].hasPrefix("localhost")))
             precondition(head.method == .GET || head.headers["Origin"] == ["http://\(hosts[0])"])
