@@ -90,10 +90,11 @@ struct ObjectRegistry {
     func isSweepDue(before additional: Int) -> Bool { count + additional > threshold }
 
     /// Reserves capacity for objects of an entity's hierarchy. Raises the threshold, so that the new objects alone do
-    /// not make a sweep due.
+    /// not make a sweep due. The objects that are registered already do not raise it: a context that fetches one page after
+    /// another would never be swept.
     mutating func reserve(_ additional: Int, entity: Int) {
         tables[tableOfEntity[entity]].reserve(additional)
-        threshold = max(threshold, (count + additional) * 2)
+        threshold = max(threshold, additional * 2)
     }
 
     /// Releases the objects that have no other references, except those to be kept. Cost: a step for each registered

@@ -226,4 +226,29 @@ struct FaultingTests {
         #expect(same.value(forKey: "title") == nil)
         #expect(throws: CocoaError.self) { try stack.context().existingObject(with: id) }
     }
+
+    @Test func `a context that fetches one page after another releases the earlier ones`() throws {
+        let stack = try TestStack()
+        let filling = stack.context()
+        for number in 0..<20_000 { _ = filling.insert("Tag", ["name": "\(number)"]) }
+        try filling.save()
+        let context = stack.context()
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Tag")
+        request.sortDescriptors = [NSSortDescriptor(key: "objectID", ascending: true)]
+        request.fetchLimit = 500
+        var kept: [NSManagedObject] = []
+        var most = 0
+        for page in 0..<40 {
+            request.fetchOffset = page * 500
+            let tags = try context.fetch(request)
+            #expect(tags.count == 500)
+            kept.append(tags[page])
+            most = max(most, context.registry.count)
+        }
+        // The smallest number of objects at which a context is swept, and a page.
+        #expect(most <= 4096 + 500)
+        request.fetchOffset = 0
+        #expect(try context.fetch(request)[0] === kept[0])
+        #expect(kept.enumerated().allSatisfy { $1.value(forKey: "name") as? String == "\($0 * 500 + $0)" })
+    }
 }
