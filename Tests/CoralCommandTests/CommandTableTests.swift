@@ -56,12 +56,11 @@ import Testing
     }
 
     @Test func `examples in help are valid`() throws {
+        let coral = try CommandDescription.coral()
         for (_, command) in try CommandDescription.all() {
-            for line in command.examples { try parse(line) }
+            for line in command.examples { check(line, coral) }
         }
-        for line in try CommandDescription.coral().examples where !line.contains("--generate-completion-script") {
-            try parse(line)
-        }
+        for line in coral.examples where !line.contains("--generate-completion-script") { check(line, coral) }
     }
 
     @Test func `commands in the README and the articles are valid`() throws {
@@ -74,6 +73,7 @@ import Testing
         {
             pages.append(file)
         }
+        let coral = try CommandDescription.coral()
         var count = 0
         for page in pages {
             // A line that ends with a backslash goes on in the next one.
@@ -81,7 +81,7 @@ import Testing
             for line in text.split(separator: "\n") {
                 let line = line.trimmingCharacters(in: .whitespaces)
                 guard line.hasPrefix("$ coral "), !line.contains("--generate-completion-script") else { continue }
-                try parse(String(line.dropFirst(2)))
+                check(String(line.dropFirst(2)), coral)
                 count += 1
             }
         }
@@ -89,8 +89,7 @@ import Testing
     }
 
     /// Checks the commands of a line against their descriptions, without running them.
-    private func parse(_ line: String) throws {
-        let coral = try CommandDescription.coral()
+    private func check(_ line: String, _ coral: CommandDescription) {
         for part in Self.commands(in: line) where part.first == "coral" {
             if let mistake = coral.mistake(in: Array(part.dropFirst())) { Issue.record("\(line)\n\(mistake)") }
         }

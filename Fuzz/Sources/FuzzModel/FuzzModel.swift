@@ -5,7 +5,7 @@ import FuzzSupport
 import ManagedObjects
 
 /// Called by libFuzzer with each input: a predicate that a model brings along, at each place of a model that has predicates or
-/// expressions. The model is archived and read again, as a store does, before objects are validated, saved, fetched and deleted.
+/// expressions. Objects are then validated, saved, fetched and deleted. Predicates in archives are read by `FuzzCompiledModel`.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let data = input(bytes, count)
@@ -42,15 +42,11 @@ private func use(_ format: String, at place: Int) throws {
         request.predicate = try NSPredicate(parsing: format)
         model.setFetchRequestTemplate(request, forName: "template")
     }
-    let archive = try NSKeyedArchiver.archivedData(withRootObject: model, requiringSecureCoding: true)
-    guard let read = try NSKeyedUnarchiver.unarchivedObject(ofClass: NSManagedObjectModel.self, from: archive) else {
-        return
-    }
-    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: read)
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
     try Books.fill(coordinator, at: URL(fileURLWithPath: "/dev/null"))
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
-    context.performAndWait { change(in: context, read) }
+    context.performAndWait { change(in: context, model) }
 }
 
 /// Everything that evaluates what a model states.
