@@ -78,13 +78,11 @@ struct UnusedBytes {
     private func beheaded(at position: Int, limit: Int, endsAt: (Int) -> Bool) -> Found? {
         var found: Found?
         for form in forms {
-            for candidate in candidates(at: position, limit: limit, form) where endsAt(candidate.end) {
-                guard form.fits(candidate.row, hasKey: false),
-                    found.map({ $0.row.values == candidate.row.values && $0.form.table.name == form.table.name })
-                        ?? true
-                else {
-                    if form.fits(candidate.row, hasKey: false) { return nil }
-                    continue
+            // Whether a row begins at the end is asked last: it costs as much as everything before.
+            for candidate in candidates(at: position, limit: limit, form)
+            where form.fits(candidate.row, hasKey: false) && endsAt(candidate.end) {
+                if let found, found.row.values != candidate.row.values || found.form.table.name != form.table.name {
+                    return nil
                 }
                 found = Found(row: candidate.row, hasKey: false, form: form, end: candidate.end)
             }
@@ -105,7 +103,7 @@ struct UnusedBytes {
         // The length has one to three bytes, and the key one to nine.
         for begin in position + 2...position + 12 where begin + 4 <= limit {
             if begin >= position + 4 {
-                add(Array(bytes[begin..<limit]), from: begin, position, &candidates)
+                add([], begin..<limit, from: begin, position, &candidates)
                 continue
             }
             // The type of the key, which is not in the record, is 0.
@@ -115,7 +113,7 @@ struct UnusedBytes {
                     let length = headerLength(
                         from: position + 4, limit: limit, count: count - known.count, before: known.count)
                 else { continue }
-                add([UInt8(length)] + known + bytes[position + 4..<limit], from: begin, position, &candidates)
+                add([UInt8(length)] + known, position + 4..<limit, from: begin, position, &candidates)
             }
         }
         return candidates
@@ -129,22 +127,27 @@ struct UnusedBytes {
         return length < 128 ? length : nil
     }
 
-    /// Adds the record at the beginning of bytes, if its length agrees with the bytes before it.
+    /// Adds the record that consists of a beginning and of bytes of the page, if its length agrees with the bytes before it.
     private func add(
-        _ record: [UInt8], from begin: Int, _ position: Int, _ candidates: inout [(SalvagedRow, Int)]
+        _ beginning: [UInt8], _ rest: Range<Int>, from begin: Int, _ position: Int,
+        _ candidates: inout [(SalvagedRow, Int)]
     ) {
-        var offset = 0
-        guard let header = Varint.read(record, &offset, end: record.count), header >= 4, header <= Int64(record.count)
-        else { return }
-        var length = Int(header)
-        while offset < Int(header) {
-            guard let type = Varint.read(record, &offset, end: Int(header)), type >= 0, type < 1 << 24 else { return }
+        var offset = rest.lowerBound
+        let size = beginning.first.map(Int64.init) ?? Varint.read(bytes, &offset, end: rest.upperBound)
+        guard let size, size >= 4, size <= Int64(beginning.count + rest.count) else { return }
+        let headerEnd = rest.lowerBound + Int(size) - beginning.count
+        // The key is not in the record: its type is 0.
+        guard offset < headerEnd, beginning.count == 2 || bytes[offset] == 0 else { return }
+        var length = Int(size)
+        while offset < headerEnd {
+            guard let type = Varint.read(bytes, &offset, end: headerEnd), type >= 0, type < 1 << 24 else { return }
             length += SalvagedRow.byteCount(of: type)
         }
         // The bytes of the length are followed by at least one of the key.
         let lengthBytes = length < 128 ? 1 : length < 16384 ? 2 : 3
-        guard length <= record.count, (1...9).contains(begin - position - lengthBytes),
-            let row = SalvagedRow(key: 0, Array(record[..<length]), byteCount: length, encoding: encoding)
+        guard length <= beginning.count + rest.count, (1...9).contains(begin - position - lengthBytes),
+            let row = SalvagedRow(
+                key: 0, beginning + bytes[rest.prefix(length - beginning.count)], byteCount: length, encoding: encoding)
         else { return }
         candidates.append((row, begin + length))
     }
