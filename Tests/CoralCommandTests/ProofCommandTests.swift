@@ -41,7 +41,8 @@ import Testing
     @Test(arguments: [
         ["export", "STORE", "-o", "OUT.json"], ["find", "STORE", "garden", "-o", "OUT.csv"],
         ["timeline", "STORE", "-o", "OUT.html"], ["subset", "STORE", "--entity", "Note", "-o", "OUT.sqlite"],
-        ["convert", "STORE", "-o", "OUT.sqlite3"],
+        ["convert", "STORE", "-o", "OUT.sqlite3"], ["model", "convert", "STORE", "-o", "OUT.xcdatamodeld"],
+        ["model", "diagram", "STORE", "-o", "OUT.svg"], ["model", "schema", "STORE", "-o", "OUT.json"],
     ]) func `every command that writes a file writes its manifest`(_ words: [String]) throws {
         let output = store.file("out." + (words.last?.split(separator: ".").last ?? ""))
         let arguments = words.map { $0 == "STORE" ? store.path : $0.hasPrefix("OUT") ? output : $0 }
@@ -49,6 +50,34 @@ import Testing
         #expect(run.status == 0, "\(run.errors)")
         let verified = try verify(output)
         #expect(verified.status == 0 && verified.output.contains("unchanged  output"), "\(verified.errors)")
+    }
+
+    @Test(arguments: [
+        ["model", "show", "STORE"], ["model", "check", "STORE"], ["model", "diff", "STORE", "STORE"],
+        ["model", "migrations", "STORE"], ["model", "generate", "STORE", "FOLDER"], ["find-stores", "FOLDER"],
+        ["find-stores", "STORE"], ["mcp", "STORE"], ["views", "STORE"], ["info", "STORE"],
+    ]) func `every command that only reads proves that nothing was changed`(_ words: [String]) throws {
+        let folder = URL(fileURLWithPath: store.path).deletingLastPathComponent().path
+        let run = try CommandRun(
+            words.map { $0 == "STORE" ? store.path : $0 == "FOLDER" ? folder : $0 } + ["--proof"])
+        // No entity of the model has a class to generate, which is proven, too.
+        #expect(run.status == (words.contains("generate") ? 1 : 0), "\(run.errors)")
+        #expect(run.errors.contains("No file has changed."), "\(run.errors)")
+        #expect(run.errors.contains("  \(store.path)  (after)"), "\(run.errors)")
+    }
+
+    @Test func `the files of a model are hashed, and a compiled model has a manifest`() throws {
+        let (source, compiled) = (store.file("Notes.xcdatamodeld"), store.file("Notes.momd"))
+        #expect(try CommandRun("model", "convert", store.path, "-o", source).status == 0)
+        let run = try CommandRun("model", "compile", source, "-o", compiled, "--proof")
+        #expect(run.status == 0 && run.errors.contains("contents  (after)"), "\(run.errors)")
+        let verified = try verify(compiled)
+        #expect(verified.status == 0 && verified.output.contains("Notes.momd/VersionInfo.plist"), "\(verified.output)")
+    }
+
+    @Test(arguments: ["mcp", "serve"]) func `a session that may write proves nothing`(command: String) throws {
+        let run = try CommandRun(command, store.path, "--writable", "--proof")
+        #expect(run.status == 64 && run.errors.contains("contradict each other"), "\(run.errors)")
     }
 
     @Test func `a manifest that is none, or names files elsewhere, is refused`() throws {

@@ -25,10 +25,19 @@ struct MCPCommand: ParsableCommand {
     @Flag(name: .long, help: "Also offer the tools that change objects.")
     var writable = false
 
+    @OptionGroup var proof: ProofOption
+
     @OptionGroup var source: ModelSource
 
-    func run() throws {
+    func validate() throws {
+        if proof.proof, writable { throw ValidationError("--proof and --writable contradict each other.") }
+    }
+
+    func run() throws { try proof.prove(store, body: serve) }
+
+    private func serve() throws {
         StandardError.isQuiet = true
+        defer { StandardError.isQuiet = false }
         let tools = try AssistantTools(store: store, model: source, isWritable: writable)
         var session = ProtocolSession(tools: tools)
         var input = MessageInput()

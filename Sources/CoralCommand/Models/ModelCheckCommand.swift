@@ -40,9 +40,13 @@ struct ModelCheckCommand: ParsableCommand {
         var line: Int?
     }
 
+    @OptionGroup var proof: ProofOption
+
     @OptionGroup var quiet: QuietOption
 
-    func run() throws {
+    func run() throws { try proof.prove(path, body: check) }
+
+    private func check() throws {
         let file = try ModelFileSource.file(at: path)
         var messages: [Message] = []
         for version in file.versions {

@@ -33,15 +33,28 @@ struct ModelCompileCommand: ParsableCommand {
     @Flag(name: .long, help: "Replace an existing file or folder without asking.")
     var force = false
 
+    @OptionGroup var proof: ProofOption
+
     @OptionGroup var quiet: QuietOption
 
     func run() throws {
-        let source = URL(fileURLWithPath: model)
+        // Read here for the name of the output only: what is compiled is read after the files are hashed.
+        let target = try proof.proof ? target(of: ModelFile.read(at: source)) : nil
+        try proof.prove(model, writing: target, body: compile)
+    }
+
+    private var source: URL { URL(fileURLWithPath: model) }
+
+    private func target(of file: ModelFile) -> URL {
+        URL(fileURLWithPath: output ?? file.compiledName(source.deletingPathExtension().lastPathComponent))
+    }
+
+    private func compile() throws {
         let file = try ModelFile.read(at: source)
         let mistakes = file.versions.flatMap { $0.model.validate() }
         guard mistakes.isEmpty else { throw CommandError(mistakes.map(\.compilerMessage).joined(separator: "\n")) }
         let name = source.deletingPathExtension().lastPathComponent
-        let target = URL(fileURLWithPath: output ?? file.compiledName(name))
+        let target = target(of: file)
         let ending = URL(fileURLWithPath: file.compiledName(name)).pathExtension
         guard target.pathExtension == ending else {
             throw CommandError("The compiled form of \(model) must have a name that ends with .\(ending).")

@@ -30,9 +30,13 @@ struct ModelConvertCommand: ParsableCommand {
 
     @OptionGroup var file: OutputFile
 
+    @OptionGroup var proof: ProofOption
+
     @OptionGroup var quiet: QuietOption
 
-    func run() throws {
+    func run() throws { try proof.prove(path, writing: file.url, body: convert) }
+
+    private func convert() throws {
         var model = try ModelFileSource.file(at: path)
         let chosen = try ModelFileSource.version(modelVersion, of: model)
         guard let url = file.url else {

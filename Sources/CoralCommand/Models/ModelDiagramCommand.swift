@@ -41,9 +41,13 @@ struct ModelDiagramCommand: ParsableCommand {
 
     @OptionGroup var file: OutputFile
 
+    @OptionGroup var proof: ProofOption
+
     @OptionGroup var quiet: QuietOption
 
-    func run() throws {
+    func run() throws { try proof.prove(path, writing: file.url, body: draw) }
+
+    private func draw() throws {
         let model = try ModelSource.model(at: path)
         for name in entity { _ = try OpenStore.entity(named: name, in: model) }
         let diagram = ModelDiagram(

@@ -32,9 +32,13 @@ struct ModelDiffCommand: ParsableCommand {
     @Flag(name: .long, help: "Print JSON.")
     var json = false
 
+    @OptionGroup var proof: ProofOption
+
     @OptionGroup var quiet: QuietOption
 
-    func run() throws {
+    func run() throws { try proof.prove([old] + (new.map { [$0] } ?? []), body: compare) }
+
+    private func compare() throws {
         let (before, after) = try versions()
         let difference = ModelDifference(from: before.model, to: after.model)
         let report = ModelDiffReport(difference, from: before.name, to: after.name)

@@ -39,9 +39,13 @@ struct ModelGenerateCommand: ParsableCommand {
     @Flag(name: .long, help: "Also replace class files, and files that were not generated.")
     var force = false
 
+    @OptionGroup var proof: ProofOption
+
     @OptionGroup var quiet: QuietOption
 
-    func run() throws {
+    func run() throws { try proof.prove(model, body: generate) }
+
+    private func generate() throws {
         let source = URL(storeAt: model)
         var model = try ModelFileSource.file(at: self.model).model
         let names = model.entities.map(\.name)

@@ -38,7 +38,16 @@ struct ModelMigrationsCommand: ParsableCommand {
     @Flag(name: .long, help: "Print JSON.")
     var json = false
 
+    @OptionGroup var proof: ProofOption
+
+    @OptionGroup var quiet: QuietOption
+
     func run() throws {
+        let mappings = try mapping.isEmpty ? MappingFiles.files(of: URL(storeAt: path)).map(\.path) : mapping
+        try proof.prove([path] + mappings, body: list)
+    }
+
+    private func list() throws {
         let file = try ModelFileSource.file(at: path)
         let names = order?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
         for name in names ?? [] { _ = try ModelFileSource.version(name, of: file) }

@@ -42,13 +42,17 @@ struct ModelSchemaCommand: ParsableCommand {
 
     @OptionGroup var file: OutputFile
 
+    @OptionGroup var proof: ProofOption
+
     @OptionGroup var quiet: QuietOption
 
     func validate() throws {
         if format != nil, !sample { throw ValidationError("--format requires --sample.") }
     }
 
-    func run() throws {
+    func run() throws { try proof.prove(path, writing: file.url, body: describe) }
+
+    private func describe() throws {
         let model = try ModelSource.model(at: path)
         try file.requireFree(reading: URL(storeAt: path))
         guard sample else {

@@ -22,9 +22,13 @@ struct ModelShowCommand: ParsableCommand {
     @Flag(name: .long, help: "Print JSON.")
     var json = false
 
+    @OptionGroup var proof: ProofOption
+
     @OptionGroup var quiet: QuietOption
 
-    func run() throws {
+    func run() throws { try proof.prove(path, body: show) }
+
+    private func show() throws {
         var description = ModelDescription(try ModelSource.model(at: path))
         if let entity {
             let names = description.entities.map(\.name)

@@ -2,12 +2,12 @@ import ArgumentParser
 import AtomicFiles
 import Coral
 
-/// `--proof`: the hashes of a store's files before and after a command that only reads, and a manifest beside its output.
+/// `--proof`: the hashes of the files that a command only reads, before and after it, and a manifest beside its output.
 struct ProofOption: ParsableArguments {
     @Flag(
         name: .long,
         help: ArgumentHelp(
-            "Write the SHA-256 of the store's files before and after; it is an error if they differ.",
+            "Write the SHA-256 of the files that are read, before and after; it is an error if they differ.",
             discussion: """
                 They are written to standard error, and for an output file to OUTPUT.proof.json, together with the \
                 version, the arguments, the times and the hash of the output. coral proof verify checks such a manifest.
@@ -16,7 +16,9 @@ struct ProofOption: ParsableArguments {
 
     /// Runs a command, and compares the hashes of the files before and after.
     ///
-    /// - Parameter output: The file or folder that the command writes, which gets a manifest.
+    /// - Parameters:
+    ///   - stores: Stores, and files or folders of other kinds, such as models.
+    ///   - output: The file or folder that the command writes, which gets a manifest.
     /// Throws the command's error, and `CommandError` if a file was changed, created or removed.
     func prove(_ stores: String..., writing output: URL? = nil, body: () throws -> Void) throws {
         try prove(stores, writing: output, body: body)
@@ -27,7 +29,7 @@ struct ProofOption: ParsableArguments {
         guard !stores.contains(where: ServerURLs.isOne) else {
             throw CommandError("--proof compares the files of a store: a store in PostgreSQL has none.")
         }
-        let files = stores.map { StoreFileHashes(store: URL(fileURLWithPath: $0).withoutLinks) }
+        let files = Set(stores).map { StoreFileHashes(store: URL(fileURLWithPath: $0).withoutLinks) }
         let hashes = { try files.map { try $0.hashes() }.reduce(into: [:]) { $0.merge($1) { $1 } } }
         let begin = Date()
         let before = try hashes()
@@ -60,11 +62,15 @@ struct ProofOption: ParsableArguments {
     }
 }
 
-/// The hashes of the files of a store: the database, its log and its journal, and the files of large values.
+/// The hashes of the files of a store: the database, its log and its journal, and the files of large values. Those of a folder are of
+/// all files in it.
 struct StoreFileHashes {
     let store: URL
 
     func hashes() throws -> [String: String] {
+        if FileStatus(store.path)?.isFolder == true {
+            return try FileHash.texts(inFolder: store.path).reduce(into: [:]) { $0["\(store.path)/\($1.key)"] = $1.value }
+        }
         var hashes: [String: String] = [:]
         for suffix in ["", "-wal", "-shm", "-journal"] where FileStatus(store.path + suffix)?.isRegular == true {
             hashes[store.path + suffix] = try FileHash.text(ofFile: store.path + suffix)

@@ -40,15 +40,20 @@ struct ServeCommand: ParsableCommand {
 
     @OptionGroup var zone: TimeZoneOption
 
+    @OptionGroup var proof: ProofOption
+
     @OptionGroup var quiet: QuietOption
 
     @OptionGroup var source: ModelSource
 
     func validate() throws {
         if backup.noBackup, !writable { throw ValidationError("--no-backup requires --writable.") }
+        if proof.proof, writable { throw ValidationError("--proof and --writable contradict each other.") }
     }
 
-    func run() throws {
+    func run() throws { try proof.prove(store, body: serve) }
+
+    private func serve() throws {
         try StandardOutput.requireOpen()
         let (served, site) = try openedSite()
         let finished = DispatchSemaphore(value: 0)

@@ -38,6 +38,8 @@ struct FindStoresCommand: ParsableCommand {
     @Flag(name: .long, help: "Print JSON.")
     var json = false
 
+    @OptionGroup var proof: ProofOption
+
     @OptionGroup var quiet: QuietOption
 
     private var isURI: Bool { location.lowercased().hasPrefix("x-coredata:") }
@@ -48,6 +50,21 @@ struct FindStoresCommand: ParsableCommand {
     }
 
     func run() throws {
+        guard proof.proof else { return try find() }
+        try proof.prove(databases(), writing: copyTo.map { URL(fileURLWithPath: $0) }, body: find)
+    }
+
+    /// The files that are read.
+    private func databases() throws -> [String] {
+        let url = isURI ? searchedFolder : URL(storeAt: location)
+        guard url.isFileURL else { return [location] }
+        guard FileStatus(url.path)?.isFolder == true else { return [url.path] }
+        return try Work.run("Searching", noun: nil) { try StoreFinder(folder: url).databases(progress: $0).found }
+    }
+
+    private var searchedFolder: URL { URL(fileURLWithPath: folder ?? FileManager.default.currentDirectoryPath) }
+
+    private func find() throws {
         guard !isURI else { return try showObject() }
         let url = URL(storeAt: location)
         guard url.isFileURL else { return try showServer(url) }
@@ -118,7 +135,7 @@ struct FindStoresCommand: ParsableCommand {
         guard let argument = ObjectArgument(argument: location), let uuid = argument.storeUUID else {
             throw CommandError("\(location) is not the URI of an object: x-coredata://UUID/Entity/p3.")
         }
-        let url = URL(fileURLWithPath: folder ?? FileManager.default.currentDirectoryPath)
+        let url = searchedFolder
         guard FileStatus(url.path)?.isFolder == true else { throw CommandError("There is no folder at \(url.path).") }
         let found = try stores(in: url).filter { $0.uuid?.caseInsensitiveCompare(uuid) == .orderedSame }
         guard let store = found.first else {

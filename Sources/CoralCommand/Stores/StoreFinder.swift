@@ -15,6 +15,19 @@ struct StoreFinder {
         guard access(folder.path, R_OK | X_OK) == 0 else {
             throw CommandError("The folder \(folder.path) cannot be read.")
         }
+        let (paths, unreadable) = try databases(progress: progress)
+        StandardError.warn(unreadable.prefix(10).map { "\($0) cannot be read." }, of: unreadable.count)
+        return try paths.compactMap { path in
+            if progress.isCancelled { throw CocoaError(.userCancelled) }
+            progress.completedUnitCount += 1
+            return FoundStore(inspecting: URL(fileURLWithPath: path), origin: Self.origin(of: path))
+        }
+    }
+
+    /// The paths of the files that begin as SQLite databases do, and of files and folders that cannot be read, sorted.
+    ///
+    /// Throws `CocoaError.userCancelled`.
+    func databases(progress: Progress) throws -> (found: [String], unreadable: [String]) {
         var paths: [String] = []
         var unreadable: [String] = []
         for case let path as String in FileManager.default.enumerator(atPath: folder.path) ?? .init() {
@@ -23,12 +36,7 @@ struct StoreFinder {
             if Self.isUnreadable(file) { unreadable.append(file) }
             if Self.isDatabase(file) { paths.append(file) }
         }
-        StandardError.warn(unreadable.prefix(10).map { "\($0) cannot be read." }, of: unreadable.count)
-        return try paths.sorted().compactMap { path in
-            if progress.isCancelled { throw CocoaError(.userCancelled) }
-            progress.completedUnitCount += 1
-            return FoundStore(inspecting: URL(fileURLWithPath: path), origin: Self.origin(of: path))
-        }
+        return (paths.sorted(), unreadable.sorted())
     }
 
     /// Whether a file or folder, but not a link or a device, cannot be read.

@@ -50,9 +50,13 @@ struct VersionsCheckCommand: ParsableCommand {
 
     @OptionGroup var record: RecordOption
 
+    @OptionGroup var proof: ProofOption
+
     @OptionGroup var quiet: QuietOption
 
-    func run() throws {
+    func run() throws { try proof.prove([model, record.url.path] + mapping + stages, body: report) }
+
+    private func report() throws {
         #if canImport(Darwin) || CORAL_PUBLIC_API
             throw CommandError("On this system models cannot be compared.")
         #else

@@ -53,9 +53,11 @@ extension ManagedProperty where Value: ManagedPropertyValue {
 extension ManagedProperty {
     /// The value of an object by key-value coding, for types that do not conform to ``ManagedPropertyValue``.
     ///
-    /// A stored value of another type is nil, and `decodedValue(forKey:as:)` of the toolkit throws the reason. If the type is not
-    /// optional, it stops the program with a message, as Core Data's own accessors do: an empty value instead would be written over
-    /// the stored one by the next change in place. Where stored values may come from others, declare the property as optional.
+    /// A stored value of another type is nil, and `decodedValue(forKey:as:)` of the toolkit throws the reason. A property whose type
+    /// is an array, a set or a dictionary of Swift is empty then, and what is assigned to it does not replace the stored value: it may
+    /// be the empty value, changed in place. The next save throws 134060, until the stored value is removed by
+    /// `setValue(nil, forKey:)`. A property of any other type that is not optional stops the program with a message, as Core Data's
+    /// own accessors do. Where stored values may come from others, declare the property as optional.
     // Disfavoured, so that an optional enumeration is read and written by its raw value.
     @_disfavoredOverload
     public subscript(object: NSManagedObject) -> Value {
@@ -64,16 +66,30 @@ extension ManagedProperty {
             if let typed = value as? Value { return typed }
             let missing: Any? = nil
             if let missing = missing as? Value { return missing }
+            if let empty = (Value.self as? any SwiftCollection.Type)?.init() as? Value { return empty }
             preconditionFailure(
                 "\(object.entity.name ?? "").\(name.string) was expected to be \(Value.self), "
                     + "but is \(value.map { String(describing: type(of: $0)) } ?? "nil").")
         }
         nonmutating set {
+            if Value.self is any SwiftCollection.Type, object.hasValue(forKey: name.string, otherThan: Value.self) {
+                return object.refuseReplacement(forKey: name.string, by: Value.self)
+            }
             let isNil = (newValue as? (any OptionalValue))?.isNil ?? false
             object.setValue(isNil ? nil : newValue as Any, forKey: name.string)
         }
     }
 }
+
+/// The collections of Swift: an empty one that is changed in place is assigned afterwards. An empty object, such as an
+/// `NSMutableArray`, would be changed without the knowledge of the managed object.
+protocol SwiftCollection {
+    init()
+}
+
+extension Array: SwiftCollection {}
+extension Set: SwiftCollection {}
+extension Dictionary: SwiftCollection {}
 
 /// Detects nil in a value of unknown type.
 protocol OptionalValue {

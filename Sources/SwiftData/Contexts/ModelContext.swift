@@ -210,6 +210,7 @@ public class ModelContext: Equatable, CustomDebugStringConvertible {
             record.keepValues()
             record.detach(deleted: false)
         }
+        for object in managedContext.updatedObjects { (object as? ModelObject)?.discardRefusals() }
         managedContext.rollback()
         managedContext.undoManager?.removeAllActions()
         kept = [:]

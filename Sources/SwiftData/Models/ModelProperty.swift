@@ -57,6 +57,8 @@ class ModelProperty: @unchecked Sendable {  // because it is immutable
     func anyValue(in object: ModelObject, of record: ModelRecord) -> Any { fatalError("abstract") }
     /// Sets the value of an object.
     func setAny(_ value: Any, in object: ModelObject, of record: ModelRecord) { fatalError("abstract") }
+    /// Whether the stored value, if there is one, has the type of the property.
+    func isReadable(in object: ModelObject) -> Bool { true }
     /// The models in the value of a relationship.
     func models(in value: Any) -> [any PersistentModel] { [] }
     /// The value of a relationship to models.
@@ -246,22 +248,39 @@ final class BoxedProperty<Value>: TypedProperty<Value>, @unchecked Sendable {  /
     override func value(in object: ModelObject, of record: ModelRecord) -> Value {
         guard let stored = object.value(forKey: name) else { return missingValue(of: record.modelClass) }
         do {
-            let value = try ownForm.value(of: stored, as: unwrappedType(Value.self))
-            if let typed = value as? Value { return typed }
-            preconditionFailure(
-                "\(record.modelClass.name).\(name) is \(type(of: value)) in the store, not \(Value.self).")
+            return try value(of: stored)
         } catch {
             if Value.self is any OptionalType.Type || defaultValue != nil { return missingValue(of: record.modelClass) }
             preconditionFailure("\(record.modelClass.name).\(name) cannot be read as \(Value.self): \(error)")
         }
     }
 
+    private func value(of stored: Any) throws -> Value {
+        let value = try ownForm.value(of: stored, as: unwrappedType(Value.self))
+        guard let typed = value as? Value else { throw UnreadableValue(type: Swift.type(of: value)) }
+        return typed
+    }
+
+    /// Why a stored value has not the type of the property.
+    private struct UnreadableValue: Error, CustomStringConvertible {
+        let type: Any.Type
+        var description: String { "it is \(type) in the store." }
+    }
+
     override func set(_ value: Value, in object: ModelObject, of record: ModelRecord) {
+        // The value may be the initial one, changed in place, and would replace what cannot be read.
+        if !(Value.self is any OptionalType.Type), object.value(forKey: name) != nil, !isReadable(in: object) {
+            return object.refuseReplacement(of: self)
+        }
         guard let value = unwrapped(value) else { return object.setValue(nil, forKey: name) }
         do {
             object.setValue(try ownForm.stored(value), forKey: name)
         } catch {
             preconditionFailure("\(record.modelClass.name).\(name) cannot be stored: \(error)")
         }
+    }
+
+    override func isReadable(in object: ModelObject) -> Bool {
+        object.value(forKey: name).map { (try? value(of: $0)) != nil } ?? true
     }
 }

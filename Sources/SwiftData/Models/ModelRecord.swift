@@ -153,6 +153,29 @@ package final class ModelObject: NSManagedObject {
     /// The model, while the program keeps it.
     weak var model: (any PersistentModel)?
 
+    /// The properties that were set although their stored values cannot be read.
+    private var refused: [ModelProperty] = []
+
+    /// Keeps the stored value of a property, which cannot be read. Every save throws as long as the object has this change.
+    func refuseReplacement(of property: ModelProperty) {
+        if !refused.contains(where: { $0 === property }) { refused.append(property) }
+        setValue(value(forKey: property.name), forKey: property.name)
+    }
+
+    package override func validateForUpdate() throws {
+        try super.validateForUpdate()
+        guard let property = refused.first(where: { !$0.isReadable(in: self) }) else { return refused = [] }
+        throw NSError(
+            domain: NSCocoaErrorDomain, code: NSManagedObjectValidationError,
+            userInfo: [
+                NSLocalizedDescriptionKey:
+                    "\(entity.name ?? "").\(property.name) has a stored value that is not of the type \(property.valueType). It reads "
+                    + "as the initial value, and was not replaced by a value that was set, which may be a change of the initial one. "
+                    + "Declare the property as optional to replace such values.",
+                NSValidationObjectErrorKey: self, NSValidationKeyErrorKey: property.name,
+            ])
+    }
+
     // The accessors of `@Model` inform Observation of what the program sets. What the engine changes is announced here: the inverse
     // of a relationship, a merge, an undo.
 
@@ -166,7 +189,11 @@ package final class ModelObject: NSManagedObject {
     /// The key of the ``ChangeListeners`` in the user info of a context.
     static let listenersKey = "SwiftData.listeners"
 
+    /// Forgets what was refused, with the other changes that are discarded.
+    func discardRefusals() { refused = [] }
+
     package override func awake(fromSnapshotEvents flags: NSSnapshotEventType) {
+        discardRefusals()
         announceAll()
         let undone: NSSnapshotEventType = [.undoInsertion, .undoDeletion, .undoUpdate]
         if !flags.isDisjoint(with: undone),
@@ -178,6 +205,7 @@ package final class ModelObject: NSManagedObject {
 
     package override func didTurnIntoFault() {
         super.didTurnIntoFault()
+        discardRefusals()
         announceAll()
     }
 

@@ -94,5 +94,49 @@ struct ValueClassTests {
                 }
             }
         }
+
+        /// A property of a type that the stored value does not have, and that is not optional.
+        @Test(arguments: [true, false])
+        func `a change in place of a collection does not replace a value of another type`(isDeclared: Bool) throws {
+            let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).sqlite")
+            defer { try? FileManager.default.removeItem(at: url) }
+            let writer = try makeContext(model(checked: false), at: url)
+            try writer.performAndWait {
+                writer.insert("Palette", ["words": [1, 2] as NSArray])
+                try writer.save()
+            }
+            let reader = try makeContext(model(checked: isDeclared), at: url)
+            let words = ManagedProperty<[String]>("words")
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Palette")
+            try reader.performAndWait {
+                let palette = try #require(try reader.fetch(request).first)
+                #expect(words[palette] == [] && !reader.hasChanges)
+                words[palette].append("a")
+                #expect(words[palette] == [] && reader.hasChanges)
+                palette.setValue("changed", forKey: "name")
+                let error = #expect(throws: CocoaError.self) { try reader.save() }
+                #expect(error?.code.rawValue == 134060 && error?.localizedDescription.contains("Palette.words") == true)
+                // Each way of discarding the change makes the object saveable.
+                reader.refresh(palette, mergeChanges: false)
+                words[palette].append("b")
+                reader.rollback()
+                palette.setValue("changed", forKey: "name")
+                try reader.save()
+            }
+            let check = try makeContext(model(checked: false), at: url)
+            try check.performAndWait {
+                let palette = try #require(try check.fetch(request).first)
+                #expect(palette.value(forKey: "words") as? [Int] == [1, 2] && palette.value(forKey: "name") as? String == "changed")
+            }
+            try reader.performAndWait {
+                let palette = try #require(try reader.fetch(request).first)
+                words[palette].append("c")
+                palette.setValue(nil, forKey: "words")
+                words[palette].append("d")
+                try reader.save()
+                reader.refreshAllObjects()
+                #expect(words[palette] == ["d"])
+            }
+        }
     #endif
 }

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import GRDB
 import SwiftData
 import XCTest
 
@@ -368,5 +369,54 @@ final class CodableModelTests: XCTestCase {
         XCTAssertEqual(found.best?.name, "Rex")
         XCTAssertTrue(found.pets.first === found.best)
         XCTAssertTrue(found.best?.owner === found)
+    }
+}
+
+/// A structure that has an initial value, so that its property is not optional.
+struct Arrangement: Codable, Equatable {
+    enum Order: String, Codable { case byName, byDate }
+
+    var order = Order.byName
+    var columns = 3
+}
+
+@Model
+final class Shelf {
+    var label: String
+    var arrangement = Arrangement()
+    init(label: String) { self.label = label }
+}
+
+/// A stored value that the type does not have. It reads as the initial value, and a change of that must not replace it.
+final class UnreadableValueTests: XCTestCase {
+    func testAChangeInPlaceDoesNotReplaceAValueThatCannotBeRead() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = folder.appendingPathComponent("shelves.store")
+        do {
+            let context = ModelContext(try ModelContainer(for: Shelf.self, configurations: ModelConfiguration(url: url)))
+            let shelf = Shelf(label: "a")
+            shelf.arrangement.columns = 7
+            context.insert(shelf)
+            try context.save()
+        }
+        let database = try DatabaseQueue(path: url.path)
+        try database.write { try $0.execute(sql: "UPDATE ZSHELF SET ZORDER = 'bySize'") }
+        let context = ModelContext(try ModelContainer(for: Shelf.self, configurations: ModelConfiguration(url: url)))
+        let shelf = try XCTUnwrap(context.fetch(FetchDescriptor<Shelf>()).first)
+        XCTAssertEqual(shelf.arrangement, Arrangement())
+        shelf.arrangement.columns = 1
+        XCTAssertTrue(context.hasChanges)
+        XCTAssertThrowsError(try context.save()) { error in
+            XCTAssertTrue("\(error)".contains("Shelf.arrangement"), "\(error)")
+        }
+        context.rollback()
+        shelf.label = "b"
+        try context.save()
+        let row = try XCTUnwrap(try database.read { try Row.fetchOne($0, sql: "SELECT * FROM ZSHELF") })
+        XCTAssertEqual(row["ZORDER"], "bySize")
+        XCTAssertEqual(row["ZCOLUMNS"], 7)
+        XCTAssertEqual(row["ZLABEL"], "b")
     }
 }
