@@ -252,7 +252,9 @@ if engineIsBuilt {
         .target(name: "AllocationCounter", path: "Tests/AllocationCounter"),
         .executableTarget(
             name: "allocation-counts",
-            dependencies: ["Coral", "CoreData", "AllocationCounter", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: [
+                "Coral", "CoreData", "AllocationCounter", "ModelFiles", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             path: "Tests/AllocationCounts"),
         .testTarget(
             name: "AllocationTests", dependencies: ["ChildProcesses"], exclude: ["allocations.txt"]),

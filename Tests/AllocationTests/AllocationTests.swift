@@ -16,7 +16,7 @@ struct AllocationTests {
         #endif
     }()
 
-    /// Less than one allocation. Numbers of several runs differ by at most 0.2, because of hashing.
+    /// Less than one allocation. Numbers of several runs differ by at most 0.3.
     private static let tolerance = 0.5
 
     @Test(.enabled(if: isMeasuredHere, "counted in debug builds with Swift 6.3 and glibc on x86-64"))

@@ -91,8 +91,9 @@ private struct StoreReport: Encodable {
             let tables = try open.context.performAndWait {
                 try StoreTables(of: open.url, in: open.context, measures: true)
             }
+            let names = Dictionary(tables.entities.map { ($0.name, $0.table) }, uniquingKeysWith: { first, _ in first })
             for index in entities.indices where entities[index].parent == nil {
-                let table = tables.entities.first { $0.name == entities[index].name }?.table
+                let table = names[entities[index].name]
                 entities[index].byteCount = table.flatMap { tables.byteCounts[$0] }
             }
         #endif
@@ -114,10 +115,11 @@ private struct StoreReport: Encodable {
         lines.append(("Objects", "\(objectCount)"))
         let head = lines.map { $0 + String(repeating: " ", count: 11 - $0.count) + $1 + "\n" }.joined()
         // A superentity of a shown entity is shown, too: it has the size of their table.
+        let parents = Dictionary(entities.map { ($0.name, $0.parent) }, uniquingKeysWith: { first, _ in first })
         var shown: Set<String> = []
         for entity in entities where all || (entity.count ?? 0) > 0 {
             var next: String? = entity.name
-            while let name = next, shown.insert(name).inserted { next = entities.first { $0.name == name }?.parent }
+            while let name = next, shown.insert(name).inserted { next = parents[name] ?? nil }
         }
         let listed = entities.filter { shown.contains($0.name) }
         let hidden = entities.count - listed.count

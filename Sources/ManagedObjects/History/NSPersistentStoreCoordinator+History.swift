@@ -1,13 +1,18 @@
 import Foundation
 
 extension NSPersistentStoreCoordinator {
-    /// The token of the last transaction of each store; nil if no store has a history.
+    /// The token of the last transaction of each store; nil if no store has a history, or one of them cannot be read: a token without
+    /// that store would read its history from the beginning.
     final func historyToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {
         let wanted = (stores ?? []).compactMap { $0 as? NSPersistentStore }
         if stores?.isEmpty == false, wanted.isEmpty { return nil }
         var numbers: [String: Int64] = [:]
         for (store, history) in historyStores(wanted.isEmpty ? nil : wanted) {
-            if let extent = try? history.historyExtent() { numbers[store.identifier] = extent.last }
+            do {
+                if let extent = try history.historyExtent() { numbers[store.identifier] = extent.last }
+            } catch {
+                return nil
+            }
         }
         return numbers.isEmpty ? nil : NSPersistentHistoryToken(numbers)
     }

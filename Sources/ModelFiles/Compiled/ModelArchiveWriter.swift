@@ -8,6 +8,8 @@ struct ModelArchiveWriter {
     let model: Model
     let form: ModelArchive.Form
     let inheritance: ModelInheritance
+    /// The names of the entities directly below an entity, in the model's order.
+    private let children: [String: [String]]
     var builder = KeyedArchiveBuilder()
     private var root: PropertyListValue
     var entityReferences: [String: PropertyListValue] = [:]
@@ -20,6 +22,8 @@ struct ModelArchiveWriter {
         self.model = model
         self.form = form
         inheritance = ModelInheritance(model)
+        children = Dictionary(grouping: model.entities.lazy.filter { $0.parentName != nil }) { $0.parentName ?? "" }
+            .mapValues { $0.map(\.name) }
         root = builder.reserve()
         emptyDictionary = builder.add(dictionary: [])
         for entity in model.entities {
@@ -108,8 +112,8 @@ struct ModelArchiveWriter {
             ("NSRenamingIdentifier", builder.add(string: entity.renamingIdentifier ?? entity.name)),
         ])
         fields["NSUserInfo"] = try userInfo(entity.userInfo)
-        let children = model.children(of: entity).map { child in
-            (key: builder.add(string: child.name), value: reference(to: child.name))
+        let children = (children[entity.name] ?? []).map { child in
+            (key: builder.add(string: child), value: reference(to: child))
         }
         fields["NSSubentities"] = builder.add(dictionary: children, isMutable: true)
         fields["NSProperties"] = try properties(of: entity)

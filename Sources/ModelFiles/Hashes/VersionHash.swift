@@ -59,8 +59,15 @@ public struct VersionHash: Sendable {
 extension VersionHash {
     /// Computes the hash of an entity. It includes its parent's hash, so those of the ancestors are computed first.
     private mutating func hash(_ name: String) {
-        guard hashes[name] == nil else { return }
-        for entity in inheritance.lineage(of: name) where hashes[entity.name] == nil {
+        // Ends at an ancestor whose hash is known, so that each entity of a long chain is met once.
+        var lineage: [ModelEntity] = []
+        var met: Set<String> = []
+        var next: String? = name
+        while let name = next, hashes[name] == nil, let entity = inheritance.entities[name], met.insert(name).inserted {
+            lineage.append(entity)
+            next = entity.parentName
+        }
+        for entity in lineage.reversed() {
             // The topmost entity of a cycle, or of a part of the hierarchy, has no parent here.
             let parent = entity.parentName.flatMap { hashes[$0] == nil ? nil : $0 }
             let all = Self.merged(parent.flatMap { properties[$0] } ?? [], Self.hashes(ofPropertiesOf: entity))
@@ -71,7 +78,7 @@ extension VersionHash {
 
     /// What an entity's hash covers of its parent: the parent's hash, and the hashes of all inherited properties.
     func inherited(by name: String) -> (parent: [UInt8], properties: [(name: String, hash: [UInt8])]) {
-        guard let parent = inheritance.ancestors(of: name).first?.name else { return ([], []) }
+        guard let parent = inheritance.parent(of: name)?.name else { return ([], []) }
         return (hashes[parent] ?? [], properties[parent] ?? [])
     }
 

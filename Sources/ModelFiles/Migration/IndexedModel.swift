@@ -7,17 +7,50 @@ final class IndexedModel {
     /// The version hash of each entity.
     private(set) lazy var hashes = VersionHash(model).entityHashes
     private var known: [String: EntityProperties] = [:]
+    private var roots: [String: String] = [:]
 
     init(_ model: Model) {
         self.model = model
         inheritance = ModelInheritance(model)
     }
 
+    /// The topmost ancestor of an entity; nil for an unknown entity. Cost: a step for each ancestor at the first call for one of them.
+    func rootName(of entity: String) -> String? {
+        guard inheritance.entities[entity] != nil else { return nil }
+        var path: [String] = []
+        var met: Set<String> = []
+        var root = entity
+        while met.insert(root).inserted {
+            if let known = roots[root] {
+                root = known
+                break
+            }
+            path.append(root)
+            guard let parent = inheritance.parent(of: root)?.name, !met.contains(parent) else { break }
+            root = parent
+        }
+        for name in path { roots[name] = root }
+        return root
+    }
+
     /// The properties of an entity that are stored, inherited ones included. Cost: a step for each property at the first call.
     func properties(of entity: String) -> EntityProperties {
-        if let known = known[entity] { return known }
-        let properties = EntityProperties(inheritance.lineage(of: entity))
-        known[entity] = properties
+        var properties = EntityProperties()
+        var unknown: [ModelEntity] = []
+        var met: Set<String> = []
+        var next: String? = entity
+        while let name = next, let entity = inheritance.entities[name], met.insert(name).inserted {
+            if let known = known[name] {
+                properties = known
+                break
+            }
+            unknown.append(entity)
+            next = entity.parentName
+        }
+        for entity in unknown.reversed() {
+            properties.add(entity)
+            known[entity.name] = properties
+        }
         return properties
     }
 }
@@ -25,32 +58,30 @@ final class IndexedModel {
 /// The properties of an entity, inherited ones included. Of two with the same name, look-ups return the first.
 struct EntityProperties {
     /// The attributes and relationships, inherited ones first; transient ones are among them.
-    let all: [any ModelProperty]
+    var all: [any ModelProperty] { allAttributes as [any ModelProperty] + allRelationships }
+    private var allAttributes: [ModelAttribute] = []
+    private var allRelationships: [ModelRelationship] = []
     /// Those that are stored, in order and by name.
-    let attributes: [ModelAttribute]
-    let relationships: [ModelRelationship]
-    let attributesByName: [String: ModelAttribute]
-    let relationshipsByName: [String: ModelRelationship]
+    private(set) var attributes: [ModelAttribute] = []
+    private(set) var relationships: [ModelRelationship] = []
+    private(set) var attributesByName: [String: ModelAttribute] = [:]
+    private(set) var relationshipsByName: [String: ModelRelationship] = [:]
     /// The entities that declare the properties, by their names.
-    let owners: [String: String]
+    private(set) var owners: [String: String] = [:]
 
-    /// - Parameter lineage: An entity and its ancestors, the topmost first.
-    init(_ lineage: [ModelEntity]) {
-        let attributes = lineage.flatMap(\.attributes)
-        let relationships = lineage.flatMap(\.relationships)
-        all = attributes as [any ModelProperty] + relationships
-        self.attributes = attributes.filter { !$0.isTransient }
-        self.relationships = relationships.filter { !$0.isTransient }
-        attributesByName = Self.byName(self.attributes)
-        relationshipsByName = Self.byName(self.relationships)
-        var owners: [String: String] = [:]
-        for entity in lineage {
-            for property in entity.properties where owners[property.name] == nil { owners[property.name] = entity.name }
+    /// Adds an entity's own properties to those of its parent. Cost: a step for each own property; where there is one, the inherited
+    /// ones are copied.
+    mutating func add(_ entity: ModelEntity) {
+        allAttributes += entity.attributes
+        allRelationships += entity.relationships
+        for attribute in entity.attributes where !attribute.isTransient {
+            attributes.append(attribute)
+            if attributesByName[attribute.name] == nil { attributesByName[attribute.name] = attribute }
         }
-        self.owners = owners
-    }
-
-    private static func byName<Property: ModelProperty>(_ properties: [Property]) -> [String: Property] {
-        Dictionary(properties.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        for relationship in entity.relationships where !relationship.isTransient {
+            relationships.append(relationship)
+            if relationshipsByName[relationship.name] == nil { relationshipsByName[relationship.name] = relationship }
+        }
+        for property in entity.properties where owners[property.name] == nil { owners[property.name] = entity.name }
     }
 }

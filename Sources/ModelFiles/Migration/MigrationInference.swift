@@ -48,8 +48,8 @@ struct MigrationInference {
         var roots: [String: (root: String, entity: String)] = [:]
         for entity in new.model.entities.map(\.name).sorted() {
             guard let before = match.oldName(of: entity),
-                let oldRoot = old.inheritance.lineage(of: before).first?.name,
-                let newRoot = new.inheritance.lineage(of: entity).first?.name
+                let oldRoot = old.rootName(of: before),
+                let newRoot = new.rootName(of: entity)
             else { continue }
             guard let first = roots[newRoot] else {
                 roots[newRoot] = (oldRoot, entity)

@@ -20,6 +20,30 @@ public struct ModelInheritance: Sendable {
         entities = Dictionary(model.entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
+    /// The parent of the entity with a name; nil if it has none, or is its own.
+    func parent(of name: String) -> ModelEntity? {
+        guard let parent = entities[name]?.parentName, parent != name else { return nil }
+        return entities[parent]
+    }
+
+    /// The names of the entities that inherit from themselves. Cost: a step for each entity.
+    func cycles() -> Set<String> {
+        var cycles: Set<String> = []
+        var finished: Set<String> = []
+        for start in entities.keys where !finished.contains(start) {
+            var path: [String] = []
+            var met: Set<String> = []
+            var next: String? = start
+            while let name = next, let entity = entities[name], !finished.contains(name), met.insert(name).inserted {
+                path.append(name)
+                next = entity.parentName
+            }
+            if let next, let first = path.firstIndex(of: next) { cycles.formUnion(path[first...]) }
+            finished.formUnion(path)
+        }
+        return cycles
+    }
+
     /// The ancestors of the entity with a name, its parent first. Ends if a parent is unknown or the chain is a
     /// cycle.
     public func ancestors(of name: String) -> [ModelEntity] {

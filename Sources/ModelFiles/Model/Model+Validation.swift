@@ -17,11 +17,15 @@ extension Model {
 private struct ModelValidator {
     private let model: Model
     private let inheritance: ModelInheritance
+    private let cycles: Set<String>
+    /// The names of the properties of an entity, inherited ones included.
+    private var knownNames: [String: Set<String>] = [:]
     var errors: [ModelError] = []
 
     init(_ model: Model) {
         self.model = model
         inheritance = ModelInheritance(model)
+        cycles = inheritance.cycles()
     }
 
     private mutating func report(
@@ -75,14 +79,12 @@ private struct ModelValidator {
         if let parent = entity.parentName {
             if !isEntity(parent) {
                 report(.unknownEntity, "The parent entity '\(parent)' does not exist.", entity)
-            } else if parent == entity.name
-                || inheritance.ancestors(of: entity.name).contains(where: { $0.parentName == entity.name })
-            {
+            } else if cycles.contains(entity.name) {
                 report(.inheritanceCycle, "The entity inherits from itself.", entity)
             }
         }
         var names: Set<String> = []
-        let inherited = Set(inheritance.ancestors(of: entity.name).flatMap { $0.properties.map(\.name) })
+        let inherited = namesInherited(by: entity)
         for property in entity.properties {
             if !Self.isName(property.name) {
                 report(.invalidName, "'\(property.name)' is not a valid name of a property.", entity, property)
@@ -105,6 +107,34 @@ private struct ModelValidator {
             check(property.fetchRequest, in: "the fetch request", entity, property)
         }
         checkLists(of: entity, known: names.union(inherited))
+    }
+
+    /// The names of the properties of an entity's ancestors. Cost: a step for each property at the first call for one of them.
+    private mutating func namesInherited(by entity: ModelEntity) -> Set<String> {
+        // An entity of a cycle is among its own ancestors.
+        guard !cycles.contains(entity.name) else {
+            return Set(inheritance.ancestors(of: entity.name).flatMap { $0.properties.map(\.name) })
+        }
+        var unknown: [ModelEntity] = []
+        var names: Set<String> = []
+        var next = inheritance.parent(of: entity.name)
+        while let ancestor = next {
+            if let known = knownNames[ancestor.name] {
+                names = known
+                break
+            }
+            unknown.append(ancestor)
+            next = cycles.contains(ancestor.name) ? nil : inheritance.parent(of: ancestor.name)
+        }
+        for ancestor in unknown.reversed() {
+            if cycles.contains(ancestor.name) {
+                names = Set(inheritance.lineage(of: ancestor.name).flatMap { $0.properties.map(\.name) })
+            } else {
+                names.formUnion(ancestor.properties.map(\.name))
+            }
+            knownNames[ancestor.name] = names
+        }
+        return names
     }
 
     /// A letter or underscore, then letters, digits and underscores.

@@ -82,7 +82,7 @@ extension FailingStoreTests {
             (self.places, self.reports, self.prepare, self.run) = (places, reports, prepare, run)
         }
 
-        static let all = reading + changing + merging + saving + others
+        static let all = reading + changing + merging + saving + others + history
 
         private static let reading: [Operation] = [
             Operation("fetch") {
@@ -402,7 +402,7 @@ extension FailingStoreTests {
 
         init(_ operation: Operation, _ place: Place) throws {
             self.operation = operation
-            stack = try TestStack()
+            stack = try TestStack(options: [NSPersistentHistoryTrackingKey: true])
             store = try FailingStore.replacing(of: stack.coordinator)
             root = stack.context()
             theirs = stack.context()
@@ -574,4 +574,38 @@ extension FailingStoreTests {
             return try GraphMirror(stack.context())
         }
     }
+}
+
+extension FailingStoreTests.Operation {
+    private static func history(
+        _ name: String, _ request: @escaping @Sendable () -> NSPersistentHistoryChangeRequest,
+        as type: NSPersistentHistoryResultType, _ text: @escaping @Sendable (Any?) -> String
+    ) -> Self {
+        Self(name, in: [.warm, .cold]) { scene in
+            let request = request()
+            request.resultType = type
+            return text((try scene.mine.execute(request) as? NSPersistentHistoryResult)?.result)
+        }
+    }
+
+    private static func text(of change: NSPersistentHistoryChange) -> String {
+        let names = (change.updatedProperties ?? []).map(\.name).sorted()
+        return "\(change.changeType.rawValue) \(change.changedObjectID.entity.name ?? "") \(names)"
+    }
+
+    fileprivate static let history: [Self] = [
+        history("history", { .fetchHistory(after: Date.distantPast) }, as: .transactionsAndChanges) { result in
+            let transactions = result as? [NSPersistentHistoryTransaction] ?? []
+            return "\(transactions.map { ($0.changes ?? []).map(text).sorted() })"
+        },
+        history("history of objects", { .fetchHistory(after: Date.distantPast) }, as: .objectIDs) {
+            "\(($0 as? [NSManagedObjectID] ?? []).count)"
+        },
+        history("count of history", { .fetchHistory(after: Date.distantPast) }, as: .count) { "\($0 ?? "")" },
+        history("deletion of history", { .deleteHistory(before: Date.distantFuture) }, as: .count) { "\($0 ?? "")" },
+        Self("token of history", in: [.warm], reports: true) { scene in
+            let token = scene.mine.persistentStoreCoordinator?.currentPersistentHistoryToken(fromStores: nil)
+            return "\(token != nil)"
+        },
+    ]
 }

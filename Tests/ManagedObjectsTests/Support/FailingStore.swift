@@ -4,7 +4,7 @@ import Testing
 @testable import ManagedObjects
 
 /// A store of which one call fails: a read, a write, or a step of a save's transaction. It counts its calls.
-final class FailingStore: RowStore, BatchStore {
+final class FailingStore: HistoryStore, BatchStore {
     private let base: any RowStore
     /// The number of the call that fails, counted from 1; nil for none.
     private var failing: Int?
@@ -151,5 +151,48 @@ final class FailingStore: RowStore, BatchStore {
         return try base.members(
             of: relationship, owners: owners, ownerEntity: ownerEntity, includesRows: includesRows, isKnown: isKnown,
             generation: generation)
+    }
+
+    // MARK: - History
+
+    private func history() throws -> (any HistoryStore)? {
+        try call()
+        return base as? any HistoryStore
+    }
+
+    func historyExtent() throws -> HistoryExtent? { try history()?.historyExtent() }
+
+    /// Reading fails before its first transaction, or before one of the others.
+    func readHistory(
+        _ query: HistoryQuery, _ body: (HistoryTransactionRow, ContiguousArray<HistoryChangeRow>) throws -> Bool
+    ) throws {
+        try history()?.readHistory(query) { transaction, changes in
+            try call()
+            return try body(transaction, changes)
+        }
+    }
+
+    func countHistory(_ query: HistoryQuery) throws -> Int { try history()?.countHistory(query) ?? 0 }
+
+    func deleteHistory(_ bound: HistoryDeletion) throws -> Int { try history()?.deleteHistory(bound) ?? 0 }
+
+    func oldValues(of change: HistoryChangeRow, transaction: Int64) throws -> HistoryOldValues? {
+        try history()?.oldValues(of: change, transaction: transaction)
+    }
+
+    func historyFollowers() throws -> [String: Int64] { try history()?.historyFollowers() ?? [:] }
+
+    func setHistoryFollower(_ name: String, number: Int64?) throws {
+        try history()?.setHistoryFollower(name, number: number)
+    }
+
+    func propertyMasks() throws -> any PropertyMasks {
+        guard let history = try history() else { throw Failure() }
+        return try history.propertyMasks()
+    }
+
+    func observeCommits(_ body: @escaping @Sendable () -> Void) throws -> AnyObject {
+        guard let history = try history() else { throw Failure() }
+        return try history.observeCommits(body)
     }
 }
