@@ -1,6 +1,6 @@
 #if !canImport(Darwin)
 
-    import Foundation
+    import Coral
     import GRDB
     import StoreRescue
     import Testing
@@ -39,6 +39,28 @@
             }
             try queue.close()
             try compare(store.url)
+        }
+
+        /// The number of SQLite's steps is limited, and must not grow with the square of the number of tables.
+        @Test func `thousands of tables are measured, and are not taken for damage`() throws {
+            let model = NSManagedObjectModel()
+            model.entities = (0..<2500).map { number in
+                let entity = NSEntityDescription()
+                entity.name = "Entity\(number)"
+                return entity
+            }
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let url = folder.appendingPathComponent("Large.sqlite")
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            try coordinator.remove(
+                coordinator.addPersistentStore(
+                    ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil))
+            for command in ["info", "doctor", "check"] {
+                let run = try CommandRun(command, url.path)
+                #expect(run.status == 0, "\(command): \(run.errors)")
+            }
         }
 
         @Test func `roots that are not in the file have no size, and pages that are met twice count once`() throws {

@@ -127,7 +127,10 @@ final class CopyBlueprint {
         guard !attribute.isTransient, !(attribute is NSDerivedAttributeDescription),
             !isExcluded(attribute.name, of: entity)
         else { return nil }
-        let closure = lineage(entity).lazy.compactMap { self.values["\($0.name ?? "").\(attribute.name)"] }.first
+        // Names are composed only where a rule may have one: an entity can have many ancestors.
+        let closure =
+            values.isEmpty
+            ? nil : lineage(entity).lazy.compactMap { self.values["\($0.name ?? "").\(attribute.name)"] }.first
         let source =
             try closure.map { .closure($0) }
             ?? (rules.honoursUserInfo && !rules.isSubset ? directives.source(of: attribute, at: place) : .original)
@@ -156,7 +159,8 @@ final class CopyBlueprint {
         guard !relationship.isTransient, !isExcluded(relationship.name, of: entity),
             !rules.excludedNames.contains(relationship.name)
         else { return nil }
-        let names = lineage(entity).map { "\($0.name ?? "").\(relationship.name)" }
+        let isRuled = !choices.isEmpty || !relationshipRules.isEmpty
+        let names = isRuled ? lineage(entity).map { "\($0.name ?? "").\(relationship.name)" } : []
         let choice = names.lazy.compactMap { self.choices[$0] }.first
         let rule =
             try names.lazy.compactMap { self.relationshipRules[$0] }.first

@@ -7,8 +7,8 @@ final class ShapePlan {
     let schema: GraphSchema
     let shape: GraphShape
     private let excludedEntities: Set<String>
-    private let excludedProperties: Set<String>
-    private let rules: [String: RelationshipRule]
+    /// What the shape states of the properties of an entity, without inherited ones.
+    private let statements: [String: Statements]
     private var entities: [String: EntityPlan] = [:]
 
     /// Throws `ShapeError` if the shape contains names that the model does not have.
@@ -18,13 +18,20 @@ final class ShapePlan {
         schema = GraphSchema(model)
         let paths = KeyPathResolver(model)
         excludedEntities = try paths.descendants(of: shape.excludedEntities)
-        excludedProperties = Set(try shape.excludedProperties.map { try paths.property(at: $0.keyPath) })
-        var rules: [String: RelationshipRule] = [:]
+        var statements = shape.onlyProperties.mapValues { Statements(only: $0) }
+        func state(_ path: String, _ change: (inout Statements, String) -> Void) {
+            let parts = path.split(separator: ".", maxSplits: 1).map(String.init)
+            guard parts.count == 2 else { return }
+            change(&statements[parts[0], default: Statements()], parts[1])
+        }
+        for excluded in shape.excludedProperties {
+            state(try paths.property(at: excluded.keyPath)) { $0.excluded.insert($1) }
+        }
         // Sorted by name, so that the result is deterministic if two rules refer to the same relationship.
         for (target, rule) in shape.rules.sorted(by: { $0.key.keyPath < $1.key.keyPath }) {
-            rules[try paths.property(at: target.keyPath, requiresRelationship: true)] = rule
+            state(try paths.property(at: target.keyPath, requiresRelationship: true)) { $0.rules[$1] = rule }
         }
-        self.rules = rules
+        self.statements = statements
         for (entity, names) in shape.onlyProperties { try paths.require(names, of: entity) }
     }
 
@@ -63,41 +70,42 @@ final class ShapePlan {
     }
 
     private func makePlan(for entity: NSEntityDescription) throws -> EntityPlan {
+        // The statements of the nearest ancestor apply, and every exclusion.
+        var stated = Statements()
+        for ancestor in sequence(first: entity, next: \.superentity) {
+            guard let inherited = statements[ancestor.name ?? ""] else { continue }
+            stated.only = stated.only ?? inherited.only
+            stated.excluded.formUnion(inherited.excluded)
+            stated.rules.merge(inherited.rules) { nearer, _ in nearer }
+        }
         var attributes: [AttributePlan] = []
         for (_, attribute) in entity.attributesByName.sorted(by: { $0.key < $1.key }) {
-            guard isIncluded(attribute, of: entity) else { continue }
+            guard isIncluded(attribute, by: stated) else { continue }
             attributes.append(AttributePlan(attribute))
         }
         var relationships: [EntityPlan.Relationship] = []
         for (_, relationship) in entity.relationshipsByName.sorted(by: { $0.key < $1.key }) {
-            guard isIncluded(relationship, of: entity) else { continue }
-            let rule = try rule(for: relationship, of: entity)
+            guard isIncluded(relationship, by: stated) else { continue }
+            let rule = try rule(for: relationship, of: entity, by: stated)
             if rule == .omit { continue }
             relationships.append(EntityPlan.Relationship(relationship, isEmbedded: rule == .embed))
         }
         return EntityPlan(entity, attributes: attributes, relationships: relationships)
     }
 
-    private func isIncluded(_ property: NSPropertyDescription, of entity: NSEntityDescription) -> Bool {
-        let lineage = Array(sequence(first: entity) { $0.superentity })
-        if lineage.contains(where: { excludedProperties.contains("\($0.name ?? "").\(property.name)") }) {
-            return false
-        }
-        for ancestor in lineage {
-            if let only = shape.onlyProperties[ancestor.name ?? ""] { return only.contains(property.name) }
-        }
+    private func isIncluded(_ property: NSPropertyDescription, by stated: Statements) -> Bool {
+        if stated.excluded.contains(property.name) { return false }
+        if let only = stated.only { return only.contains(property.name) }
         if property.isTransient, !shape.includesTransientAttributes { return false }
         if property is NSDerivedAttributeDescription, !shape.includesDerivedAttributes { return false }
         return !(property is NSAttributeDescription && directive(of: property) == RelationshipRule.omit.rawValue)
     }
 
     private func rule(
-        for relationship: NSRelationshipDescription, of entity: NSEntityDescription
+        for relationship: NSRelationshipDescription, of entity: NSEntityDescription, by stated: Statements
     ) throws -> RelationshipRule {
         if let destination = relationship.destinationEntity, !includes(destination) { return .omit }
-        for ancestor in sequence(first: entity, next: { $0.superentity }) {
-            if let rule = rules["\(ancestor.name ?? "").\(relationship.name)"] { return rule }
-        }
+        if let rule = stated.rules[relationship.name] { return rule }
         if let directive = directive(of: relationship) {
             guard let rule = RelationshipRule(rawValue: directive) else {
                 let place = "\(entity.name ?? "").\(relationship.name)"
@@ -118,6 +126,13 @@ final class ShapePlan {
     private func directive(of property: NSPropertyDescription) -> String? {
         shape.honoursUserInfo ? property.userInfo?[GraphShape.userInfoKey] as? String : nil
     }
+}
+
+/// What a shape states of the properties of an entity, by their names.
+private struct Statements {
+    var only: Set<String>?
+    var excluded: Set<String> = []
+    var rules: [String: RelationshipRule] = [:]
 }
 
 /// The properties to read of the objects of one entity.

@@ -44,5 +44,6 @@ struct EntityCounts {
         self.damaged = damaged
     }
 
-    func count(of name: String) -> Int? { counts.first { $0.name == name }?.count }
+    /// The counts by the names of the entities.
+    var byName: [String: Int] { Dictionary(counts.map { ($0.name, $0.count) }, uniquingKeysWith: { first, _ in first }) }
 }

@@ -84,7 +84,8 @@ private struct StoreReport: Encodable {
         entities = ModelDescription(open.model).entities
         let counts = try EntityCounts(open)
         objectCount = counts.counts.reduce(0) { $0 + $1.count }
-        for index in entities.indices { entities[index].count = counts.count(of: entities[index].name) }
+        let countsByName = counts.byName
+        for index in entities.indices { entities[index].count = countsByName[entities[index].name] }
         #if !canImport(Darwin) && !CORAL_PUBLIC_API
             // The tables of a store in PostgreSQL are managed by the server, and are not examined.
             guard open.url.isFileURL else { return }

@@ -56,11 +56,23 @@ extension StoreReader {
 
     /// The sizes of the tables with their indexes, in bytes; empty if this SQLite cannot measure them.
     func byteCountsOfTables() throws -> [String: Int64] {
-        guard try integer("SELECT count(*) FROM pragma_module_list WHERE name = 'dbstat'") > 0 else { return [:] }
+        guard let sizes = try byteCountsOfTrees() else { return [:] }
         var counts: [String: Int64] = [:]
-        let sizes = "SELECT o.tbl_name, sum(s.pgsize) FROM dbstat s JOIN sqlite_master o ON o.name = s.name GROUP BY 1"
-        for row in try rows(sizes) { if let table = row.text(0) { counts[table] = row.integer(1) } }
+        try forEachRow("SELECT name, tbl_name FROM sqlite_master WHERE rootpage > 0") { row in
+            if let name = row.text(0), let size = sizes[name] { counts[row.text(1) ?? name, default: 0] += size }
+        }
         return counts
+    }
+
+    /// The sizes of the tables and of the indexes, in bytes; nil if this SQLite cannot measure them. Joined with `sqlite_master` by the
+    /// callers: SQL would compare each name with each other one.
+    func byteCountsOfTrees() throws -> [String: Int64]? {
+        guard try integer("SELECT count(*) FROM pragma_module_list WHERE name = 'dbstat'") > 0 else { return nil }
+        var sizes: [String: Int64] = [:]
+        try forEachRow("SELECT name, pgsize FROM dbstat WHERE aggregate = TRUE") { row in
+            if let name = row.text(0) { sizes[name] = row.integer(1) }
+        }
+        return sizes
     }
 
     /// The damages that SQLite finds in the structure of the file.

@@ -127,15 +127,7 @@ package struct StoreExamination: Sendable {
                 row.text(0).flatMap { name in row.text(1).map { (name, $0, Int(row.integer(2) ?? 0)) } }
             }
         let tables = Dictionary(owners.map { ($0.0, $0.1) }, uniquingKeysWith: { first, _ in first })
-        let hasStatistics = try reader.integer("SELECT count(*) FROM pragma_module_list WHERE name = 'dbstat'") > 0
-        var sizes: [String: Int64] = [:]
-        if hasStatistics {
-            try reader.forEachRow("SELECT name, pgsize FROM dbstat WHERE aggregate = TRUE") { row in
-                if let name = row.text(0) { sizes[name] = row.integer(1) }
-            }
-        } else {
-            sizes = try TreeSizes(url: url, roots: owners.map { ($0.0, $0.2) }).byteCounts
-        }
+        let sizes = try reader.byteCountsOfTrees() ?? TreeSizes(url: url, roots: owners.map { ($0.0, $0.2) }).byteCounts
         return sizes.map { Tree(name: $0.key, table: tables[$0.key] ?? $0.key, byteCount: $0.value) }
             .sorted { ($1.byteCount, $0.name) < ($0.byteCount, $1.name) }
     }
