@@ -4,7 +4,7 @@
 import CoreData
 import NotesModel
 
-guard let path = CommandLine.arguments.dropFirst().first else {
+guard let path = CommandLine.arguments.dropFirst().first, !path.hasPrefix("-") else {
     print("usage: MakeExampleStore FILE [NOTES [SAVES]]")
     exit(64)
 }
@@ -12,7 +12,7 @@ let noteCount = CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 
 let saveCount = CommandLine.arguments.dropFirst(3).first.flatMap { Int($0) } ?? 1
 
 let coordinator = NSPersistentStoreCoordinator(managedObjectModel: .notes())
-try coordinator.addPersistentStore(
+let store = try coordinator.addPersistentStore(
     ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: path), options: nil)
 let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
 context.persistentStoreCoordinator = coordinator
@@ -24,6 +24,8 @@ try context.performAndWait {
         try context.save()
     }
 }
+// Removes the log, so that the store is one file.
+try coordinator.remove(store)
 
 /// Every value is a function of the number, so that all stores are equal.
 func fill(_ context: NSManagedObjectContext) throws {
