@@ -38,7 +38,9 @@ extension Operation {
 
     /// A model of one entity with many attributes.
     private static func wide(_ count: Int) -> Model {
-        let attributes = (0..<count).map { ModelAttribute(name: "value\(100_000 + $0)", type: .string, isOptional: true) }
+        let attributes = (0..<count).map {
+            ModelAttribute(name: "value\(100_000 + $0)", type: .string, isOptional: true)
+        }
         return Model(entities: [ModelEntity(name: "Wide", attributes: attributes)])
     }
 

@@ -69,7 +69,9 @@ struct StoreFileHashes {
 
     func hashes() throws -> [String: String] {
         if FileStatus(store.path)?.isFolder == true {
-            return try FileHash.texts(inFolder: store.path).reduce(into: [:]) { $0["\(store.path)/\($1.key)"] = $1.value }
+            return try FileHash.texts(inFolder: store.path).reduce(into: [:]) {
+                $0["\(store.path)/\($1.key)"] = $1.value
+            }
         }
         var hashes: [String: String] = [:]
         for suffix in ["", "-wal", "-shm", "-journal"] where FileStatus(store.path + suffix)?.isRegular == true {

@@ -45,5 +45,7 @@ struct EntityCounts {
     }
 
     /// The counts by the names of the entities.
-    var byName: [String: Int] { Dictionary(counts.map { ($0.name, $0.count) }, uniquingKeysWith: { first, _ in first }) }
+    var byName: [String: Int] {
+        Dictionary(counts.map { ($0.name, $0.count) }, uniquingKeysWith: { first, _ in first })
+    }
 }

@@ -31,7 +31,9 @@ enum TransformableCoding {
     /// Encodes a value with the transformer, ignoring any cached bytes.
     static func bytes(of value: Any, attribute: NSAttributeDescription) throws -> Data {
         if let undecodable = value as? UndecodableValue {
-            if let refusal = undecodable.refusal { throw CocoaError(.coreData, userInfo: [NSLocalizedDescriptionKey: refusal]) }
+            if let refusal = undecodable.refusal {
+                throw CocoaError(.coreData, userInfo: [NSLocalizedDescriptionKey: refusal])
+            }
             return undecodable.data
         }
         let name = "\(attribute.entity.name ?? "").\(attribute.name)"

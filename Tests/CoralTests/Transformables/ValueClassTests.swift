@@ -126,7 +126,9 @@ struct ValueClassTests {
             let check = try makeContext(model(checked: false), at: url)
             try check.performAndWait {
                 let palette = try #require(try check.fetch(request).first)
-                #expect(palette.value(forKey: "words") as? [Int] == [1, 2] && palette.value(forKey: "name") as? String == "changed")
+                #expect(
+                    palette.value(forKey: "words") as? [Int] == [1, 2]
+                        && palette.value(forKey: "name") as? String == "changed")
             }
             try reader.performAndWait {
                 let palette = try #require(try reader.fetch(request).first)

@@ -395,7 +395,8 @@ final class UnreadableValueTests: XCTestCase {
         defer { try? FileManager.default.removeItem(at: folder) }
         let url = folder.appendingPathComponent("shelves.store")
         do {
-            let context = ModelContext(try ModelContainer(for: Shelf.self, configurations: ModelConfiguration(url: url)))
+            let context = ModelContext(
+                try ModelContainer(for: Shelf.self, configurations: ModelConfiguration(url: url)))
             let shelf = Shelf(label: "a")
             shelf.arrangement.columns = 7
             context.insert(shelf)
