@@ -73,13 +73,20 @@
 
         /// Whether a class is one of managed objects.
         func isManaged(_ declaration: ClassDeclSyntax, module: String) -> Bool {
+            inherits(declaration, from: "NSManagedObject", module: module) { managedTypes.contains($0) }
+        }
+
+        /// Whether a class inherits from one of Core Data's, or it or a superclass of its module fulfils a condition.
+        func inherits(
+            _ declaration: ClassDeclSyntax, from base: String, module: String,
+            or isOne: (String) -> Bool = { _ in false }
+        ) -> Bool {
             var next: ClassDeclSyntax? = declaration
             // A class that inherits from itself does not compile, but may be read.
             var visited: Set<String> = []
             while let current = next, visited.insert(current.name.text).inserted {
                 let superclass = current.inheritanceClause?.inheritedTypes.first?.type.trimmedDescription
-                if superclass == "NSManagedObject" || superclass == "CoreData.NSManagedObject" { return true }
-                if managedTypes.contains(current.name.text) { return true }
+                if superclass == base || superclass == "CoreData.\(base)" || isOne(current.name.text) { return true }
                 next = superclass.flatMap { classDeclaration($0, module: module)?.declaration }
             }
             return false

@@ -77,7 +77,7 @@
                     FoundationRewrite(), AppleImportRewrite(), KeyPathRewrite(), SetLiteralRewrite(),
                     RequestCastRewrite(), ClassForCoderRewrite(),
                     ModuleNameRewrite(), SelectorRewrite(), ExpectationWaitRewrite(), RequiredInitializerRewrite(),
-                    OverrideRewrite(), AmbiguousNameRewrite(),
+                    OverrideRewrite(), AmbiguousNameRewrite(), MigrationFunctionRewrite(),
                 ] + (usesMacro ? [ManagedClassRewrite()] : []) + [ObjectiveCAttributeRewrite(), ImportRewrite()]
             var index = PackageIndex(files, modulesWithResources: modulesWithResources)
             for rewrite in rewrites {

@@ -65,5 +65,60 @@
                         """,
                     ])
         }
+
+        @Test("Methods of migration policies that mapping models call are called by their selectors")
+        func migrationFunctions() {
+            let head = "import CoreData\n"
+            let objc = "    #if canImport(ObjectiveC)\n    @objc\n    #endif\n"
+            #expect(
+                rewritten(
+                    head + """
+                        public class Base: NSEntityMigrationPolicy {}
+                        public final class Policy: Base {
+                            @objc func doubled(_ pages: NSNumber) -> NSNumber { pages }
+                            @objc func joined(first: String, with last: String?) throws -> String { first }
+                            @objc func today() -> Date { Date() }
+                            @objc func log(_ text: String) {}
+                            func plain(_ text: String) -> String { text }
+                        }
+                        class Other: NSObject {
+                            @objc func doubled(_ pages: NSNumber) -> NSNumber { pages }
+                        }
+                        """) == [
+                        head + """
+                            public class Base: NSEntityMigrationPolicy {}
+                            public final class Policy: Base {
+                            \(objc)    func doubled(_ pages: NSNumber) -> NSNumber { pages }
+                            \(objc)    func joined(first: String, with last: String?) throws -> String { first }
+                            \(objc)    func today() -> Date { Date() }
+                            \(objc)    func log(_ text: String) {}
+                                func plain(_ text: String) -> String { text }
+
+                                #if !canImport(ObjectiveC)
+                                // What mapping models call by selectors.
+                                public override func value(forFunction selector: String, arguments: [Any?]) throws -> Any? {
+                                    switch selector {
+                                    case "doubled:":
+                                        if arguments.count == 1, let value0 = arguments[0] as? NSNumber {
+                                            return doubled(value0)
+                                        }
+                                    case "joinedWithFirst:with:":
+                                        if arguments.count == 2, let value0 = arguments[0] as? String {
+                                            return try joined(first: value0, with: arguments[1] as? String)
+                                        }
+                                    case "today":
+                                        return today()
+                                    default: break
+                                    }
+                                    return try super.value(forFunction: selector, arguments: arguments)
+                                }
+                                #endif
+                            }
+                            class Other: NSObject {
+                            \(objc)    func doubled(_ pages: NSNumber) -> NSNumber { pages }
+                            }
+                            """
+                    ])
+        }
     }
 #endif
