@@ -100,4 +100,27 @@ import Testing
             }
         }
     }
+
+    @Test func `objects are named by the attribute of --label, in every output`() throws {
+        let store = try NotesStore()
+        let label = ["--label", "Item.name"]
+        let found = try CommandRun(["find", store.path, "Groceries", "--label", "Note.body"])
+        #expect(found.status == 0 && found.output.hasPrefix("Note/p1\n"), "\(found.output)\(found.errors)")
+        let page = store.file("page.html")
+        #expect(try CommandRun(["export", store.path, "-o", page] + label).status == 0)
+        #expect(try CommandRun(["timeline", store.path] + label).status == 0)
+        for (words, sentence) in [
+            (
+                ["find", store.path, "x", "--label", "Note.titel"],
+                "There is no attribute \"Note.titel\". Did you mean \"title\"?"
+            ),
+            (["find", store.path, "x", "--label", "Nite.title"], "Nite"),
+            (["find", store.path, "x", "--label", "title"], "not of the form Entity.attribute"),
+            (["timeline", store.path, "--label", "Note.rank"], "Note.rank is not an attribute with text."),
+            (["export", store.path, "--format", "json"] + label, "--label requires --format html."),
+        ] {
+            let run = try CommandRun(words)
+            #expect(run.status == 1 && run.errors.contains(sentence), "\(words): \(run.errors)")
+        }
+    }
 }

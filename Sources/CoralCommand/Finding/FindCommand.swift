@@ -53,6 +53,8 @@ struct FindCommand: ParsableCommand {
 
     @OptionGroup var quiet: QuietOption
 
+    @OptionGroup var label: LabelOption
+
     @OptionGroup var source: ModelSource
 
     func validate() throws {
@@ -66,7 +68,7 @@ struct FindCommand: ParsableCommand {
         let matcher = try TextMatcher(text, isExpression: regex, matchesCase: matchCase, isWholeWord: wholeWord)
         let format: QueryCommand.Format =
             try json ? .json : csv ? .csv : file.format(of: ["csv": .csv, "json": .json], else: .table)
-        let open = try OpenStore(path: store, model: source)
+        let open = try OpenStore(path: store, model: source, labels: label)
         try file.requireFree(reading: open.url, source.url)
         let entities =
             try entity.isEmpty

@@ -44,6 +44,8 @@ struct ServeCommand: ParsableCommand {
 
     @OptionGroup var quiet: QuietOption
 
+    @OptionGroup var label: LabelOption
+
     @OptionGroup var source: ModelSource
 
     func validate() throws {
@@ -88,7 +90,8 @@ struct ServeCommand: ParsableCommand {
     private func openedSite() throws -> (ServedStore?, StoreSite) {
         do {
             let served = try ServedStore(
-                path: store, model: source, isWritable: writable, backup: backup, zone: zone.zone)
+                path: store, model: source, isWritable: writable, backup: backup, zone: zone.zone,
+                labels: label)
             return (served, StoreSite(served, damaged: DamagedStore(path: store, model: source)))
         } catch {
             guard StoreProblem(damage: error) != nil else { throw error }

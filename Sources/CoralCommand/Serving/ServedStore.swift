@@ -29,14 +29,15 @@ final class ServedStore: @unchecked Sendable {
     }
 
     init(
-        path: String, model source: ModelSource, isWritable: Bool, backup: BackupOption, zone: TimeZone?
+        path: String, model source: ModelSource, isWritable: Bool, backup: BackupOption, zone: TimeZone?,
+        labels: LabelOption? = nil
     ) throws {
         self.path = ServerURLs.shown(path)
         modelPath = source.url.map { $0.isOfServer ? $0.storeName : source.model ?? "" }
         self.isWritable = isWritable
         self.zone = zone
         self.backup = backup
-        open = try OpenStore(path: path, model: source, isReadOnly: !isWritable, holdsState: false)
+        open = try OpenStore(path: path, model: source, isReadOnly: !isWritable, holdsState: false, labels: labels)
         guard isWritable else { return }
         let manager = UndoManager()
         // Each change is one undo step; by default, all changes in one pass of an event loop are one.

@@ -101,6 +101,8 @@ struct ExportCommand: ParsableCommand {
 
     @OptionGroup var proof: ProofOption
 
+    @OptionGroup var label: LabelOption
+
     @OptionGroup var source: ModelSource
 
     func validate() throws {
@@ -119,8 +121,9 @@ struct ExportCommand: ParsableCommand {
     func run() throws { try proof.prove(store, writing: file.url, body: export) }
 
     private func export() throws {
-        let open = try OpenStore(path: store, model: source)
+        let open = try OpenStore(path: store, model: source, labels: label)
         let chosen = try chosenFormat()
+        if !label.label.isEmpty, !chosen.isPage { throw CommandError("--label requires --format html.") }
         let request = try request(open)
         if let form = chosen.tables { return try exportTables(open, request, as: form) }
         let layout = try chosenLayout(chosen)
@@ -274,6 +277,7 @@ enum ExportFormat: ExpressibleByArgument {
     /// A folder with a table for each entity.
     case tables(TableForm)
 
+    var isPage: Bool { if case .html = self { true } else { false } }
     var tables: TableForm? { if case .tables(let form) = self { form } else { nil } }
 
     init?(argument: String) {

@@ -27,8 +27,12 @@ struct OpenStore {
     /// - Parameters:
     ///   - isReadOnly: Whether all files of the store must remain unchanged.
     ///   - holdsState: Whether a store that is opened read-only is read in one state.
+    ///   - labels: The attributes that name objects.
     /// Throws `CommandError` and errors of Core Data's.
-    init(path: String, model source: ModelSource, isReadOnly: Bool = true, holdsState: Bool = true) throws {
+    init(
+        path: String, model source: ModelSource, isReadOnly: Bool = true, holdsState: Bool = true,
+        labels: LabelOption? = nil
+    ) throws {
         if isReadOnly, let session = Self.session, session.path == path, session.model == source.model {
             self = session.store
             return
@@ -37,15 +41,18 @@ struct OpenStore {
         #if !canImport(Darwin)
             if source.model == nil {
                 let inspection = try StoreInspection(url: url)
+                let model = try ModelSource.ownModel(in: inspection)
+                try labels?.apply(to: model)
                 try self.init(
-                    url: url, model: ModelSource.ownModel(in: inspection), isReadOnly: isReadOnly,
-                    holdsState: holdsState, header: StoreHeader(inspection))
+                    url: url, model: model, isReadOnly: isReadOnly, holdsState: holdsState,
+                    header: StoreHeader(inspection))
                 return
             }
         #endif
+        let model = try source.model(for: url)
+        try labels?.apply(to: model)
         try self.init(
-            url: url, model: source.model(for: url), isReadOnly: isReadOnly, holdsState: holdsState,
-            modelPath: source.model)
+            url: url, model: model, isReadOnly: isReadOnly, holdsState: holdsState, modelPath: source.model)
     }
 
     /// The location of a store. Throws `CommandError` if there is none, or if it is a device or a pipe.

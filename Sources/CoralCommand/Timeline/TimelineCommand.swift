@@ -54,6 +54,8 @@ struct TimelineCommand: ParsableCommand {
 
     @OptionGroup var quiet: QuietOption
 
+    @OptionGroup var label: LabelOption
+
     @OptionGroup var source: ModelSource
 
     enum Format {
@@ -71,7 +73,7 @@ struct TimelineCommand: ParsableCommand {
     private func show() throws {
         let format = try chosenFormat()
         let range = try Timeline.Range(since: point(since, "--since"), until: point(until, "--until"))
-        let open = try OpenStore(path: store, model: source)
+        let open = try OpenStore(path: store, model: source, labels: label)
         try file.requireFree(reading: open.url, source.url)
         let entities =
             try entity.isEmpty

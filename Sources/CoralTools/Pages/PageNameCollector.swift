@@ -8,21 +8,35 @@ package struct PageNameCollector: GraphWriter {
     private(set) var names: [RecordID: String?] = [:]
     /// The number of objects of each entity.
     private(set) var counts: [String: Int] = [:]
+    /// The attributes that the user info of entities names, by entity.
+    private let stated: [String: String]
+    /// The one of the current object's entity.
+    private var label: String?
     /// The best name so far of the current object, with its rank; the lowest rank is best.
     private var id: RecordID?
     private var best: (text: String, rank: Int)?
 
+    /// The key in an entity's user info that names the attribute.
+    package static let labelKey = "coral.label"
+
+    /// - Parameter model: The model of the objects.
+    init(_ model: NSManagedObjectModel?) {
+        stated = (model?.entities ?? []).reduce(into: [:]) { $0[$1.name ?? ""] = Self.statedAttribute(of: $1) }
+    }
+
+    /// The attribute with text that the user info of an entity, or else of its nearest ancestor, names.
+    private static func statedAttribute(of entity: NSEntityDescription) -> String? {
+        sequence(first: entity, next: \.superentity).lazy.compactMap { $0.userInfo?[labelKey] as? String }
+            .first { entity.attributesByName[$0]?.attributeType == .stringAttributeType }
+    }
+
     /// The name of the attribute whose values are the display names of an entity's objects; nil if no attribute has text.
     ///
-    /// It is the one that the key `coral.label` in the entity's user info names. Otherwise it is `title`, `name` or another of the
+    /// It is the one that the key `coral.label` in the user info of the entity or an ancestor names. Otherwise it is `title`, `name` or another of the
     /// usual names; one that ends with such a word (`partnerName`); one that reads as a text (`text`, `messageBody`); any that is
     /// not an identifier; or any.
     package static func nameAttribute(of entity: NSEntityDescription) -> String? {
-        if let named = entity.userInfo?["coral.label"] as? String,
-            entity.attributesByName[named]?.attributeType == .stringAttributeType
-        {
-            return named
-        }
+        if let stated = statedAttribute(of: entity) { return stated }
         let texts = entity.attributesByName.filter { $0.value.attributeType == .stringAttributeType }.keys
         return texts.min { (rank(of: $0), $0) < (rank(of: $1), $1) }
     }
@@ -83,12 +97,13 @@ package struct PageNameCollector: GraphWriter {
     package mutating func beginObject(id: RecordID?, entity: String, isDeleted: Bool) {
         self.id = id
         best = nil
+        label = stated[entity]
         counts[entity, default: 0] += 1
     }
 
     package mutating func attribute(_ name: String, _ value: GraphValue, declaredAs type: GraphSchema.Attribute?) {
         guard case .string(let text) = value else { return }
-        let rank = Self.rank(of: name)
+        let rank = name == label ? -1 : Self.rank(of: name)
         guard rank < best?.rank ?? .max, let line = Self.name(text) else { return }
         best = (line, rank)
     }

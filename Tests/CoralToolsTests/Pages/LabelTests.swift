@@ -36,6 +36,13 @@
             // Only text is a label.
             #expect(PageNameCollector.nameAttribute(of: entity(["title", "number"], label: "number")) == "title")
             #expect(PageNameCollector.nameAttribute(of: entity(["title"], label: "missing")) == "title")
+            // Subentities inherit it.
+            let (parent, child) = (entity(["title", "code"], label: "code"), NSEntityDescription())
+            child.name = "Child"
+            parent.subentities = [child]
+            let model = NSManagedObjectModel()
+            model.entities = [parent, child]
+            #expect(PageNameCollector.nameAttribute(of: child) == "code")
         }
     }
 #endif
