@@ -82,6 +82,11 @@
                     "import Foundation\n\(lines)\nlet a = URLSession.shared\n",
                     "// Header\n\n\(lines)\nlet a: URLRequest\n",
                 ])
+            let xml = lines.replacingOccurrences(of: "Networking", with: "XML")
+            #expect(
+                rewritten("import Foundation\n\nlet a: URLRequest\nlet b: XMLParser\n") == [
+                    "import Foundation\n\(lines)\(xml)\nlet a: URLRequest\nlet b: XMLParser\n"
+                ])
         }
     }
 #endif

@@ -62,6 +62,10 @@ import Testing
         #expect(
             found("import Foundation\nlet a = URLSession.shared\nlet b: URLRequest") == ["2:9 URLSession"])
         #expect(
+            found("import Foundation\nlet a = XMLParser(data: d)\nlet b: URLRequest") == [
+                "2:9 XMLParser", "3:8 URLRequest",
+            ])
+        #expect(
             found(
                 "import Foundation\n#if canImport(FoundationNetworking)\nimport FoundationNetworking\n#endif\n"
                     + "let a = URLSession.shared") == [])

@@ -3,7 +3,7 @@
     import SwiftSyntax
 
     /// Adds `import CoreData` to files that use its names, `import ManagedMacros` to files that use its macros, and a conditional
-    /// import to files that load URLs.
+    /// import to files that load URLs or read XML.
     struct ImportRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
             var edits = PackageEdits()
@@ -15,20 +15,24 @@
                 macros.walk(file.tree)
                 if macros.isUsed, !macros.isImported { missing.append("ManagedMacros") }
                 edits.add(Self.edits(importing: missing, in: file), to: index)
-                if rules.contains(.missingNetworking) { edits.add(networkingImport(in: file), to: index) }
+                for (module, rule) in PortingRule.foundationParts.sorted(by: { $0.key < $1.key })
+                where rules.contains(rule) {
+                    edits.add(conditionalImport(of: module, in: file), to: index)
+                }
             }
             return edits
         }
 
         /// The rules about imports that a file breaks. A file that imports Core Data and has no name of the other module is not searched.
         private static func rules(about file: SourceFile) -> Set<PortingRule> {
-            if file.contains("import CoreData\n"), !file.contains("URL") && !file.contains("HTTP") { return [] }
+            let parts = ["URL", "HTTP", "XML"]
+            if file.contains("import CoreData\n"), !parts.contains(where: file.contains) { return [] }
             return Set(PortingFinding.findings(in: file.text, file: "").map(\.rule))
         }
 
         /// Inserts the import of a module that exists outside Apple's platforms only.
-        private func networkingImport(in file: SourceFile) -> SourceEdit {
-            let lines = ["#if canImport(FoundationNetworking)", "import FoundationNetworking", "#endif"]
+        private func conditionalImport(of module: String, in file: SourceFile) -> SourceEdit {
+            let lines = ["#if canImport(\(module))", "import \(module)", "#endif"]
             if let last = file.tree.statements.compactMap({ $0.item.as(ImportDeclSyntax.self) }).last {
                 let end = last.endPosition.utf8Offset
                 return SourceEdit(end..<end, lines.map { file.lineBreak + $0 }.joined())

@@ -15,7 +15,7 @@ struct ImportedNames {
         if let keyword = words.firstIndex(where: { $0.text == "import" }) {
             for word in words[keyword...] {
                 if Self.modules.contains(word.text) { fulfilled.insert(.missingImport) }
-                if word.text == "FoundationNetworking" { fulfilled.insert(.missingNetworking) }
+                if let rule = PortingRule.foundationParts[word.text] { fulfilled.insert(rule) }
             }
             return []
         }
@@ -27,6 +27,6 @@ struct ImportedNames {
 
     private static func rule(_ name: String) -> PortingRule? {
         if CoreDataNames.contains(name) { return .missingImport }
-        return PortingRule.networkingNames.contains(name) ? .missingNetworking : nil
+        return PortingRule.partNames.first { $0.value.contains(name) }.flatMap { PortingRule.foundationParts[$0.key] }
     }
 }

@@ -2,14 +2,25 @@
 // name was checked by compiling it with Swift 6.3 on Linux.
 
 extension PortingRule {
-    /// A file that uses URL loading, which is in a separate module on other platforms.
-    package static let missingNetworking = PortingRule(
-        "import FoundationNetworking",
-        "The type is in a module of its own here: write `#if canImport(FoundationNetworking)`, `import FoundationNetworking` and"
-            + " `#endif` after the imports.")
+    /// A file that uses types of Foundation which are in a module of their own on other platforms.
+    private static func missingPart(_ module: String) -> PortingRule {
+        PortingRule(
+            "import \(module)",
+            "The type is in a module of its own here: write `#if canImport(\(module))`, `import \(module)` and `#endif` after the"
+                + " imports.")
+    }
 
-    /// The types of that module.
-    static let networkingNames: Set<String> = [
+    /// The rules about the modules that Foundation consists of on other platforms, by their names.
+    package static let foundationParts = Dictionary(
+        uniqueKeysWithValues: partNames.keys.map { ($0, missingPart($0)) })
+
+    /// The types of those modules.
+    static let partNames: [String: Set<String>] = ["FoundationNetworking": networkingNames, "FoundationXML": xmlNames]
+
+    /// Without `XMLElement` and `XMLNode`, which packages often declare themselves.
+    private static let xmlNames: Set<String> = ["XMLDocument", "XMLParser", "XMLParserDelegate"]
+
+    private static let networkingNames: Set<String> = [
         "HTTPCookieStorage", "HTTPURLResponse", "URLCache", "URLCredential", "URLProtectionSpace", "URLProtocol",
         "URLRequest",
         "URLResponse", "URLSession", "URLSessionConfiguration", "URLSessionDataTask", "URLSessionDelegate",

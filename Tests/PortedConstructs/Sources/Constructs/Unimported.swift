@@ -3,6 +3,7 @@ import Foundation
 final class Loader {
     let url = URL(fileURLWithPath: "/")
     var task: URLSessionDataTask?
+    var parser: XMLParser?
 }
 
 func newest(_ books: [NSManagedObject]) -> NSManagedObject? {
