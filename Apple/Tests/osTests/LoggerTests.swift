@@ -78,6 +78,37 @@ private final class Lines: @unchecked Sendable {  // because a lock protects the
         plain.unlock()
     }
 
+    /// As packages use it where `canImport(os)` is true: allocated, or as a property of a class.
+    @Test func theLockOfCProtectsAValue() async {
+        final class Counter: @unchecked Sendable {  // because of the lock
+            private let lock = os_unfair_lock_t.allocate(capacity: 1)
+            private var own = os_unfair_lock_s()
+            private var value = 0
+
+            init() { lock.initialize(to: os_unfair_lock()) }
+            deinit { lock.deallocate() }
+
+            func add() -> Int {
+                os_unfair_lock_lock(lock)
+                defer { os_unfair_lock_unlock(lock) }
+                value += 1
+                return value
+            }
+
+            func trials() -> [Bool] {
+                let trials = [os_unfair_lock_trylock(&own), os_unfair_lock_trylock(&own)]
+                os_unfair_lock_unlock(&own)
+                return trials
+            }
+        }
+        let counter = Counter()
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<100 { group.addTask { _ = counter.add() } }
+        }
+        #expect(counter.add() == 101)
+        #expect(counter.trials() == [true, false])
+    }
+
     @Test func signpostsHaveNoEffect() {
         let poster = OSSignposter(subsystem: "test", category: .pointsOfInterest)
         let state = poster.beginInterval("save", id: poster.makeSignpostID())
