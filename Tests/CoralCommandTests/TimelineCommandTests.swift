@@ -77,8 +77,11 @@ import Testing
             (composite.name, composite.elements) = ("meeting", [element])
             let entity = NSEntityDescription()
             (entity.name, entity.properties) = ("Event", [composite])
+            // Without objects, after an entity with objects: the total of the progress becomes zero.
+            let empty = NSEntityDescription()
+            (empty.name, empty.properties) = ("Rest", [composite.copy() as? NSAttributeDescription].compactMap { $0 })
             let model = NSManagedObjectModel()
-            model.entities = [entity]
+            model.entities = [entity, empty]
             let url = store.folder.appendingPathComponent("Events.sqlite")
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
             let added = try coordinator.addPersistentStore(

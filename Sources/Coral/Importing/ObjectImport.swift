@@ -66,7 +66,7 @@ final class ObjectImport: BatchedImport {
     func setDeferredLinks() throws {
         guard !deferred.isEmpty else { return }
         let batches = try makeBatches(where: { [deferred] in deferred[$0.record.id] != nil })
-        progress?.totalUnitCount = Int64(bytesBefore + (batches.byteCount ?? 0))
+        progress?.setTotal(bytesBefore + (batches.byteCount ?? 0))
         while let batch = try batches.nextBatch() {
             if !batch.records.isEmpty { try perform(.deferredLinks, batch) }
             if countsBytes { progress?.completedUnitCount = Int64(bytesBefore + batch.bytesRead) }

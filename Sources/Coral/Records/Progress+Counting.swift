@@ -1,10 +1,13 @@
 import Foundation
 
 extension Progress {
-    /// Sets the number of units. If it is zero, the progress has one unit, which is complete: outside Apple's
-    /// platforms Foundation crashes if a total becomes zero.
+    /// Sets the number of units; at least one, because outside Apple's platforms Foundation crashes if a total becomes zero that was
+    /// another number before.
+    package func setTotal(_ count: Int) { totalUnitCount = Int64(max(count, 1)) }
+
+    /// Sets the number of units, of which none is complete. If it is zero, the progress has one unit, which is complete.
     package func begin(_ count: Int) {
-        totalUnitCount = Int64(max(count, 1))
+        setTotal(count)
         completedUnitCount = count == 0 ? 1 : 0
     }
 
@@ -15,7 +18,7 @@ extension Progress {
 
     /// Reports work that is complete.
     func complete(_ count: Int) {
-        totalUnitCount = Int64(max(count, 1))
+        setTotal(count)
         completedUnitCount = totalUnitCount
     }
 }

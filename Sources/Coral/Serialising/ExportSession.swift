@@ -343,7 +343,7 @@ package final class ExportSession {
     }
 
     /// Sets the total of the progress.
-    func begin(total: Int) { progress?.totalUnitCount = Int64(total) }
+    func begin(total: Int) { progress?.setTotal(total) }
 
     /// Counts written objects, and checks for cancellation.
     func didWrite(_ count: Int, of entity: String) throws {

@@ -76,7 +76,7 @@ struct FindCommand: ParsableCommand {
         var output = try HitOutput(format, to: file)
         try open.context.performAndWait {
             try Work.run("Searching") { progress in
-                progress.totalUnitCount = Int64(try count(of: entities, in: open.context))
+                progress.begin(try count(of: entities, in: open.context))
                 do {
                     try TextSearch(matcher: matcher).forEachHit(in: entities, of: open.store, open.context, progress) {
                         try output.add($0)

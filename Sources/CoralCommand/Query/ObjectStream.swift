@@ -34,7 +34,7 @@ struct ObjectStream {
             request.predicate.map({ Self.isEvaluatedByRow($0, of: entity) }) ?? true
         else { return try forEachByID(progress, body) }
         // To count what a predicate matches may take as long as to read it.
-        if request.predicate == nil { progress.totalUnitCount = Int64(try context.count(for: request)) }
+        if request.predicate == nil { progress.begin(try context.count(for: request)) }
         var count = 0
         let entities = request.includesSubentities ? PlainSchema.hierarchy(of: entity) : [entity]
         for entity in entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") })
@@ -124,7 +124,7 @@ struct ObjectStream {
 
     private func forEachByID(_ progress: Progress, _ body: (NSManagedObject) throws -> Void) throws -> Int {
         let batches = try ObjectBatches(of: request, isSorted: isSorted, in: context)
-        progress.totalUnitCount = Int64(batches.count)
+        progress.begin(batches.count)
         for start in batches.starts { try pass(try batches.objects(from: start, in: context), progress, body) }
         return batches.count
     }

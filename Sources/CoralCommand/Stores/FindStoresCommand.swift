@@ -112,7 +112,7 @@ struct FindStoresCommand: ParsableCommand {
         let destination = URL(fileURLWithPath: copyTo)
         for store in stores { try backup.requireFree(store.path, in: destination) }
         let copies = try Work.run("Copying", noun: "store") { progress in
-            progress.totalUnitCount = Int64(stores.count)
+            progress.begin(stores.count)
             var made: [[String]] = []
             do {
                 for store in stores {

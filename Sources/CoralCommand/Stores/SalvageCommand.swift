@@ -97,7 +97,8 @@ struct SalvageCommand: ParsableCommand {
             try StandardOutput.requireOpen()
             var salvage = try Work.run("Reading", noun: "table") { progress in
                 try RowSalvage(of: url, model: model) { done, total in
-                    (progress.completedUnitCount, progress.totalUnitCount) = (Int64(done), Int64(total))
+                    progress.setTotal(total)
+                    progress.completedUnitCount = Int64(done)
                     if progress.isCancelled { throw CocoaError(.userCancelled) }
                 }
             }
@@ -121,7 +122,8 @@ struct SalvageCommand: ParsableCommand {
         private func salvageDeleted(_ salvage: RowSalvage, _ model: NSManagedObjectModel) throws {
             let objects = try Work.run("Looking", noun: "page") { progress in
                 try salvage.deletedObjects { done, total in
-                    (progress.completedUnitCount, progress.totalUnitCount) = (Int64(done), Int64(total))
+                    progress.setTotal(total)
+                    progress.completedUnitCount = Int64(done)
                     if progress.isCancelled { throw CocoaError(.userCancelled) }
                 }
             }

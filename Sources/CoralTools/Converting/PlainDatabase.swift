@@ -53,7 +53,7 @@ package struct PlainDatabase {
                 sides.add(record)
             }
         }
-        progress.totalUnitCount = count * 2
+        progress.setTotal(Int(count) * 2)
         result.twoSided = sides.contradicting.map { "\($0.entity.name ?? "").\($0.name)" }
         var plain = self
         plain.schema = schema.adding(columnsFor: sides.contradicting)
