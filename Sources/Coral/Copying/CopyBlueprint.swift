@@ -6,10 +6,10 @@ final class CopyBlueprint {
     let model: NSManagedObjectModel
     let targetModel: NSManagedObjectModel
     private let excludedEntities: Set<String>
-    private let excludedProperties: Set<String>
-    private let relationshipRules: [String: CopyRule]
-    private let choices: [String: CopyRules.RuleClosure]
-    private let values: [String: CopyRules.ValueClosure]
+    private let excludedProperties: PropertyRules<Void>
+    private let relationshipRules: PropertyRules<CopyRule>
+    private let choices: PropertyRules<CopyRules.RuleClosure>
+    private let values: PropertyRules<CopyRules.ValueClosure>
     private var entities: [String: EntityCopy] = [:]
     /// The properties that the copies' model does not have, as `Entity.property`.
     private(set) var missingProperties: Set<String> = []
@@ -21,27 +21,16 @@ final class CopyBlueprint {
         self.targetModel = targetModel
         let paths = KeyPathResolver(model)
         excludedEntities = try paths.descendants(of: rules.excludedEntities)
-        excludedProperties = Set(try rules.excludedProperties.sorted().map { try paths.property(at: $0) })
-        relationshipRules = try CopyBlueprint.resolve(rules.rules) {
-            try paths.property(at: $0, requiresRelationship: true)
-        }
-        choices = try CopyBlueprint.resolve(rules.choices) { try paths.property(at: $0, requiresRelationship: true) }
-        values = try CopyBlueprint.resolve(rules.values) { try paths.property(at: $0) }
+        excludedProperties = try PropertyRules(rules.excludedProperties) { try paths.property(at: $0) }
+        relationshipRules = try PropertyRules(rules.rules) { try paths.property(at: $0, requiresRelationship: true) }
+        choices = try PropertyRules(rules.choices) { try paths.property(at: $0, requiresRelationship: true) }
+        values = try PropertyRules(rules.values) { try paths.property(at: $0) }
         for name in rules.conditions.keys.sorted() { _ = try paths.entity(name, in: name) }
         let names = Set(model.entities.flatMap(\.relationshipsByName.keys))
         for name in rules.excludedNames.union(rules.excludedRootNames).sorted() where !names.contains(name) {
             let question = NameSuggestion.question(for: name, in: names)
             throw ShapeError(.unknownProperty, "No entity has a relationship \"\(name)\".\(question)", at: name)
         }
-    }
-
-    /// Sorted by name, so that the result is deterministic if two names refer to the same property.
-    private static func resolve<Rule>(
-        _ rules: [String: Rule], property: (String) throws -> String
-    ) throws -> [String: Rule] {
-        var resolved: [String: Rule] = [:]
-        for (keyPath, rule) in rules.sorted(by: { $0.key < $1.key }) { resolved[try property(keyPath)] = rule }
-        return resolved
     }
 
     // MARK: - Entities
@@ -90,30 +79,28 @@ final class CopyBlueprint {
         guard let target = targetModel === model ? entity : counterpart(of: entity), !target.isAbstract else {
             throw CopyError(.modelMismatch, "The model of the copies has no entity \"\(name)\".", at: name)
         }
+        let excluded = excludedProperties.rules(for: entity)
+        let values = values.rules(for: entity)
         var attributes: [AttributeCopy] = []
-        for (key, attribute) in entity.attributesByName.sorted(by: { $0.key < $1.key }) {
-            if let copy = try attributeCopy(attribute, of: entity, at: "\(name).\(key)", target) {
+        for (key, attribute) in entity.attributesByName.sorted(by: { $0.key < $1.key }) where excluded[key] == nil {
+            if let copy = try attributeCopy(attribute, value: values[key], at: "\(name).\(key)", target) {
                 attributes.append(copy)
             }
         }
+        let (choices, stated) = (choices.rules(for: entity), relationshipRules.rules(for: entity))
         var relationships: [RelationshipCopy] = []
-        for (key, relationship) in entity.relationshipsByName.sorted(by: { $0.key < $1.key }) {
-            if let copy = try relationshipCopy(relationship, of: entity, at: "\(name).\(key)", target) {
+        for (key, relationship) in entity.relationshipsByName.sorted(by: { $0.key < $1.key }) where excluded[key] == nil
+        {
+            if let copy = try relationshipCopy(
+                relationship, choice: choices[key], stated: stated[key], at: "\(name).\(key)", target)
+            {
                 relationships.append(copy)
             }
         }
-        let condition = lineage(entity).lazy.compactMap { self.rules.conditions[$0.name ?? ""] }.first
+        let condition = sequence(first: entity, next: \.superentity).lazy
+            .compactMap { self.rules.conditions[$0.name ?? ""] }.first
         return EntityCopy(
             entity: entity, target: target, attributes: attributes, relationships: relationships, condition: condition)
-    }
-
-    private func lineage(_ entity: NSEntityDescription) -> [NSEntityDescription] {
-        Array(sequence(first: entity) { $0.superentity })
-    }
-
-    private func isExcluded(_ name: String, of entity: NSEntityDescription) -> Bool {
-        !excludedProperties.isEmpty
-            && lineage(entity).contains { excludedProperties.contains("\($0.name ?? "").\(name)") }
     }
 
     private var directives: CopyDirectives { CopyDirectives(keys: rules.directiveKeys, model: model) }
@@ -121,16 +108,10 @@ final class CopyBlueprint {
     // MARK: - Attributes
 
     private func attributeCopy(
-        _ attribute: NSAttributeDescription, of entity: NSEntityDescription, at place: String,
+        _ attribute: NSAttributeDescription, value closure: CopyRules.ValueClosure?, at place: String,
         _ target: NSEntityDescription
     ) throws -> AttributeCopy? {
-        guard !attribute.isTransient, !(attribute is NSDerivedAttributeDescription),
-            !isExcluded(attribute.name, of: entity)
-        else { return nil }
-        // Names are composed only where a rule may have one: an entity can have many ancestors.
-        let closure =
-            values.isEmpty
-            ? nil : lineage(entity).lazy.compactMap { self.values["\($0.name ?? "").\(attribute.name)"] }.first
+        guard !attribute.isTransient, !(attribute is NSDerivedAttributeDescription) else { return nil }
         let source =
             try closure.map { .closure($0) }
             ?? (rules.honoursUserInfo && !rules.isSubset ? directives.source(of: attribute, at: place) : .original)
@@ -153,17 +134,12 @@ final class CopyBlueprint {
     // MARK: - Relationships
 
     private func relationshipCopy(
-        _ relationship: NSRelationshipDescription, of entity: NSEntityDescription, at place: String,
+        _ relationship: NSRelationshipDescription, choice: CopyRules.RuleClosure?, stated: CopyRule?, at place: String,
         _ target: NSEntityDescription
     ) throws -> RelationshipCopy? {
-        guard !relationship.isTransient, !isExcluded(relationship.name, of: entity),
-            !rules.excludedNames.contains(relationship.name)
-        else { return nil }
-        let isRuled = !choices.isEmpty || !relationshipRules.isEmpty
-        let names = isRuled ? lineage(entity).map { "\($0.name ?? "").\(relationship.name)" } : []
-        let choice = names.lazy.compactMap { self.choices[$0] }.first
+        guard !relationship.isTransient, !rules.excludedNames.contains(relationship.name) else { return nil }
         let rule =
-            try names.lazy.compactMap { self.relationshipRules[$0] }.first
+            try stated
             ?? (rules.honoursUserInfo ? directives.rule(for: relationship, at: place) : nil)
             ?? defaultRule(for: relationship)
         if rule == .leaveOut, choice == nil { return nil }

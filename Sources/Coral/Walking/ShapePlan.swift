@@ -7,8 +7,8 @@ final class ShapePlan {
     let schema: GraphSchema
     let shape: GraphShape
     private let excludedEntities: Set<String>
-    /// What the shape states of the properties of an entity, without inherited ones.
-    private let statements: [String: Statements]
+    private let excludedProperties: PropertyRules<Void>
+    private let rules: PropertyRules<RelationshipRule>
     private var entities: [String: EntityPlan] = [:]
 
     /// Throws `ShapeError` if the shape contains names that the model does not have.
@@ -18,20 +18,9 @@ final class ShapePlan {
         schema = GraphSchema(model)
         let paths = KeyPathResolver(model)
         excludedEntities = try paths.descendants(of: shape.excludedEntities)
-        var statements = shape.onlyProperties.mapValues { Statements(only: $0) }
-        func state(_ path: String, _ change: (inout Statements, String) -> Void) {
-            let parts = path.split(separator: ".", maxSplits: 1).map(String.init)
-            guard parts.count == 2 else { return }
-            change(&statements[parts[0], default: Statements()], parts[1])
-        }
-        for excluded in shape.excludedProperties {
-            state(try paths.property(at: excluded.keyPath)) { $0.excluded.insert($1) }
-        }
-        // Sorted by name, so that the result is deterministic if two rules refer to the same relationship.
-        for (target, rule) in shape.rules.sorted(by: { $0.key.keyPath < $1.key.keyPath }) {
-            state(try paths.property(at: target.keyPath, requiresRelationship: true)) { $0.rules[$1] = rule }
-        }
-        self.statements = statements
+        excludedProperties = try PropertyRules(shape.excludedProperties.map(\.keyPath)) { try paths.property(at: $0) }
+        let rules = Dictionary(uniqueKeysWithValues: shape.rules.map { ($0.key.keyPath, $0.value) })
+        self.rules = try PropertyRules(rules) { try paths.property(at: $0, requiresRelationship: true) }
         for (entity, names) in shape.onlyProperties { try paths.require(names, of: entity) }
     }
 
@@ -70,42 +59,38 @@ final class ShapePlan {
     }
 
     private func makePlan(for entity: NSEntityDescription) throws -> EntityPlan {
-        // The statements of the nearest ancestor apply, and every exclusion.
-        var stated = Statements()
-        for ancestor in sequence(first: entity, next: \.superentity) {
-            guard let inherited = statements[ancestor.name ?? ""] else { continue }
-            stated.only = stated.only ?? inherited.only
-            stated.excluded.formUnion(inherited.excluded)
-            stated.rules.merge(inherited.rules) { nearer, _ in nearer }
+        let (excluded, rules) = (excludedProperties.rules(for: entity), rules.rules(for: entity))
+        let only = sequence(first: entity, next: \.superentity).lazy
+            .compactMap { self.shape.onlyProperties[$0.name ?? ""] }.first
+        func isChosen(_ property: NSPropertyDescription) -> Bool {
+            excluded[property.name] == nil && (only.map { $0.contains(property.name) } ?? isIncluded(property))
         }
         var attributes: [AttributePlan] = []
-        for (_, attribute) in entity.attributesByName.sorted(by: { $0.key < $1.key }) {
-            guard isIncluded(attribute, by: stated) else { continue }
+        for (_, attribute) in entity.attributesByName.sorted(by: { $0.key < $1.key }) where isChosen(attribute) {
             attributes.append(AttributePlan(attribute))
         }
         var relationships: [EntityPlan.Relationship] = []
-        for (_, relationship) in entity.relationshipsByName.sorted(by: { $0.key < $1.key }) {
-            guard isIncluded(relationship, by: stated) else { continue }
-            let rule = try rule(for: relationship, of: entity, by: stated)
+        for (_, relationship) in entity.relationshipsByName.sorted(by: { $0.key < $1.key })
+        where isChosen(relationship) {
+            let rule = try rule(for: relationship, of: entity, stated: rules[relationship.name])
             if rule == .omit { continue }
             relationships.append(EntityPlan.Relationship(relationship, isEmbedded: rule == .embed))
         }
         return EntityPlan(entity, attributes: attributes, relationships: relationships)
     }
 
-    private func isIncluded(_ property: NSPropertyDescription, by stated: Statements) -> Bool {
-        if stated.excluded.contains(property.name) { return false }
-        if let only = stated.only { return only.contains(property.name) }
+    /// Whether a property is included that the shape does not name.
+    private func isIncluded(_ property: NSPropertyDescription) -> Bool {
         if property.isTransient, !shape.includesTransientAttributes { return false }
         if property is NSDerivedAttributeDescription, !shape.includesDerivedAttributes { return false }
         return !(property is NSAttributeDescription && directive(of: property) == RelationshipRule.omit.rawValue)
     }
 
     private func rule(
-        for relationship: NSRelationshipDescription, of entity: NSEntityDescription, by stated: Statements
+        for relationship: NSRelationshipDescription, of entity: NSEntityDescription, stated: RelationshipRule?
     ) throws -> RelationshipRule {
         if let destination = relationship.destinationEntity, !includes(destination) { return .omit }
-        if let rule = stated.rules[relationship.name] { return rule }
+        if let stated { return stated }
         if let directive = directive(of: relationship) {
             guard let rule = RelationshipRule(rawValue: directive) else {
                 let place = "\(entity.name ?? "").\(relationship.name)"
@@ -126,13 +111,6 @@ final class ShapePlan {
     private func directive(of property: NSPropertyDescription) -> String? {
         shape.honoursUserInfo ? property.userInfo?[GraphShape.userInfoKey] as? String : nil
     }
-}
-
-/// What a shape states of the properties of an entity, by their names.
-private struct Statements {
-    var only: Set<String>?
-    var excluded: Set<String> = []
-    var rules: [String: RelationshipRule] = [:]
 }
 
 /// The properties to read of the objects of one entity.

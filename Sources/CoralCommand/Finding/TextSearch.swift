@@ -61,7 +61,7 @@ struct TextSearch {
             search(GraphValue(object.value(forKey: name), declaredAs: GraphSchema.Attribute(attribute)), name, &found)
         }
         guard !found.isEmpty else { return nil }
-        return Hit(name: StoredName(object.objectID).text, label: PageFrame.title(of: object), values: found)
+        return Hit(name: StoredName(object.objectID).text, label: ObjectLabel.text(of: object), values: found)
     }
 
     private func search(_ value: GraphValue, _ path: String, _ found: inout [(path: String, excerpt: Excerpt)]) {

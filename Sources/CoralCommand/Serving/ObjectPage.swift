@@ -37,7 +37,7 @@ struct ObjectPage {
         let entity = object.entity.name ?? ""
         let main: HTML = "\(banner)<p class=\"sum\">\(HTML(markup: PageFrame.link(to: entity)))</p>\n\(card)"
         return pages.frame.page(
-            title: PageFrame.title(of: object) ?? name, main: main.text, entity: entity)
+            title: ObjectLabel.text(of: object) ?? name, main: main.text, entity: entity)
     }
 
     /// The form of all values, and the one that deletes the object. The first button is the one of the key Enter.
@@ -156,7 +156,7 @@ struct ObjectPage {
         request.sortDescriptors = [NSSortDescriptor(key: "objectID", ascending: true)]
         request.fetchLimit = Self.memberLimit
         return try pages.access.context.fetch(request).map {
-            ValueEditor.Candidate(name: StoredName($0.objectID).text, title: PageFrame.title(of: $0))
+            ValueEditor.Candidate(name: StoredName($0.objectID).text, title: ObjectLabel.text(of: $0))
         }
     }
 

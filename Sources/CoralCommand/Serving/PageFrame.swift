@@ -135,12 +135,6 @@ struct PageFrame {
 
     /// A link to an object with its display name.
     static func link(to object: NSManagedObject) -> String {
-        link(toObject: StoredName(object.objectID).text, title: title(of: object))
-    }
-
-    /// The display name of an object; nil without one.
-    static func title(of object: NSManagedObject) -> String? {
-        PageNameCollector.nameAttribute(of: object.entity).flatMap { object.value(forKey: $0) as? String }
-            .flatMap(PageNameCollector.name)
+        link(toObject: StoredName(object.objectID).text, title: ObjectLabel.text(of: object))
     }
 }

@@ -211,7 +211,7 @@ struct Timeline {
             let request = NSFetchRequest<NSManagedObject>(entityName: entity)
             request.predicate = NSPredicate(format: "self IN %@", ids)
             for object in try open.context.fetch(request) {
-                labels[StoredName(object.objectID).text] = PageFrame.title(of: object)
+                labels[StoredName(object.objectID).text] = ObjectLabel.text(of: object)
             }
         }
         return labels

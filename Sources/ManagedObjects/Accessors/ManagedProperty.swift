@@ -55,7 +55,7 @@ extension ManagedProperty {
     ///
     /// A stored value of another type is nil, and `decodedValue(forKey:as:)` of the toolkit throws the reason. A property whose type
     /// is an array, a set or a dictionary of Swift is empty then, and what is assigned to it does not replace the stored value: it may
-    /// be the empty value, changed in place. The next save throws 134060, until the stored value is removed by
+    /// be the empty value, changed in place. The next save throws 1550, until the stored value is removed by
     /// `setValue(nil, forKey:)`. A property of any other type that is not optional stops the program with a message, as Core Data's
     /// own accessors do. Where stored values may come from others, declare the property as optional.
     // Disfavoured, so that an optional enumeration is read and written by its raw value.

@@ -30,12 +30,7 @@ enum TransformableCoding {
 
     /// Encodes a value with the transformer, ignoring any cached bytes.
     static func bytes(of value: Any, attribute: NSAttributeDescription) throws -> Data {
-        if let undecodable = value as? UndecodableValue {
-            if let refusal = undecodable.refusal {
-                throw CocoaError(.coreData, userInfo: [NSLocalizedDescriptionKey: refusal])
-            }
-            return undecodable.data
-        }
+        if let undecodable = value as? UndecodableValue { return undecodable.data }
         let name = "\(attribute.entity.name ?? "").\(attribute.name)"
         guard let transformer = transformer(of: attribute) else {
             throw CocoaError(
@@ -93,12 +88,9 @@ enum TransformableCoding {
 /// Stored bytes that the transformer cannot decode. The public API returns nil.
 final class UndecodableValue {
     let data: Data
-    /// Why the bytes were not replaced, if that was tried: the error of every save until they are.
-    let refusal: String?
 
-    init(data: Data, refusal: String? = nil) {
+    init(data: Data) {
         self.data = data
-        self.refusal = refusal
     }
 }
 
@@ -110,17 +102,11 @@ extension NSManagedObject {
     }
 
     /// Keeps the stored value of a transformable attribute, which a property of another type reads as empty: what is assigned to
-    /// that property may be the empty value, changed in place. Every save throws until the value is removed by
+    /// that property may be the empty value, changed in place. Validation fails until the value is removed by
     /// `setValue(nil, forKey:)`, or the change is discarded.
     final func refuseReplacement(forKey key: String, by type: Any.Type) {
-        guard case .slot(let slot)? = field(of: key), case .object(let box) = slotValue(slot),
-            let attribute = layout.slots[slot].attribute
-        else { return }
-        let kept = (try? TransformableCoding.encode(box, attribute: attribute)) ?? Data()
-        let refusal =
-            "\(entity.name ?? "").\(key) has a value that is not of the type \(type), and was not replaced by one, because "
-            + "that may be an empty value that was changed in place. To replace it, set the value nil for this key first."
-        setSlot(slot, to: .object(ObjectValue(UndecodableValue(data: kept, refusal: refusal))))
+        guard case .slot(let slot)? = field(of: key), case .object(let box) = slotValue(slot) else { return }
+        setSlot(slot, to: .object(ObjectValue(box.value, encoded: box.encoded, refusedType: type)))
     }
 }
 

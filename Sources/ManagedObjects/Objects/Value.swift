@@ -33,8 +33,12 @@ final class ObjectValue {
     private var reference: AnyObject?
     /// The bytes that it was read from or saved as, if any.
     let encoded: Data?
+    /// The type of a property that a value was assigned to and that this value is not of, so that it was kept: see
+    /// `refuseReplacement(forKey:by:)`.
+    let refusedType: Any.Type?
 
-    init(_ value: Any, encoded: Data? = nil) {
+    init(_ value: Any, encoded: Data? = nil, refusedType: Any.Type? = nil) {
+        self.refusedType = refusedType
         if type(of: value) is AnyClass {
             plain = nil
             reference = value as AnyObject
@@ -275,6 +279,8 @@ extension UnsafeRawBufferPointer {
 extension Value {
     /// Encoded bytes are compared if both are known: classes may define other values as equal.
     private static func isSame(_ one: ObjectValue, _ two: ObjectValue) -> Bool {
+        // A refused assignment is a change, which validation reports.
+        guard one.refusedType == nil, two.refusedType == nil else { return false }
         if let one = one.encoded, let two = two.encoded { return TransformableCoding.areSame(one, two) }
         return isEqual(one.value, two.value)
     }

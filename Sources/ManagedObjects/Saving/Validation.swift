@@ -15,6 +15,13 @@ struct Validation {
             let description = layout.slots[rule.slot]
             check(value, of: object, slot: description, name: description.name ?? "")
         }
+        for slot in layout.transformableSlots {
+            guard case .object(let box)? = object.values?[slot], let type = box.refusedType else { continue }
+            add(
+                NSManagedObjectValidationError, object, layout.slots[slot].name ?? "",
+                "has a value that is not of the type \(type), and was not replaced, because what was assigned may be an empty value "
+                    + "that was changed in place: set nil by setValue(_:forKey:) first")
+        }
         for index in layout.rules.toMany {
             check(toMany: layout.toMany[index], at: index, of: object)
         }

@@ -24,7 +24,7 @@ public struct VersionHash: Sendable {
     init(_ model: Model, keepsProperties: Bool) {
         inheritance = ModelInheritance(model)
         entityNames = Set(model.entities.map(\.name)).sorted(by: Self.isOrdered)
-        for name in entityNames { hash(name) }
+        for entity in inheritance.parentsFirst() { hash(entity) }
         if !keepsProperties { properties = [:] }
     }
 
@@ -57,28 +57,18 @@ public struct VersionHash: Sendable {
 // MARK: - Entities
 
 extension VersionHash {
-    /// Computes the hash of an entity. It includes its parent's hash, so those of the ancestors are computed first.
-    private mutating func hash(_ name: String) {
-        // Ends at an ancestor whose hash is known, so that each entity of a long chain is met once.
-        var lineage: [ModelEntity] = []
-        var met: Set<String> = []
-        var next: String? = name
-        while let name = next, hashes[name] == nil, let entity = inheritance.entities[name], met.insert(name).inserted {
-            lineage.append(entity)
-            next = entity.parentName
-        }
-        for entity in lineage.reversed() {
-            // The topmost entity of a cycle, or of a part of the hierarchy, has no parent here.
-            let parent = entity.parentName.flatMap { hashes[$0] == nil ? nil : $0 }
-            let all = Self.merged(parent.flatMap { properties[$0] } ?? [], Self.hashes(ofPropertiesOf: entity))
-            properties[entity.name] = all
-            hashes[entity.name] = Self.hash(entity, parent: parent.flatMap { hashes[$0] } ?? [], all)
-        }
+    /// Computes the hash of an entity. It includes its parent's hash, which is known.
+    private mutating func hash(_ entity: ModelEntity) {
+        // One entity of a cycle, and one whose parent is not in the model, has no parent here.
+        let parent = entity.parentName.flatMap { hashes[$0] == nil ? nil : $0 }
+        let all = Self.merged(parent.flatMap { properties[$0] } ?? [], Self.hashes(ofPropertiesOf: entity))
+        properties[entity.name] = all
+        hashes[entity.name] = Self.hash(entity, parent: parent.flatMap { hashes[$0] } ?? [], all)
     }
 
     /// What an entity's hash covers of its parent: the parent's hash, and the hashes of all inherited properties.
     func inherited(by name: String) -> (parent: [UInt8], properties: [(name: String, hash: [UInt8])]) {
-        guard let parent = inheritance.parent(of: name)?.name else { return ([], []) }
+        guard let parent = inheritance.entities[name]?.parentName else { return ([], []) }
         return (hashes[parent] ?? [], properties[parent] ?? [])
     }
 

@@ -6,53 +6,25 @@ final class IndexedModel {
     let inheritance: ModelInheritance
     /// The version hash of each entity.
     private(set) lazy var hashes = VersionHash(model).entityHashes
-    private var known: [String: EntityProperties] = [:]
-    private var roots: [String: String] = [:]
+    /// The properties and the topmost ancestor of each entity.
+    private lazy var indexed: [String: (properties: EntityProperties, root: String)] =
+        inheritance.parentsFirst().reduce(into: [:]) { indexed, entity in
+            var entry = entity.parentName.flatMap { indexed[$0] } ?? (EntityProperties(), entity.name)
+            entry.properties.add(entity)
+            indexed[entity.name] = entry
+        }
 
     init(_ model: Model) {
         self.model = model
         inheritance = ModelInheritance(model)
     }
 
-    /// The topmost ancestor of an entity; nil for an unknown entity. Cost: a step for each ancestor at the first call for one of them.
-    func rootName(of entity: String) -> String? {
-        guard inheritance.entities[entity] != nil else { return nil }
-        var path: [String] = []
-        var met: Set<String> = []
-        var root = entity
-        while met.insert(root).inserted {
-            if let known = roots[root] {
-                root = known
-                break
-            }
-            path.append(root)
-            guard let parent = inheritance.parent(of: root)?.name, !met.contains(parent) else { break }
-            root = parent
-        }
-        for name in path { roots[name] = root }
-        return root
-    }
+    /// The topmost ancestor of an entity; nil for an unknown entity. The first call costs one step for each property of the model.
+    func rootName(of entity: String) -> String? { indexed[entity]?.root }
 
-    /// The properties of an entity that are stored, inherited ones included. Cost: a step for each property at the first call.
-    func properties(of entity: String) -> EntityProperties {
-        var properties = EntityProperties()
-        var unknown: [ModelEntity] = []
-        var met: Set<String> = []
-        var next: String? = entity
-        while let name = next, let entity = inheritance.entities[name], met.insert(name).inserted {
-            if let known = known[name] {
-                properties = known
-                break
-            }
-            unknown.append(entity)
-            next = entity.parentName
-        }
-        for entity in unknown.reversed() {
-            properties.add(entity)
-            known[entity.name] = properties
-        }
-        return properties
-    }
+    /// The properties of an entity that are stored, inherited ones included; none of an unknown entity. The first call costs one step
+    /// for each property of the model.
+    func properties(of entity: String) -> EntityProperties { indexed[entity]?.properties ?? EntityProperties() }
 }
 
 /// The properties of an entity, inherited ones included. Of two with the same name, look-ups return the first.

@@ -14,32 +14,44 @@ extension Model {
 public struct ModelInheritance: Sendable {
     /// The entities by name; of two with the same name the first.
     public let entities: [String: ModelEntity]
+    /// The names of the entities, in the model's order.
+    private let names: [String]
 
     /// Indexes a model. Cost: one step for each entity.
     public init(_ model: Model) {
+        names = model.entities.map(\.name)
         entities = Dictionary(model.entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The parent of the entity with a name; nil if it has none, or is its own.
-    func parent(of name: String) -> ModelEntity? {
-        guard let parent = entities[name]?.parentName, parent != name else { return nil }
-        return entities[parent]
-    }
-
-    /// The names of the entities that inherit from themselves. Cost: a step for each entity.
-    func cycles() -> Set<String> {
-        var cycles: Set<String> = []
-        var finished: Set<String> = []
-        for start in entities.keys where !finished.contains(start) {
-            var path: [String] = []
-            var met: Set<String> = []
+    /// The entities, each after its parent, otherwise in the model's order. Of a cycle, one entity is before its parent. Cost:
+    /// one step for each entity.
+    func parentsFirst() -> [ModelEntity] {
+        var ordered: [ModelEntity] = []
+        ordered.reserveCapacity(entities.count)
+        var met = Set<String>(minimumCapacity: entities.count)
+        for start in names {
+            let first = ordered.count
             var next: String? = start
-            while let name = next, let entity = entities[name], !finished.contains(name), met.insert(name).inserted {
-                path.append(name)
+            while let name = next, let entity = entities[name], met.insert(name).inserted {
+                ordered.append(entity)
                 next = entity.parentName
             }
-            if let next, let first = path.firstIndex(of: next) { cycles.formUnion(path[first...]) }
-            finished.formUnion(path)
+            ordered[first...].reverse()
+        }
+        return ordered
+    }
+
+    /// The names of the entities that inherit from themselves. Cost: one step for each entity.
+    func cycles() -> Set<String> {
+        var met = Set<String>(minimumCapacity: entities.count)
+        var cycles: Set<String> = []
+        for entity in parentsFirst() {
+            met.insert(entity.name)
+            guard let parent = entity.parentName, entities[parent] != nil,
+                parent == entity.name || !met.contains(parent)
+            else { continue }
+            var next: String? = entity.name
+            while let name = next, cycles.insert(name).inserted { next = entities[name]?.parentName }
         }
         return cycles
     }

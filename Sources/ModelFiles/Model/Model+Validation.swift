@@ -18,14 +18,19 @@ private struct ModelValidator {
     private let model: Model
     private let inheritance: ModelInheritance
     private let cycles: Set<String>
-    /// The names of the properties of an entity, inherited ones included.
-    private var knownNames: [String: Set<String>] = [:]
+    /// The names of the properties that an entity inherits.
+    private let inheritedNames: [String: Set<String>]
     var errors: [ModelError] = []
 
     init(_ model: Model) {
         self.model = model
-        inheritance = ModelInheritance(model)
+        let inheritance = ModelInheritance(model)
+        self.inheritance = inheritance
         cycles = inheritance.cycles()
+        inheritedNames = inheritance.parentsFirst().reduce(into: [:]) { names, entity in
+            guard let parent = entity.parentName.flatMap({ inheritance.entities[$0] }) else { return }
+            names[entity.name] = (names[parent.name] ?? []).union(parent.properties.map(\.name))
+        }
     }
 
     private mutating func report(
@@ -84,7 +89,7 @@ private struct ModelValidator {
             }
         }
         var names: Set<String> = []
-        let inherited = namesInherited(by: entity)
+        let inherited = inheritedNames[entity.name] ?? []
         for property in entity.properties {
             if !Self.isName(property.name) {
                 report(.invalidName, "'\(property.name)' is not a valid name of a property.", entity, property)
@@ -107,34 +112,6 @@ private struct ModelValidator {
             check(property.fetchRequest, in: "the fetch request", entity, property)
         }
         checkLists(of: entity, known: names.union(inherited))
-    }
-
-    /// The names of the properties of an entity's ancestors. Cost: a step for each property at the first call for one of them.
-    private mutating func namesInherited(by entity: ModelEntity) -> Set<String> {
-        // An entity of a cycle is among its own ancestors.
-        guard !cycles.contains(entity.name) else {
-            return Set(inheritance.ancestors(of: entity.name).flatMap { $0.properties.map(\.name) })
-        }
-        var unknown: [ModelEntity] = []
-        var names: Set<String> = []
-        var next = inheritance.parent(of: entity.name)
-        while let ancestor = next {
-            if let known = knownNames[ancestor.name] {
-                names = known
-                break
-            }
-            unknown.append(ancestor)
-            next = cycles.contains(ancestor.name) ? nil : inheritance.parent(of: ancestor.name)
-        }
-        for ancestor in unknown.reversed() {
-            if cycles.contains(ancestor.name) {
-                names = Set(inheritance.lineage(of: ancestor.name).flatMap { $0.properties.map(\.name) })
-            } else {
-                names.formUnion(ancestor.properties.map(\.name))
-            }
-            knownNames[ancestor.name] = names
-        }
-        return names
     }
 
     /// A letter or underscore, then letters, digits and underscores.

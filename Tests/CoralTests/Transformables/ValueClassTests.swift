@@ -97,7 +97,8 @@ struct ValueClassTests {
 
         /// A property of a type that the stored value does not have, and that is not optional.
         @Test(arguments: [true, false])
-        func `a change in place of a collection does not replace a value of another type`(isDeclared: Bool) throws {
+        func `mutating a collection property does not overwrite a stored value of another type`(isDeclared: Bool) throws
+        {
             let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).sqlite")
             defer { try? FileManager.default.removeItem(at: url) }
             let writer = try makeContext(model(checked: false), at: url)
@@ -113,11 +114,23 @@ struct ValueClassTests {
                 #expect(words[palette] == [] && !reader.hasChanges)
                 words[palette].append("a")
                 #expect(words[palette] == [] && reader.hasChanges)
+                #expect(isDeclared || palette.value(forKey: "words") as? [Int] == [1, 2])
                 palette.setValue("changed", forKey: "name")
                 let error = #expect(throws: CocoaError.self) { try reader.save() }
-                #expect(error?.code.rawValue == 134060 && error?.localizedDescription.contains("Palette.words") == true)
-                // Each way of discarding the change makes the object saveable.
+                #expect(
+                    error?.code.rawValue == 1550
+                        && error?.localizedDescription.contains("\"words\" has a value") == true)
+                #expect(palette.value(forKey: "name") as? String == "changed")
+                // The save of a child fails, too, and passes nothing on.
                 reader.refresh(palette, mergeChanges: false)
+                let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+                child.parent = reader
+                child.performAndWait {
+                    words[child.object(with: palette.objectID)].append("b")
+                    #expect(throws: CocoaError.self) { try child.save() }
+                }
+                #expect(!reader.hasChanges)
+                // Refreshing and rolling back discard the change.
                 words[palette].append("b")
                 reader.rollback()
                 palette.setValue("changed", forKey: "name")

@@ -387,9 +387,9 @@ final class Shelf {
     init(label: String) { self.label = label }
 }
 
-/// A stored value that the type does not have. It reads as the initial value, and a change of that must not replace it.
+/// A stored value that the property's type cannot represent reads as the initial value. Mutating that must not overwrite what is stored.
 final class UnreadableValueTests: XCTestCase {
-    func testAChangeInPlaceDoesNotReplaceAValueThatCannotBeRead() throws {
+    func testMutatingAPropertyDoesNotOverwriteAnUnreadableValue() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

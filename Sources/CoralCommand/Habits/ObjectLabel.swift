@@ -2,6 +2,15 @@ import ArgumentParser
 import Coral
 import CoralTools
 
+/// What names an object where its values are not shown: in lists, links and sequences.
+enum ObjectLabel {
+    /// The label of an object; nil without one.
+    static func text(of object: NSManagedObject) -> String? {
+        PageNameCollector.nameAttribute(of: object.entity).flatMap { object.value(forKey: $0) as? String }
+            .flatMap(PageNameCollector.name)
+    }
+}
+
 /// `--label`: the attributes whose values name the objects.
 struct LabelOption: ParsableArguments {
     @Option(
