@@ -85,16 +85,26 @@ if engineIsBuilt {
         .target(name: "SQLStores", dependencies: ["PredicateLanguage"]),
         // The rows of a damaged file, read from its pages without SQLite.
         .target(name: "StoreRescue", dependencies: ["AtomicFiles", "SQLStores"]),
+        // The codes of Core Data's errors.
+        .target(name: "CoreDataErrors", dependencies: ["AtomicFiles"]),
+        // Connections to the SQLite file of a store, its companion files, and their replacement.
+        .target(
+            name: "SQLiteConnections",
+            dependencies: [
+                "AtomicFiles", "CoreDataErrors", "PredicateLanguage", "SQLStores",
+                .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]),
         // Every public NS… type, and the engine.
         .target(
             name: "ManagedObjects",
             dependencies: [
-                "AtomicFiles", "KeyedArchives", "PredicateLanguage", "ModelFiles", "SQLStores", "StoreRescue",
-                "XMLReading",
+                "AtomicFiles", "CoreDataErrors", "KeyedArchives", "PredicateLanguage", "ModelFiles",
+                "SQLiteConnections",
+                "SQLStores", "StoreRescue", "XMLReading",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ] + postgreSQL),
         // The module `CoreData` outside Apple's platforms.
-        .target(name: "CoreData", dependencies: ["ManagedObjects"]),
+        .target(name: "CoreData", dependencies: ["CoreDataErrors", "ManagedObjects"]),
         // The macros of SwiftData's models. Empty without the trait.
         .macro(
             name: "SwiftDataMacros",
@@ -124,7 +134,7 @@ targets += [
     // The toolkit, on Core Data's public API.
     .target(
         name: "Coral",
-        dependencies: coreData + engine + [
+        dependencies: coreData + engine + (engineIsBuilt ? ["SQLiteConnections"] : []) + [
             "AtomicFiles", "CodedErrors", "GraphDocuments", "KeyedArchives", "ModelFiles", "XMLReading",
         ]),
     // What the command and other tools need and apps do not: checks, diagrams, pages, subsets, schemas, conversion.
@@ -143,7 +153,7 @@ targets += [
     // are case-insensitive.
     .executableTarget(
         name: "CoralCommand",
-        dependencies: engine + (engineIsBuilt ? ["SQLStores", "StoreRescue"] : []) + [
+        dependencies: engine + (engineIsBuilt ? ["SQLiteConnections", "SQLStores", "StoreRescue"] : []) + [
             "AtomicFiles", "CCellWidth", "Coral", "CoralTesting", "CoralTools", "ModelCodeGeneration", "ModelFiles",
             "PredicateLanguage",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -221,7 +231,8 @@ if engineIsBuilt {
         .testTarget(
             name: "ManagedObjectsTests",
             dependencies: [
-                "AtomicFiles", "ManagedObjects", "SQLStores", "StoreRescue", "ChildProcesses",
+                "AtomicFiles", "CoreDataErrors", "ManagedObjects", "SQLiteConnections", "SQLStores", "StoreRescue",
+                "ChildProcesses",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
                 + postgreSQL),

@@ -38,3 +38,37 @@ package struct StoredRow {
         }
     }
 }
+
+/// Reads rows of a store whose content is not trusted, by statements that are executed once.
+package protocol SQLRowReading {
+    var dialect: any SQLDialect { get }
+
+    /// The first row of a statement.
+    func firstRow(_ sql: String, _ arguments: [ColumnValue]) throws -> StoredRow?
+
+    /// Calls a closure with each row; only one row is in memory at a time.
+    func forEachRow(_ sql: String, _ arguments: [ColumnValue], _ body: (StoredRow) throws -> Void) throws
+}
+
+extension SQLRowReading {
+    package func forEachRow(_ sql: String, _ body: (StoredRow) throws -> Void) throws { try forEachRow(sql, [], body) }
+
+    /// All rows of a statement.
+    package func rows(_ sql: String, _ arguments: [ColumnValue] = []) throws -> [StoredRow] {
+        var rows: [StoredRow] = []
+        try forEachRow(sql, arguments) { rows.append($0) }
+        return rows
+    }
+
+    package func firstRow(_ sql: String) throws -> StoredRow? { try firstRow(sql, []) }
+
+    /// The single integer that a statement returns; 0 if it returns none.
+    package func integer(_ command: some SQLCommand, _ arguments: [ColumnValue] = []) throws -> Int64 {
+        try integer(dialect.text(of: command), arguments)
+    }
+
+    /// The single integer that a statement returns; 0 if it returns none.
+    package func integer(_ sql: String, _ arguments: [ColumnValue] = []) throws -> Int64 {
+        try firstRow(sql, arguments)?.integer(0) ?? 0
+    }
+}

@@ -1,8 +1,9 @@
 #if !canImport(Darwin) && !CORAL_PUBLIC_API
     import Coral
-    @testable import ManagedObjects
     import Synchronization
     import Testing
+    @testable import ManagedObjects
+    @testable import SQLiteConnections
 
     /// The number of statements of each of an application's jobs, at two sizes. Where a number does not depend on the size,
     /// this must not change.
@@ -47,7 +48,7 @@
         }
 
         private func makeContext(at url: URL) throws -> NSManagedObjectContext {
-            try SQLiteConnection.$statementObserver.withValue({ [log] in log.add($0) }) {
+            try StoreConnection.$statementObserver.withValue({ [log] in log.add($0) }) {
                 try CoralTests.makeContext(Self.makeModel(), at: url)
             }
         }

@@ -1,12 +1,13 @@
 // Writes between two statements can be controlled only with the package's own engine.
 #if !canImport(Darwin) && !CORAL_PUBLIC_API
 
-    @testable import Coral
     import CoralTools
     import GRDB
-    @testable import ManagedObjects
     import Synchronization
     import Testing
+    @testable import Coral
+    @testable import ManagedObjects
+    @testable import SQLiteConnections
 
     /// Runs every job that reads a store while another connection commits before each of the job's statements: the
     /// result must be of one state.
@@ -105,7 +106,7 @@
                     try writer.close()
                 }
             }
-            return try SQLiteConnection.$statementObserver.withValue({ _ in writer.write() }) {
+            return try StoreConnection.$statementObserver.withValue({ _ in writer.write() }) {
                 try coordinator.addPersistentStore(
                     ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: setting.options)
                 let before = writer.commits.withLock { $0 }
@@ -307,7 +308,7 @@
             let spoiler = try Spoiler(url)
             spoiler.write()
             for _ in 0..<4 {
-                let problems = try SQLiteConnection.$statementObserver.withValue({ _ in spoiler.write() }) {
+                let problems = try StoreConnection.$statementObserver.withValue({ _ in spoiler.write() }) {
                     try StoreCheck(url: url, model: model).problems()
                 }
                 let isDangling = problems.contains { $0.code == .danglingReference }

@@ -2,7 +2,7 @@ import AtomicFiles
 import CoreData
 
 #if !canImport(Darwin) && !CORAL_PUBLIC_API
-    import ManagedObjects
+    import SQLiteConnections
 
     /// A store that is created in a draft location before it is moved to its final one. Uses the engine's replacement,
     /// which links and renames files.

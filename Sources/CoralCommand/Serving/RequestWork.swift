@@ -2,7 +2,7 @@ import Coral
 import CoralTools
 
 #if !canImport(Darwin) && !CORAL_PUBLIC_API
-    import enum ManagedObjects.FetchInterruption
+    import enum SQLiteConnections.FetchInterruption
 #endif
 
 /// The work for one request. It can be cancelled while a statement runs, and the beginning of its page can be sent before

@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteConnections
 
 extension NSManagedObjectContext {
     /// Runs a block on the context's queue, after all blocks submitted before. Returns immediately.

@@ -1,4 +1,6 @@
+import CoreDataErrors
 import Foundation
+import SQLiteConnections
 
 // The identity map: from keys to objects, which are created if necessary.
 

@@ -1,3 +1,5 @@
+import SQLiteConnections
+
 /// The identity map of a context: one object for each key.
 ///
 /// The registry owns its objects. A sweep on the context's queue releases those without other references. If objects

@@ -1,3 +1,4 @@
+import CoreDataErrors
 import Foundation
 
 /// The content of a fetch request without its result type, as the engine uses it.

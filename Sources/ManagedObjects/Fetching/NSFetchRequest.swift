@@ -1,3 +1,4 @@
+import CoreDataErrors
 import Foundation
 
 /// A description of the objects to fetch: entity, predicate, order, and the form of the results.

@@ -1,3 +1,4 @@
+import CoreDataErrors
 import Foundation
 
 // Fetches whose rows are read batch by batch: see `FetchBatches`.

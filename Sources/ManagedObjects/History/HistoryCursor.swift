@@ -1,3 +1,4 @@
+import CoreDataErrors
 import Foundation
 
 /// A position in the histories of a coordinator's stores that advances batch by batch. No statement or transaction

@@ -1,3 +1,4 @@
+import CoreDataErrors
 import Foundation
 
 /// The entities of fetch requests for transactions and changes. They belong to a model of their own; no store contains

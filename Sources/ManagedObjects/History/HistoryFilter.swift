@@ -1,3 +1,4 @@
+import CoreDataErrors
 import Foundation
 
 /// The conditions by which a history is filtered; a store checks them before rows are read. An empty set matches

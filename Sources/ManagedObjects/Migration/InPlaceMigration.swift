@@ -1,3 +1,4 @@
+import CoreDataErrors
 import Foundation
 
 /// The migration of a store in one transaction by SQL alone: Core Data's lightweight migration. Executed by

@@ -1,3 +1,4 @@
+import CoreDataErrors
 import Foundation
 
 /// Migrates the objects of one entity mapping. A subclass changes a step by overriding its method.

@@ -1,5 +1,7 @@
 import AtomicFiles
+import CoreDataErrors
 import Foundation
+import SQLiteConnections
 
 // Migration.
 //
@@ -12,7 +14,7 @@ import Foundation
 // statements, executed in one transaction: `TableMigration` and `JoinTableMigration` for each table, `LinkMigration`
 // for a relationship that is stored in another way, `ReferenceMigration` and `DerivedColumns` for values that depend on
 // other rows, `DeferredCleanUp` for what is removed later. After it, connections with the old model throw errors
-// (`SQLiteConnection.refuseStates(unless:)`). `StagedMigration` runs the stages of a manager, each custom stage on a
+// (`StoreConnection.refuseStates(unless:)`). `StagedMigration` runs the stages of a manager, each custom stage on a
 // copy (`StoreReplacement`).
 
 /// The migration of a store that is added to a coordinator and was written with another version of its model.

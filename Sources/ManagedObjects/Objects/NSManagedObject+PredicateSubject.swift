@@ -1,3 +1,4 @@
+import CoreDataErrors
 import Foundation
 import PredicateLanguage
 

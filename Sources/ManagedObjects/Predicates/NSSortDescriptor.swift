@@ -28,7 +28,7 @@ open class NSSortDescriptor: Foundation.NSSortDescriptor, NSSecureCoding {
         closure = nil
         super.init(
             keyPath: \NSObject.self, ascending: ascending,
-            comparator: { SortComparison.compare($0, $1, selector: selector) })
+            comparator: { SortComparison.compare(PredicateValue($0), PredicateValue($1), by: selector.name) })
     }
 
     /// Creates a criterion with a closure. It cannot be translated to SQL.
@@ -59,7 +59,7 @@ open class NSSortDescriptor: Foundation.NSSortDescriptor, NSSecureCoding {
         if let closure {
             result = closure(one ?? NSNull(), two ?? NSNull())
         } else {
-            result = SortComparison.compare(one, two, selector: selector ?? "compare:")
+            result = SortComparison.compare(PredicateValue(one), PredicateValue(two), by: selector?.name ?? "compare:")
         }
         switch result {
         case .orderedSame: return .orderedSame
@@ -131,76 +131,6 @@ open class NSSortDescriptor: Foundation.NSSortDescriptor, NSSecureCoding {
         coder.encode(key.map { NSString(string: $0) }, forKey: "NSKey")
         coder.encode(ascending, forKey: "NSAscending")
         coder.encode(NSString(string: selector.name), forKey: "NSSelector")
-    }
-}
-
-/// The comparisons of sort descriptors.
-internal enum SortComparison {
-    /// The order of two values by a named comparison. Nil comes first; values of kinds that cannot be ordered are
-    /// treated as equal.
-    static func compare(_ one: Any?, _ two: Any?, selector: Selector) -> ComparisonResult {
-        compare(PredicateValue(one), PredicateValue(two), selector: selector)
-    }
-
-    /// The order of two values by a named comparison.
-    static func compare(_ one: PredicateValue, _ two: PredicateValue, selector: Selector) -> ComparisonResult {
-        switch (one, two) {
-        case (.null, .null): .orderedSame
-        case (.null, _): .orderedAscending
-        case (_, .null): .orderedDescending
-        case (.string(let one), .string(let two)): compareStrings(one, two, selector: selector)
-        case (.integer(let one), .integer(let two)): order(one, two)
-        case (.date(let one), .date(let two)): order(one, two)
-        case (.uuid(let one), .uuid(let two)): order(one.uuidString, two.uuidString)
-        case (.url(let one), .url(let two)): order(one.absoluteString, two.absoluteString)
-        case (.data(let one), .data(let two)):
-            one == two ? .orderedSame : one.lexicographicallyPrecedes(two) ? .orderedAscending : .orderedDescending
-        default: one.isNumber && two.isNumber ? compareNumbers(one, two) : .orderedSame
-        }
-    }
-
-    /// The order of two strings. `compare:` compares Unicode scalars, as SQLite's default collation does.
-    static func compareStrings(_ one: String, _ two: String, selector: Selector) -> ComparisonResult {
-        switch selector.name {
-        // First, because it is the most frequent one.
-        case "compare:": order(one, two)
-        case "caseInsensitiveCompare:": one.compare(two, options: .caseInsensitive)
-        case "localizedCompare:": one.compare(two, locale: .current)
-        case "localizedCaseInsensitiveCompare:": one.compare(two, options: .caseInsensitive, locale: .current)
-        case "localizedStandardCompare:":
-            one.compare(
-                two, options: [.caseInsensitive, .numeric, .widthInsensitive, .forcedOrdering], locale: .current)
-        default: order(one, two)
-        }
-    }
-
-    private static func compareNumbers(_ one: PredicateValue, _ two: PredicateValue) -> ComparisonResult {
-        if one == two { return .orderedSame }  // exact across kinds
-        if let one = exact(one), let two = exact(two) { return order(one, two) }
-        return order(approximate(one), approximate(two))
-    }
-
-    private static func exact(_ value: PredicateValue) -> Decimal? {
-        switch value {
-        case .bool(let value): Decimal(value ? 1 : 0)
-        case .integer(let value): Decimal(value)
-        case .decimal(let value): value
-        default: nil
-        }
-    }
-
-    private static func approximate(_ value: PredicateValue) -> Double {
-        switch value {
-        case .bool(let value): value ? 1 : 0
-        case .integer(let value): Double(value)
-        case .double(let value): value
-        case .decimal(let value): NSDecimalNumber(decimal: value).doubleValue
-        default: .nan
-        }
-    }
-
-    private static func order<Value: Comparable>(_ one: Value, _ two: Value) -> ComparisonResult {
-        one < two ? .orderedAscending : one > two ? .orderedDescending : .orderedSame
     }
 }
 

@@ -1,3 +1,4 @@
+import CoreDataErrors
 import Foundation
 
 /// The results of a fetch request, divided into sections and updated when objects of the context change.

@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteConnections
 
 /// Writes each state of fetched results into the buffer of an iteration.
 final class ResultsFollower<Value: Sendable>: FetchedResultsListener, @unchecked Sendable {

@@ -1,3 +1,4 @@
+import CoreDataErrors
 import Foundation
 
 /// A map from temporary keys to the permanent ones that replace them.

@@ -1,3 +1,4 @@
+import CoreDataErrors
 import Foundation
 
 /// Validates an object against its model before it is written.
@@ -216,4 +217,9 @@ extension NSManagedObject {
         validation.check(converted, of: self, slot: slot, name: key)
         try validation.finish()
     }
+}
+
+extension CocoaError {
+    /// The validation predicate that failed.
+    public var validationPredicate: NSPredicate? { userInfo[NSValidationPredicateErrorKey] as? NSPredicate }
 }

@@ -1,3 +1,4 @@
+import CoreDataErrors
 import Foundation
 import Synchronization
 
@@ -205,15 +206,6 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because a lock
 }
 
 extension CocoaError {
-    /// An error of a store: its code, a sentence, and the store's location.
-    init(_ code: CocoaError.Code, _ sentence: String, url: URL? = nil, userInfo: [String: Any] = [:]) {
-        var userInfo = userInfo
-        userInfo[NSLocalizedDescriptionKey] = sentence
-        userInfo[NSURLErrorKey] = url
-        userInfo[NSFilePathErrorKey] = url.flatMap { $0.isFileURL ? $0.path : nil }
-        self.init(code, userInfo: userInfo)
-    }
-
     /// The error of a store whose content is needed before it was opened, or after it was closed.
     static func storeIsNotOpen(_ url: URL?) -> CocoaError {
         CocoaError(

@@ -1,4 +1,6 @@
+import CoreDataErrors
 import Foundation
+import SQLiteConnections
 
 // Adding and removing stores.
 

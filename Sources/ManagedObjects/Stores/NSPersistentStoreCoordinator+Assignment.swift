@@ -1,3 +1,4 @@
+import CoreDataErrors
 import Foundation
 
 // The store in which a new object is saved.

@@ -1,5 +1,7 @@
 import AtomicFiles
+import CoreDataErrors
 import Foundation
+import SQLiteConnections
 
 // Operations on whole stores: moving to another location or type, replacing, destroying.
 

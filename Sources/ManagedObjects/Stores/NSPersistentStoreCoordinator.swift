@@ -1,5 +1,7 @@
 import AtomicFiles
+import CoreDataErrors
 import Foundation
+import SQLiteConnections
 import Synchronization
 
 /// Connects a model and its stores, and executes the requests of contexts in the stores that have the rows.

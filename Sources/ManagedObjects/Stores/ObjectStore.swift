@@ -1,3 +1,4 @@
+import CoreDataErrors
 import Foundation
 
 /// A store whose class may be part of a program. It receives the objects of a save and assigns their reference objects.

@@ -1,3 +1,4 @@
+import CoreDataErrors
 import Foundation
 
 /// Copies all objects of one store to another that identifies its objects itself. All objects are in memory at once,

@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteConnections
 
 /// The values of some rows of one table, by slot, in the types of their columns. A batch is filled, written, and
 /// reused; it has as many rows as one lookup statement has keys. Texts and bytes are stored consecutively in the

@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteConnections
 
 // Copying rows within one store, without objects. Not part of Core Data's API.
 

@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteConnections
 
 /// A cursor over rows. Columns are counted from 0, after the leading key columns.
 ///

@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteConnections
 
 /// Rows of one entity as read from a store: immutable, and shared by the objects created from them.
 ///

@@ -1,7 +1,9 @@
 import AtomicFiles
+import CoreDataErrors
 import Foundation
 import GRDB
 import ModelFiles
+import SQLiteConnections
 
 /// Information about a store in an SQLite file, or in PostgreSQL, that is read without its model: an addition to Core Data's API.
 ///
@@ -42,7 +44,7 @@ public struct StoreInspection: @unchecked Sendable {  // because property list v
         byteCount = Self.size(file.path)
         logByteCount = Self.size(file.path + "-wal")
         var isRecovered = false
-        let read = try SQLiteStore.withDatabase(at: url, isRecovered: &isRecovered) { database in
+        let read = try StoreConnection.read(storeAt: url, isRecovered: &isRecovered) { database in
             let tables = try StoreReader(database).tableNames()
             return (
                 metadata: try StoreMetadata(in: database, url: url, tables: tables).published,

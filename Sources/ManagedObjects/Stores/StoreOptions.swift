@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteConnections
 
 // Keys of the options that a store is added with, and of its metadata.
 
@@ -122,3 +123,17 @@ public let NSPersistentStoreUbiquitousContainerIdentifierKey: String =
 /// Whether to rebuild a ubiquitous store from its logs. Accepted without effect.
 public let NSPersistentStoreRebuildFromUbiquitousContentOption: String =
     "NSPersistentStoreRebuildFromUbiquitousContentOption"
+
+extension SQLiteOptions {
+    init(_ options: [AnyHashable: Any]?, isReadOnly: Bool) {
+        self.init()
+        self.isReadOnly = isReadOnly
+        if let seconds = options?[NSPersistentStoreTimeoutOption] as? NSNumber, seconds.doubleValue >= 0 {
+            timeout = seconds.doubleValue
+        }
+        if let count = options?[NSPersistentStoreConnectionPoolMaxSizeKey] as? NSNumber, count.intValue > 0 {
+            maximumReaderCount = min(count.intValue, 64)
+        }
+        setPragmas(options?[NSSQLitePragmasOption] as? [String: Any] ?? [:])
+    }
+}

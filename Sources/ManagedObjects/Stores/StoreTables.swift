@@ -1,7 +1,9 @@
 import AtomicFiles
+import CoreDataErrors
 import Foundation
 import GRDB
 import SQLStores
+import SQLiteConnections
 
 /// The tables and columns of a store, with the names of the model's entities and properties: for SQL that other programs
 /// execute. Read from the schema of the database, in which names may differ from those of a new store.

@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteConnections
 
 /// The type of a store in an SQLite file.
 public let NSSQLiteStoreType: String = "SQLite"

@@ -1,8 +1,9 @@
 #if !canImport(Darwin) && !CORAL_PUBLIC_API
     import Coral
-    @testable import ManagedObjects
     import Synchronization
     import Testing
+    @testable import ManagedObjects
+    @testable import SQLiteConnections
 
     /// The number of statements of an import.
     struct ImportStatementTests {
@@ -13,7 +14,7 @@
         /// The number of SELECT statements of planning.
         private func selects(_ count: Int, stored: Bool) throws -> Int {
             let log = Log()
-            let context = try SQLiteConnection.$statementObserver.withValue({ statement in
+            let context = try StoreConnection.$statementObserver.withValue({ statement in
                 log.statements.withLock { $0.append(statement) }
             }) {
                 try makeContext(ShopModel.make())

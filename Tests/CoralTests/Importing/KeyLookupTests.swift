@@ -1,9 +1,10 @@
 #if !canImport(Darwin) && !CORAL_PUBLIC_API
 
     import Coral
-    @testable import ManagedObjects
     import Synchronization
     import Testing
+    @testable import ManagedObjects
+    @testable import SQLiteConnections
 
     /// Lookups by a key without an index: the table is read a few times, not once for each batch.
     struct KeyLookupTests {
@@ -33,7 +34,7 @@
         }
 
         private func makeContext(at url: URL? = nil) throws -> NSManagedObjectContext {
-            try SQLiteConnection.$statementObserver.withValue({ [log] statement in
+            try StoreConnection.$statementObserver.withValue({ [log] statement in
                 log.statements.withLock { $0.append(statement) }
             }) {
                 try CoralTests.makeContext(makeModel(), at: url)

@@ -1,9 +1,10 @@
 #if !canImport(Darwin) && !CORAL_PUBLIC_API
     import Coral
     import Foundation
-    @testable import ManagedObjects
     import Synchronization
     import Testing
+    @testable import ManagedObjects
+    @testable import SQLiteConnections
 
     /// Sizes that other libraries cannot import. These tests take minutes and run only with the environment variable
     /// `CORAL_SCALE=1`.
@@ -16,7 +17,7 @@
 
         @Test func `100,000 objects take one fetch for each entity and batch`() throws {
             let log = Log()
-            let context = try SQLiteConnection.$statementObserver.withValue({ statement in
+            let context = try StoreConnection.$statementObserver.withValue({ statement in
                 log.statements.withLock { $0.append(statement) }
             }) {
                 try makeContext(ShopModel.make())

@@ -1,6 +1,7 @@
 import Foundation
 import SQLStores
 import Testing
+@testable import SQLiteConnections
 
 import class ManagedObjects.NSCompoundPredicate
 import class ManagedObjects.NSExpression

@@ -1,6 +1,8 @@
+import CoreDataErrors
 import Foundation
 import GRDB
 import Testing
+@testable import SQLiteConnections
 
 @testable import ManagedObjects
 

@@ -2,6 +2,7 @@
     import Foundation
     import SQLStores
     import Testing
+    @testable import SQLiteConnections
 
     import class ManagedObjects.NSPredicate
     import class ManagedObjects.NSSortDescriptor

@@ -2,6 +2,7 @@
     import Foundation
     import PostgreSQLClient
     import Testing
+    @testable import SQLiteConnections
 
     import class ManagedObjects.NSPredicate
 

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Testing
+@testable import SQLiteConnections
 
 @testable import ManagedObjects
 
@@ -23,8 +24,8 @@ struct ConnectionPragmaTests {
 
     init() throws { folder = try StoreFolder() }
 
-    private func open(_ pragmas: [String: Any]) throws -> ManagedObjects.SQLiteConnection {
-        try ManagedObjects.SQLiteConnection(
+    private func open(_ pragmas: [String: Any]) throws -> StoreConnection {
+        try StoreConnection(
             url: folder.url, options: SQLiteOptions([NSSQLitePragmasOption: pragmas], isReadOnly: false))
     }
 

@@ -3,6 +3,7 @@ import GRDB
 import ModelFiles
 import SQLStores
 import Testing
+@testable import SQLiteConnections
 
 @testable import ManagedObjects
 
@@ -181,7 +182,7 @@ import Testing
 
     @Test func `an entity of a history does not replace one of the model`() throws {
         let store = try Spoiled(["INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_MAX) VALUES (16001, 'Tag', 1)"])
-        let catalog = try SQLiteStore.withDatabase(at: store.url) { try SQLCatalog(in: $0) }
+        let catalog = try StoreConnection.read(storeAt: store.url) { try SQLCatalog(in: $0) }
         #expect(catalog.numbers["Tag"].map { $0 < 100 } == true)
     }
 

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import SQLStores
 import Testing
+@testable import SQLiteConnections
 
 @testable import ManagedObjects
 
@@ -82,7 +83,7 @@ import Testing
     private let expected = [[0, 1, 1], [1, 0, 1], [1, 1, 1]]
 
     private func tables(_ url: URL) throws -> [String: [String]] {
-        try SQLiteStore.withDatabase(at: url) { try SQLCatalog(in: $0) }.columns.filter { $0.key.hasPrefix("Z_") }
+        try StoreConnection.read(storeAt: url) { try SQLCatalog(in: $0) }.columns.filter { $0.key.hasPrefix("Z_") }
     }
 
     private func execute(_ sql: String, _ url: URL) throws {
@@ -143,7 +144,7 @@ import Testing
         let model = model()
         model.freeze()
         let schema = SQLSchemaBuilder.schema(
-            of: model, catalog: try SQLiteStore.withDatabase(at: rules) { try SQLCatalog(in: $0) })
+            of: model, catalog: try StoreConnection.read(storeAt: rules) { try SQLCatalog(in: $0) })
         #expect(schema.missing == ["Z_2LINKS"])
     }
 }

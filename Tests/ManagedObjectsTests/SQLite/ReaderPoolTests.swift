@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import Synchronization
 import Testing
+@testable import SQLiteConnections
 
 @testable import ManagedObjects
 
@@ -9,12 +10,12 @@ import Testing
 @Suite struct ReaderPoolTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("readers-\(UUID())")
 
-    private func withConnection(limit: Int = 2, _ body: (ManagedObjects.SQLiteConnection) throws -> Void) throws {
+    private func withConnection(limit: Int = 2, _ body: (StoreConnection) throws -> Void) throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         var options = SQLiteOptions()
         options.maximumReaderCount = limit
-        let connection = try ManagedObjects.SQLiteConnection(
+        let connection = try StoreConnection(
             url: folder.appendingPathComponent("a.sqlite"), options: options)
         defer { try? connection.close() }
         try connection.write { try $0.execute(sql: "CREATE TABLE t (n); INSERT INTO t VALUES (1)") }
@@ -143,11 +144,11 @@ import Testing
     }
 
     /// The connection of reads that are made one after the other.
-    private func reader(of connection: ManagedObjects.SQLiteConnection) throws -> ObjectIdentifier {
+    private func reader(of connection: StoreConnection) throws -> ObjectIdentifier {
         try connection.read { ObjectIdentifier($0) }
     }
 
-    private func writer(of connection: ManagedObjects.SQLiteConnection) throws -> ObjectIdentifier {
+    private func writer(of connection: StoreConnection) throws -> ObjectIdentifier {
         try connection.write { ObjectIdentifier($0) }
     }
 

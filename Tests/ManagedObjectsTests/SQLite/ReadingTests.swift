@@ -1,6 +1,8 @@
+import CoreDataErrors
 import Foundation
 import GRDB
 import Testing
+@testable import SQLiteConnections
 
 @testable import ManagedObjects
 
@@ -34,7 +36,7 @@ struct ReadingTests {
         for entity in schema.entities {
             let result = try open.store.rows(matching: RowQuery(entity: entity.entity), generation: nil)
             let numbers = entity.hierarchyNumbers.map(String.init).joined(separator: ",")
-            let count = try SQLiteStore.withDatabase(at: folder.url) { database in
+            let count = try StoreConnection.read(storeAt: folder.url) { database in
                 try Int.fetchOne(
                     database, sql: "SELECT count(*) FROM \(entity.table) WHERE Z_ENT IN (\(numbers))")
             }

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import SQLStores
 import Testing
+@testable import SQLiteConnections
 
 @testable import ManagedObjects
 
@@ -34,7 +35,7 @@ struct SchemaTests {
         let folder = try CorpusStores.copy(path)
         let model = try #require(try SQLiteStore.cachedModel(at: folder.url))
         model.freeze()
-        let actual = try SQLiteStore.withDatabase(at: folder.url) { try SQLCatalog(in: $0) }
+        let actual = try StoreConnection.read(storeAt: folder.url) { try SQLCatalog(in: $0) }
         var made: [String: String] = [:]
         for statement in SQLSchemaBuilder.schema(of: model).createStatements {
             let words = statement.split(separator: " ")
@@ -68,8 +69,8 @@ struct SchemaTests {
         let store = try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: [JoinTableNamesOption: folder.url])
         try coordinator.remove(store)
-        let actual = try SQLiteStore.withDatabase(at: folder.url) { try SQLCatalog(in: $0) }
-        let made = try SQLiteStore.withDatabase(at: url) { try SQLCatalog(in: $0) }
+        let actual = try StoreConnection.read(storeAt: folder.url) { try SQLCatalog(in: $0) }
+        let made = try StoreConnection.read(storeAt: url) { try SQLCatalog(in: $0) }
         let schema = SQLSchemaBuilder.schema(of: model, catalog: actual)
         for table in schema.joinTables {
             #expect(Set(made.columns[table.name] ?? []) == Set(table.columns), "\(table.name)")
@@ -83,7 +84,7 @@ struct SchemaTests {
         let folder = try CorpusStores.copy(path)
         let model = try #require(try SQLiteStore.cachedModel(at: folder.url))
         model.freeze()
-        let catalog = try SQLiteStore.withDatabase(at: folder.url) { try SQLCatalog(in: $0) }
+        let catalog = try StoreConnection.read(storeAt: folder.url) { try SQLCatalog(in: $0) }
         let schema = SQLSchemaBuilder.schema(of: model, catalog: catalog)
         #expect(schema.missing.isEmpty)
         for entity in schema.entities {
@@ -104,7 +105,7 @@ struct SchemaTests {
         let folder = try CorpusStores.copy(CorpusStores.renamed)
         let model = try #require(try SQLiteStore.cachedModel(at: folder.url))
         model.freeze()
-        let catalog = try SQLiteStore.withDatabase(at: folder.url) { try SQLCatalog(in: $0) }
+        let catalog = try StoreConnection.read(storeAt: folder.url) { try SQLCatalog(in: $0) }
         #expect(catalog.numbers["LuxuryCar"] == nil)
         let schema = SQLSchemaBuilder.schema(of: model, catalog: catalog)
         let renamed = try #require(model.entitiesByName["LuxuryCar"])

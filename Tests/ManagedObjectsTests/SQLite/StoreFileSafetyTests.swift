@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import Synchronization
 import Testing
+@testable import SQLiteConnections
 
 @testable import ManagedObjects
 
@@ -105,7 +106,7 @@ import Testing
         let folder = try StoreFolder(name: "Notes.sqlite")
         let statements = Mutex<[String]>([])
         let observe: @Sendable (String) -> Void = { statement in statements.withLock { $0.append(statement) } }
-        try SQLiteConnection.$statementObserver.withValue(observe) {
+        try StoreConnection.$statementObserver.withValue(observe) {
             let model = NotesModel.make()
             model.entitiesByName["Tag"]?.uniquenessConstraints = [["name"]]
             let options = [NSPersistentHistoryTrackingKey: true as NSNumber]

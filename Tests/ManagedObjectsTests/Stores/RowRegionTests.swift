@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+@testable import SQLiteConnections
 
 @testable import ManagedObjects
 

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import KeyedArchives
 import Testing
+@testable import SQLiteConnections
 
 @testable import ManagedObjects
 
@@ -54,7 +55,7 @@ import Testing
         #expect((mine["empty"] as? [Any])?.isEmpty == true)
         // In the file a boolean is not a number.
         if type == .sqlite {
-            let connection = try ManagedObjects.SQLiteConnection(
+            let connection = try StoreConnection(
                 url: folder.url, options: SQLiteOptions([:], isReadOnly: true))
             let data = try connection.read { try Data.fetchOne($0, sql: "SELECT Z_PLIST FROM Z_METADATA") }
             let list = try PropertyListValue(propertyList: #require(data))

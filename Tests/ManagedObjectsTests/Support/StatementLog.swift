@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+@testable import SQLiteConnections
 
 @testable import ManagedObjects
 
@@ -12,7 +13,7 @@ final class StatementLog: Sendable {
         model: NSManagedObjectModel = NotesModel.make(), url: URL = URL(fileURLWithPath: "/dev/null"),
         options: [AnyHashable: Any]? = nil
     ) throws -> TestStack {
-        try SQLiteConnection.$statementObserver.withValue({ [self] statement in
+        try StoreConnection.$statementObserver.withValue({ [self] statement in
             statements.withLock { $0.append(statement) }
         }) {
             try TestStack(model: model, url: url, options: options)

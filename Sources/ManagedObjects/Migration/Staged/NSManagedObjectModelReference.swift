@@ -1,3 +1,4 @@
+import CoreDataErrors
 import Foundation
 
 /// A version of a model, which is read when it is needed.

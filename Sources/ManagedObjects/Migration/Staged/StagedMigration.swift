@@ -1,4 +1,6 @@
+import CoreDataErrors
 import Foundation
+import SQLiteConnections
 
 /// A staged migration of one store.
 ///

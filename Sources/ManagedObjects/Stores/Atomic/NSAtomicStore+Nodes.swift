@@ -1,3 +1,4 @@
+import CoreDataErrors
 import Foundation
 
 // Conversions between managed objects, cache nodes and rows.

@@ -1,6 +1,8 @@
 import AtomicFiles
+import CoreDataErrors
 import Foundation
 import KeyedArchives
+import SQLiteConnections
 
 /// An atomic store in a file of one of the engine's own formats. It uses only `NSAtomicStore`'s public methods, as a
 /// program's own class does. The format encodes and decodes the file.

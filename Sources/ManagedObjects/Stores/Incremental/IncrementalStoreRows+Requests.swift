@@ -1,3 +1,4 @@
+import CoreDataErrors
 import Foundation
 
 // Requests, which the store receives whole, and their results.

@@ -1,3 +1,4 @@
+import CoreDataErrors
 import Foundation
 
 /// Adapts an incremental store to rows, for one context.

@@ -1,3 +1,4 @@
+import CoreDataErrors
 import Foundation
 
 /// A store that executes one request after the other: the superclass of a program's own classes for services and

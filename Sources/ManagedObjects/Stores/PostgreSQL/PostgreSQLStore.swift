@@ -1,6 +1,8 @@
 #if PostgreSQL
+    import CoreDataErrors
     import Foundation
     import PostgreSQLClient
+    import SQLiteConnections
     import Synchronization
 
     // The PostgreSQL store.

@@ -67,7 +67,7 @@ struct RowOrder<Row> {
         guard case .plain(let one) = one, case .plain(let other) = other else {
             return NSSortDescriptor.comparison(of: criterion.descriptor, one.any ?? NSNull(), other.any ?? NSNull())
         }
-        let result = SortComparison.compare(one, other, selector: criterion.selector)
+        let result = SortComparison.compare(one, other, by: criterion.selector.name)
         guard !criterion.isAscending else { return result }
         return switch result {
         case .orderedAscending: .orderedDescending

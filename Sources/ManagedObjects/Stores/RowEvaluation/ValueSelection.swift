@@ -1,3 +1,4 @@
+import CoreDataErrors
 import Foundation
 import PredicateLanguage
 
@@ -51,7 +52,7 @@ struct ValueSelection {
         // Sorted by the grouped values, as in SQLite.
         return groups.sorted { one, other in
             for (one, other) in zip(one.values, other.values) {
-                switch SortComparison.compare(one, other, selector: "compare:") {
+                switch SortComparison.compare(PredicateValue(one), PredicateValue(other), by: "compare:") {
                 case .orderedAscending: return true
                 case .orderedDescending: return false
                 case .orderedSame: continue

@@ -1,7 +1,9 @@
+import CoreDataErrors
 import Foundation
 import GRDB
 import ModelFiles
 import SQLStores
+import SQLiteConnections
 
 // Opening a store.
 
@@ -9,7 +11,7 @@ extension SQLiteStore {
     func open(url: URL, model: NSManagedObjectModel) throws -> (Content, StoreMetadata) {
         let file = SQLiteFile(url)
         try file.requireUsable(isReadOnly: isReadOnly)
-        let connection = try SQLiteConnection(url: url, options: SQLiteOptions(options, isReadOnly: isReadOnly))
+        let connection = try StoreConnection(url: url, options: SQLiteOptions(options, isReadOnly: isReadOnly))
         // Both are read from one state, even if another process writes to the file.
         let (catalog, stored, storedVersion) = try connection.readConsistently { database in
             let catalog = try SQLCatalog(in: database)
@@ -72,7 +74,7 @@ extension SQLiteStore {
             throw CocoaError(
                 .persistentStoreOpen, "The value of \(JoinTableNamesOption) must be the URL of a store.", url: url)
         }
-        let (catalog, metadata) = try Self.withDatabase(at: place) { database in
+        let (catalog, metadata) = try StoreConnection.read(storeAt: place) { database in
             (try SQLCatalog(in: database), try StoreMetadata(in: database, url: place).published)
         }
         guard model.isConfiguration(withName: configurationIfAny, compatibleWithStoreMetadata: metadata) else {
@@ -101,7 +103,7 @@ extension SQLiteStore {
     ///
     /// - Parameter version: The version of the schema whose model fits.
     private func refuseOtherVersions(
-        _ connection: SQLiteConnection, _ model: NSManagedObjectModel, since version: Int64
+        _ connection: StoreConnection, _ model: NSManagedObjectModel, since version: Int64
     ) {
         let (configuration, url) = (configurationIfAny, url)
         connection.refuseStates(since: version) { database in
@@ -135,8 +137,8 @@ extension SQLiteStore {
     }
 
     /// Adds what derived attributes need on the writing connection, besides the triggers in the file.
-    private func prepareDerivations(_ schema: SQLSchema, _ catalog: SQLCatalog, _ connection: SQLiteConnection) throws {
-        let functions = StoreFunctions.textFunctions(of: catalog, schema: schema)
+    private func prepareDerivations(_ schema: SQLSchema, _ catalog: SQLCatalog, _ connection: StoreConnection) throws {
+        let functions = schema.textFunctions(of: catalog)
         let triggers = schema.temporaryTriggerStatements(besides: catalog.statements.keys)
         guard !functions.isEmpty || !triggers.isEmpty else { return }
         try connection.writeWithoutTransaction { database in
@@ -146,7 +148,7 @@ extension SQLiteStore {
     }
 
     /// Executes the maintenance that options request once, when the store is added.
-    private func maintain(_ connection: SQLiteConnection) throws {
+    private func maintain(_ connection: StoreConnection) throws {
         if flag(forOption: NSSQLiteManualVacuumOption) {
             try connection.writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
         }

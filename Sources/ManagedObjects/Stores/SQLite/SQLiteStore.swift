@@ -1,6 +1,8 @@
+import CoreDataErrors
 import Foundation
 import GRDB
 import ModelFiles
+import SQLiteConnections
 import Synchronization
 
 // The SQLite store.
@@ -15,10 +17,10 @@ import Synchronization
 // accesses meet; from then on reads have connections of their own, and no write waits for them. The first write that
 // meets a read interrupts it, and the read is repeated on such a connection. Work that may take long or execute other
 // code (`SQLiteStore.Extent`), and fetches that can be cancelled, have a connection of their own from the beginning.
-// The connection that writes uses a VFS that writes the pages of a commit to the log in blocks (`LogBlockFileSystem`);
+// The connection that writes uses a VFS that writes the pages of a commit to the log in blocks (`LogBufferFileSystem`);
 // its log is byte for byte the one that SQLite writes. How a read-only store (`ReadOnlyDatabase`) is opened depends on
 // its files. If other processes have it open, their shared memory is used; if none has, it is read through a VFS that
-// checks after each page that the file has not changed (`UnsharedFileSystem`). A store with a rollback journal is read
+// checks after each page that the file has not changed (`StandaloneFileSystem`). A store with a rollback journal is read
 // under its lock, and one with an unfinished transaction from a copy in which the transaction was rolled back. All
 // paths are resolved first (`SQLiteFile`, `StoreFiles`), since SQLite creates its own files beside the target of a
 // link.
@@ -30,7 +32,7 @@ import Synchronization
 final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  // because a lock guards its state
     /// The connection, schema and state of an open store.
     struct Content: SQLContent, @unchecked Sendable {  // because schema and connection synchronise their access
-        let connection: SQLiteConnection
+        let connection: StoreConnection
         let schema: SQLSchema
         let compiler: SQLQueryCompiler
         let plans: RowPlans
@@ -184,7 +186,7 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
     // MARK: - Without a coordinator
 
     override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
-        try withDatabase(at: url) { try StoreMetadata(in: $0, url: url).published }
+        try StoreConnection.read(storeAt: url) { try StoreMetadata(in: $0, url: url).published }
     }
 
     override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
@@ -194,7 +196,7 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
         }
         try file.requireUsable(isReadOnly: false)
         do {
-            let connection = try SQLiteConnection(url: url, options: .keepingJournalMode)
+            let connection = try StoreConnection(url: url, options: .keepingJournalMode)
             try connection.write { database in
                 try StoreMetadata(in: database, url: url).replacing(with: metadata ?? [:]).write(to: database)
             }
@@ -210,32 +212,17 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
     ///
     /// - Throws: An error of Core Data's if there is no store, `ModelError` if the model is damaged.
     static func cachedModel(at url: URL) throws -> NSManagedObjectModel? {
-        try withDatabase(at: url) { database in
+        try StoreConnection.read(storeAt: url) { database in
             try CachedModel.read(in: database).map { try NSManagedObjectModel(value: $0) }
         }
     }
+}
 
-    /// Reads a store's database in one state without changing any file.
-    static func withDatabase<Result>(at url: URL, _ body: (Database) throws -> Result) throws -> Result {
-        var isRecovered = false
-        return try withDatabase(at: url, isRecovered: &isRecovered, body)
-    }
+extension SQLiteGeneration: StoreGeneration {}
 
-    /// Reads a store's database in one state without changing any file.
-    ///
-    /// - Parameter isRecovered: Set if a transaction was left unfinished; the state before it is read.
-    static func withDatabase<Result>(
-        at url: URL, isRecovered: inout Bool, _ body: (Database) throws -> Result
-    ) throws -> Result {
-        do {
-            try SQLiteFile(url).requireUsable(isReadOnly: true)
-            var options = SQLiteOptions()
-            options.isReadOnly = true
-            let connection = try SQLiteConnection(url: url, options: options)
-            isRecovered = connection.isRecovered
-            return try connection.readConsistently(body)
-        } catch {
-            throw SQLiteError.translated(error, .opening, url: url)
-        }
-    }
+/// A transaction that lasts as long as the work that reads from it.
+final class HeldTransaction: StoreGeneration {
+    let database: Database
+
+    init(_ database: Database) { self.database = database }
 }

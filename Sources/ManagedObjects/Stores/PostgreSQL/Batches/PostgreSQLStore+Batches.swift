@@ -1,7 +1,9 @@
 #if PostgreSQL
+    import CoreDataErrors
     import Foundation
     import PostgreSQLClient
     import SQLStores
+    import SQLiteConnections
 
     // Batch requests.
 

@@ -1,4 +1,5 @@
 #if PostgreSQL
+    import CoreDataErrors
     import Foundation
     import PostgreSQLClient
 

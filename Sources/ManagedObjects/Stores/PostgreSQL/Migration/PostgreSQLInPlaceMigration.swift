@@ -1,5 +1,6 @@
 #if PostgreSQL
     import AtomicFiles
+    import CoreDataErrors
     import Foundation
     import ModelFiles
     import PostgreSQLClient

@@ -1,6 +1,7 @@
 #if PostgreSQL
     import Foundation
     import PostgreSQLClient
+    import SQLiteConnections
 
     /// A transaction of a save. Rows with which the save may conflict are locked.
     final class PostgreSQLSaveTransaction: SaveTransaction {

@@ -1,3 +1,4 @@
+import CoreDataErrors
 import Foundation
 
 /// The rows of a batch insertion, in the order in which the request returns them.

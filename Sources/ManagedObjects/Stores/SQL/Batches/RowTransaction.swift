@@ -1,4 +1,5 @@
 import SQLStores
+import SQLiteConnections
 
 /// A transaction in which a batch request changes rows, with its history and the files that it creates or makes
 /// obsolete.

@@ -1,3 +1,4 @@
+import CoreDataErrors
 import Foundation
 
 /// A store in an SQL database that executes batch requests: many rows are changed by few statements, in one transaction,

@@ -1,5 +1,6 @@
 import Foundation
 import SQLStores
+import SQLiteConnections
 
 /// Checks the rows of one entity, in its own columns only: inherited columns are checked with the superentity.
 struct EntityRowCheck {

@@ -1,7 +1,9 @@
 import AtomicFiles
+import CoreDataErrors
 import Foundation
 import GRDB
 import SQLStores
+import SQLiteConnections
 
 /// Checks the rows of a store in SQLite or PostgreSQL for states that no context would have saved.
 ///
@@ -75,7 +77,7 @@ package struct RowCheck {
             guard url.isFileURL else { return try PostgreSQLStore.repair(problems, at: url) }
         #endif
         do {
-            let connection = try SQLiteConnection(url: url, options: .keepingJournalMode)
+            let connection = try StoreConnection(url: url, options: .keepingJournalMode)
             try connection.write { database in
                 let limit = StepLimit.scan(byteCount: try StoreReader(database).byteCount())
                 for query in problems.flatMap(\.repairs) {

@@ -1,5 +1,7 @@
+import CoreDataErrors
 import Foundation
 import SQLStores
+import SQLiteConnections
 
 /// A problem with rows of a store, for all rows that have it.
 package struct RowProblem: Sendable {

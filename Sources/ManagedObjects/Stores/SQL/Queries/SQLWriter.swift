@@ -210,7 +210,7 @@ extension SQLWriter {
             switch term.kind {
             case .bytes, .entity, .entityName: throw PredicateRefusal(.mixedKinds, place)
             case .string:
-                collation = descriptor.selector.flatMap { PredicateFunctions.collation(of: $0) }
+                collation = descriptor.selector.flatMap { PredicateFunctions.collationNames[$0.name] }
             default: break
             }
             let written = dialect.orderTerm(term.sql, ascending: descriptor.ascending, collation: collation)

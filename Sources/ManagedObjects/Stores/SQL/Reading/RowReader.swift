@@ -1,5 +1,6 @@
 import Foundation
 import SQLStores
+import SQLiteConnections
 
 /// Reads rows of an entity and its subentities into pages.
 ///

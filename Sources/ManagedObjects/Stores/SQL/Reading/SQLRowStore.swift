@@ -1,4 +1,5 @@
 import SQLStores
+import SQLiteConnections
 
 /// A store whose rows are in the tables of an SQL database. Its queries are executed here: a store opens connections and
 /// transactions, and writes.

@@ -1,5 +1,6 @@
 import Foundation
 import SQLStores
+import SQLiteConnections
 
 /// Binds an entity's values to the columns of a statement.
 struct ValueWriter {

@@ -1,5 +1,7 @@
+import CoreDataErrors
 import Foundation
 import GRDB
+import SQLiteConnections
 
 /// Inserts rows of one entity. If a row violates a uniqueness constraint, the context's merge policy decides: the
 /// request fails, the stored row is kept, or the stored row gets the new values.

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SQLStores
+import SQLiteConnections
 
 /// The shared state of a batch request: the open transaction, its history, and the files that it creates or makes
 /// obsolete.

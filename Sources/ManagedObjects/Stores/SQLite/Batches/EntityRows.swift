@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SQLStores
+import SQLiteConnections
 
 /// Reads and writes the rows of one entity by slots. Created by a ``RowWriter``.
 @_spi(Stores)

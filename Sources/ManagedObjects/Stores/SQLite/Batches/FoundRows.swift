@@ -1,3 +1,5 @@
+import SQLiteConnections
+
 /// Found rows, one at a time.
 @_spi(Stores)
 public struct FoundRows {

@@ -1,5 +1,6 @@
 import GRDB
 import SQLStores
+import SQLiteConnections
 
 /// Pairs to be inserted into a join table, unless they exist. Both sides of the relationship share them, and write them in blocks
 /// before the table is read or pairs are deleted.

@@ -1,5 +1,6 @@
 import GRDB
 import SQLStores
+import SQLiteConnections
 
 /// A statement that is executed for many rows. It is prepared when it is first used: to write its text, by which the connection
 /// finds a prepared statement, costs as much as to execute it for one row.

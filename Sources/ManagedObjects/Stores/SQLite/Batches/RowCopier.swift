@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SQLStores
+import SQLiteConnections
 
 /// Copies rows with set operations: finds them with one recursive statement, assigns a new key to each, and inserts the
 /// copies with one statement for each entity and each join table.

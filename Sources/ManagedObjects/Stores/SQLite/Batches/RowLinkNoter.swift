@@ -1,5 +1,6 @@
 import Foundation
 import SQLStores
+import SQLiteConnections
 
 /// Records the rows to which copies were linked: as after a save, their versions are incremented and history is
 /// written.

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SQLStores
+import SQLiteConnections
 
 /// A to-many relationship of a table's rows that is stored in a join table. Created by ``EntityRows/members(named:)``.
 @_spi(Stores)

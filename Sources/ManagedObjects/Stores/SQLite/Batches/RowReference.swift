@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SQLStores
+import SQLiteConnections
 
 /// A to-one relationship of a table's rows: a column, whose inverse may be a column too, or an ordered relationship.
 /// Created by ``EntityRows/reference(named:)``.

@@ -1,4 +1,5 @@
 import GRDB
+import SQLiteConnections
 
 /// A relationship of the rows of a table: a column, or a join table.
 @_spi(Stores)

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SQLiteConnections
 
 // Saves of contexts as parts of a transaction that writes rows.
 

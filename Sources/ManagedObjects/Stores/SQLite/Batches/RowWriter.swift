@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SQLStores
+import SQLiteConnections
 
 /// Writes rows of one SQLite store in one transaction, without objects. Keys, versions, positions, inverses and history
 /// are maintained as in a save. Valid only inside the closure of ``NSManagedObjectContext/writeRows(in:_:)``.

@@ -1,5 +1,7 @@
+import CoreDataErrors
 import Foundation
 import GRDB
+import SQLiteConnections
 
 // Batch requests, and other requests that change rows without objects.
 

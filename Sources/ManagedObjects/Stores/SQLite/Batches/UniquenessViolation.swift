@@ -1,3 +1,4 @@
+import CoreDataErrors
 import Foundation
 
 /// A row was not written, because another row has values that must be unique.

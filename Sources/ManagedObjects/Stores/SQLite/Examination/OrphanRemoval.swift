@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SQLiteConnections
 
 /// Deletes the rows of entities that nothing owns, as a context would delete the objects: with what they own by cascading delete
 /// rules, and with references to them cleared. The history does not record it.

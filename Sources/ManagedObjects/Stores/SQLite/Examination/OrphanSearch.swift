@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteConnections
 
 extension StoreExamination {
     /// Rows of an entity that none of its owners refers to, although the model says that objects of the entity are deleted with

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SQLiteConnections
 
 /// Compares two states of a database row by row: only the rows in the table of deleted keys may be gone, and only references to
 /// them may be cleared. Both states are read in the order of their keys, so that memory does not depend on their size.

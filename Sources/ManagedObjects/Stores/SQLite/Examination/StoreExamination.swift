@@ -1,7 +1,9 @@
 import AtomicFiles
+import CoreDataErrors
 import Foundation
 import GRDB
 import SQLStores
+import SQLiteConnections
 import StoreRescue
 
 /// What a store's file consists of: tables and indexes with their sizes, free pages, the history, the tables of mirroring, and
@@ -262,5 +264,21 @@ private struct QueryText {
             if !columns.contains(column), column != "Z_PK", column != "Z_ENT" { columns.append(column) }
         }
         return columns
+    }
+}
+
+extension StoreReader: RowCheckReader {
+    /// Columns have no types in SQLite.
+    func hasWrongType(_ column: String, _ kind: EntityLayout.Slot.Kind) -> String? {
+        let types: String
+        switch kind {
+        case .integer16, .integer32, .integer64, .boolean, .position: types = "'integer'"
+        case .date, .double, .float: types = "'integer', 'real'"
+        case .decimal: types = "'integer', 'real', 'text'"
+        case .string, .uri: types = "'text'"
+        case .uuid, .data, .transformable: types = "'blob'"
+        case .toOne, .undefined: return nil
+        }
+        return "typeof(\(column)) NOT IN ('null', \(types))"
     }
 }

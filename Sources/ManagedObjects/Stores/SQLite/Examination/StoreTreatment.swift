@@ -1,7 +1,9 @@
 import AtomicFiles
+import CoreDataErrors
 import Foundation
 import GRDB
 import SQLStores
+import SQLiteConnections
 
 /// Cures of a store in a file: rows that nothing owns are deleted, unused files removed, statistics made, and free space returned.
 ///
@@ -126,7 +128,7 @@ package struct StoreTreatment {
         let removal = OrphanRemoval(model: model, tables: tables)
         var options = SQLiteOptions()
         options.journalMode = "wal"
-        let connection = try SQLiteConnection(url: url, options: options)
+        let connection = try StoreConnection(url: url, options: options)
         // A second connection reads the state before the transaction until it is committed.
         var configuration = Configuration()
         configuration.readonly = true

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SQLStores
+import SQLiteConnections
 
 /// Appends the changes of one transaction to a store's history, sixteen rows with one statement.
 ///

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import ModelFiles
 import SQLStores
+import SQLiteConnections
 
 /// Rewrites the history of a store that has been migrated to another version of its model: numbers of entities, masks of updated
 /// properties, tombstones, and primary keys that have changed.

@@ -1,5 +1,6 @@
 import GRDB
 import SQLStores
+import SQLiteConnections
 
 // The tables of a history in an SQLite file.
 
@@ -17,7 +18,7 @@ extension HistoryTables {
     /// The tables of a store that is opened for writing, created if the option is set and updated to the model; nil if
     /// the store keeps no history.
     static func open(
-        schema: SQLSchema, catalog: SQLCatalog, isWanted: Bool, connection: SQLiteConnection
+        schema: SQLSchema, catalog: SQLCatalog, isWanted: Bool, connection: StoreConnection
     ) throws -> HistoryTables? {
         guard isWanted || catalog.hasTable("ACHANGE") else { return nil }
         let needed = neededTombstoneCount(schema)
@@ -43,7 +44,7 @@ extension HistoryTables {
     // MARK: - Old values
 
     /// Prepares a store and its writing connection for keeping old values.
-    mutating func keepOldValues(schema: SQLSchema, catalog: SQLCatalog, connection: SQLiteConnection) throws {
+    mutating func keepOldValues(schema: SQLSchema, catalog: SQLCatalog, connection: StoreConnection) throws {
         if !catalog.hasTable(OldValueStatements.values) || !catalog.hasTable(OldValueStatements.pairs) {
             try connection.write { database in
                 for statement in SQLiteOldValues.creation { try database.execute(sql: statement) }

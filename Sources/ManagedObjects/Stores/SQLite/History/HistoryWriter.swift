@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SQLStores
+import SQLiteConnections
 
 /// Appends the changes of a transaction to a store's history at its end. Used only during the write transaction.
 struct HistoryWriter {

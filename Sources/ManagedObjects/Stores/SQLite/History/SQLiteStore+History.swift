@@ -1,6 +1,8 @@
+import CoreDataErrors
 import Foundation
 import GRDB
 import SQLStores
+import SQLiteConnections
 
 // Reads and counts the history of the store, and deletes its oldest part.
 

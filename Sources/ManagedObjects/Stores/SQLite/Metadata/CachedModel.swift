@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ModelFiles
+import SQLiteConnections
 
 /// The model that is cached in a store: the row of `Z_MODELCACHE`.
 enum CachedModel {

@@ -1,7 +1,9 @@
+import CoreDataErrors
 import Foundation
 import GRDB
 import KeyedArchives
 import ModelFiles
+import SQLiteConnections
 
 /// The metadata of a store: the row of `Z_METADATA`.
 struct StoreMetadata: @unchecked Sendable {  // because property list values are never changed

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SQLiteConnections
 
 // Between two SQLite stores, the tables of the history are copied by SQL.
 

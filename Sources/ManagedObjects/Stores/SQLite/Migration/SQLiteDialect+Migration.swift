@@ -1,3 +1,5 @@
+import SQLiteConnections
+
 // What SQLite needs for a migration in place.
 
 extension SQLiteDialect: SQLMigrationDialect {

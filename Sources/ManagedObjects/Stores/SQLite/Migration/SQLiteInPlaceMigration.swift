@@ -1,7 +1,9 @@
+import CoreDataErrors
 import Foundation
 import GRDB
 import ModelFiles
 import SQLStores
+import SQLiteConnections
 
 /// The execution of a migration in an SQLite store.
 struct SQLiteInPlaceMigration {
@@ -11,7 +13,7 @@ struct SQLiteInPlaceMigration {
 
     /// Migrates the store. Throws as ``InPlaceMigration/run()``.
     func run() throws {
-        let connection = try SQLiteConnection(url: url, options: SQLiteOptions(migration.options, isReadOnly: false))
+        let connection = try StoreConnection(url: url, options: SQLiteOptions(migration.options, isReadOnly: false))
         do {
             try withUnsafeCurrentTask { task in
                 let interruption = Interruption { task?.isCancelled == true || migration.isCancelled?() == true }

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SQLStores
+import SQLiteConnections
 
 // Removing what deferred migrations have left.
 

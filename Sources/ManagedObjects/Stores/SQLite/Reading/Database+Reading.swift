@@ -1,5 +1,6 @@
 import GRDB
 import SQLStores
+import SQLiteConnections
 
 // Reads rows by statements that are prepared once for few different numbers of keys.
 

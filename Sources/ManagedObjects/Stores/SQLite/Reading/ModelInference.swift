@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SQLStores
+import SQLiteConnections
 
 /// A model that is inferred from the tables of a store without one: good enough to read its objects.
 ///
@@ -237,6 +238,6 @@ extension StoreInspection {
     /// - Throws: An error of Core Data's if the store cannot be read.
     package func inferredModel() throws -> NSManagedObjectModel? {
         guard url.isFileURL else { return nil }
-        return try SQLiteStore.withDatabase(at: url) { try ModelInference.model(in: $0) }
+        return try StoreConnection.read(storeAt: url) { try ModelInference.model(in: $0) }
     }
 }

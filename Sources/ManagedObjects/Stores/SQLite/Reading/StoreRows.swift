@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SQLStores
+import SQLiteConnections
 
 // Reads the rows of an SQLite store, without objects. Not part of Core Data's API.
 

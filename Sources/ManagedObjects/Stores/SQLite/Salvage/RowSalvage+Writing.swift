@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import ModelFiles
 import SQLStores
+import SQLiteConnections
 import StoreRescue
 
 // The rows that were read, written into a new store.
@@ -15,7 +16,7 @@ extension RowSalvage {
     package mutating func write(to destination: URL, isWanted: (NSEntityDescription) -> Bool) throws {
         var written = report
         do {
-            let connection = try SQLiteConnection(url: destination, options: .keepingJournalMode)
+            let connection = try StoreConnection(url: destination, options: .keepingJournalMode)
             try connection.write { database in
                 let target = SQLSchemaBuilder.schema(of: model, catalog: try SQLCatalog(in: database))
                 for entity in schema.schema.entities where isWanted(entity.entity) {

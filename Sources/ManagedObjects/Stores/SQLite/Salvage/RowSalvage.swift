@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import ModelFiles
 import SQLStores
+import SQLiteConnections
 import StoreRescue
 
 // How the rows of a damaged store are read.

@@ -1,7 +1,8 @@
 import Foundation
 import GRDB
-import StoreRescue
 import SQLStores
+import SQLiteConnections
+import StoreRescue
 
 /// The schema of a damaged store: the tables that can still be read from it, completed by those of the model.
 struct SalvagedSchema {

@@ -1,5 +1,6 @@
 import GRDB
 import SQLStores
+import SQLiteConnections
 
 // The statements that create a store, as Core Data writes them.
 

@@ -1,4 +1,6 @@
+import GRDB
 import SQLStores
+import SQLiteConnections
 
 // The triggers that maintain attributes derived from other objects' values.
 
@@ -186,5 +188,28 @@ private struct DerivedTriggers {
         let condition = key.map { " WHEN (\($0) NOT NULL)" } ?? ""
         return "CREATE \(kind) Z_DA_\(on)_\(entity.entity.name ?? "")_\(attribute)_\(suffix) AFTER \(event) ON \(on) "
             + "FOR EACH ROW\(condition) BEGIN \(body) END"
+    }
+}
+
+extension SQLSchema {
+    /// The functions that the triggers of the store's derived texts call, under the names that the triggers use.
+    ///
+    /// A function that a trigger of `canonical:(title)` calls with one argument is the canonical form, whatever
+    /// its name.
+    func textFunctions(of catalog: SQLCatalog) -> [DatabaseFunction] {
+        var functions: [String: PredicateFunctions.Name] = [:]
+        for entity in entities {
+            for case let attribute as NSAttributeDescription in entity.entity.sortedOwnProperties {
+                guard let function = Derivation(attribute)?.textFunction else { continue }
+                let part = "_\(entity.entity.name ?? "")_\(attribute.name)_"
+                for (name, text) in catalog.statements where name.hasPrefix("Z_DA_") && name.contains(part) {
+                    for call in text.matches(of: /\b(NSCoreData\w+)\(/) {
+                        let called = String(call.1)
+                        if !StoreFunctions.contains(called) { functions[called] = function }
+                    }
+                }
+            }
+        }
+        return functions.map { PredicateFunctions.function($1, name: $0) }
     }
 }

@@ -1,5 +1,6 @@
 import GRDB
 import SQLStores
+import SQLiteConnections
 
 /// The indexes, triggers and R-trees of an SQLite store that is migrated in place.
 struct SQLiteTableObjects: TableObjects {

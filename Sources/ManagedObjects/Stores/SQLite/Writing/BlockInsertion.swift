@@ -1,5 +1,6 @@
 import GRDB
 import SQLStores
+import SQLiteConnections
 
 /// Inserts rows with the same columns, several with one statement: starting and ending a statement costs SQLite as much
 /// as writing a row.

@@ -1,5 +1,6 @@
 import GRDB
 import SQLStores
+import SQLiteConnections
 
 /// Finds the stored rows with which a plan conflicts, inside a transaction and before anything is written.
 struct ConflictFinder {

@@ -1,5 +1,6 @@
 import GRDB
 import SQLStores
+import SQLiteConnections
 
 /// Finds the row whose unique values conflict with those of another row.
 struct ConstraintFinder {

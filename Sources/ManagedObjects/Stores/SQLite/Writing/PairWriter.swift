@@ -1,6 +1,8 @@
+import CoreDataErrors
 import Foundation
 import GRDB
 import SQLStores
+import SQLiteConnections
 
 /// Writes the join tables of many-to-many relationships.
 struct PairWriter {

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SQLStores
+import SQLiteConnections
 
 /// Writes a save plan inside a transaction: deletions, updates, insertions, pairs.
 ///

@@ -1,6 +1,8 @@
+import CoreDataErrors
 import Foundation
 import GRDB
 import SQLStores
+import SQLiteConnections
 
 /// The last assigned primary keys, by entity: `Z_MAX` in `Z_PRIMARYKEY`.
 ///

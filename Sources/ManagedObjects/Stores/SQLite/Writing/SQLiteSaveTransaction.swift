@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SQLiteConnections
 
 /// A write transaction of a save.
 final class SQLiteSaveTransaction: SaveTransaction {

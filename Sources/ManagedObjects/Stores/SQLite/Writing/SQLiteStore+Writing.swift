@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SQLiteConnections
 
 // Writes save plans.
 

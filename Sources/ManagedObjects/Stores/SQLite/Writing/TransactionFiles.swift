@@ -1,4 +1,5 @@
 import GRDB
+import SQLiteConnections
 
 /// The files of large values that a transaction creates, and those to which no row refers any more after it.
 struct TransactionFiles {

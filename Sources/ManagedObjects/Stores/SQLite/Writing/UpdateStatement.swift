@@ -1,3 +1,5 @@
+import SQLiteConnections
+
 /// A statement that updates columns of rows of an entity. A class, so that it is not copied for each row.
 final class UpdateStatement {
     /// The changed slots of the updates for which it is used, and whether it checks the version.

@@ -1,0 +1,103 @@
+import AtomicFiles
+import Foundation
+import SQLStores
+
+/// Large values in files beside the store, named by UUIDs.
+///
+/// A column of such an attribute contains a marker byte, followed by either the data itself or the zero-terminated name
+/// of a file.
+package struct ExternalData: Sendable {
+    /// The first byte of a column.
+    package enum Marker {
+        package static let inline: UInt8 = 1
+        package static let file: UInt8 = 2
+    }
+
+    /// The smallest size, in bytes, of a value that is written to a file.
+    package static let threshold = 100 * 1024
+
+    package let directory: URL
+
+    package init(directory: URL) { self.directory = directory }
+
+    /// The part of a column that may contain the name of a file.
+    package static func nameExpression(_ column: SQLColumn) -> String { "substr(\(column.name), 1, 38)" }
+
+    package func url(of name: String) -> URL { directory.appendingPathComponent(name) }
+
+    /// Whether there is a file with a name. Links, pipes and folders do not count: Core Data writes regular files, and
+    /// anything else could refer to any location or never end.
+    package func hasFile(named name: String) -> Bool { Self.isFile(atPath: url(of: name).path) }
+
+    /// Whether there is a regular file, and not a link, at a path.
+    package static func isFile(atPath path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
+    /// The content of a file; nil if it does not exist, is not a regular file, or cannot be read.
+    package func data(named name: String) -> Data? {
+        let path = url(of: name).path
+        guard Self.isFile(atPath: path) else { return nil }
+        // The file may have been replaced after the check.
+        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        do {
+            return try file.readToEnd() ?? Data()
+        } catch {
+            return nil
+        }
+    }
+
+    /// The file name in a column; nil if the column does not contain a valid name, which also excludes paths.
+    package static func name(in column: UnsafeRawBufferPointer) -> String? {
+        guard column.count == 38 || column.count == 37, column[0] == Marker.file else { return nil }
+        let name = String(decoding: column[1..<37], as: UTF8.self)
+        return UUID(uuidString: name) == nil ? nil : name
+    }
+
+    /// The column value that refers to a file.
+    package static func column(naming name: String) -> Data {
+        var column = Data([Marker.file])
+        column.append(contentsOf: name.utf8)
+        column.append(0)
+        return column
+    }
+
+    /// Writes data to a new file and returns its name. The content is on disk then; the name after ``synchronize()``.
+    package func write(_ data: Data) throws -> String {
+        let name = UUID().uuidString
+        try makeDirectory()
+        try data.write(to: url(of: name), options: .atomic)
+        return name
+    }
+
+    /// Copies a file, and returns the name of the copy. The content is on disk then; the name after ``synchronize()``.
+    package func copy(_ name: String) throws -> String {
+        let copy = UUID().uuidString
+        try FileManager.default.copyItem(at: url(of: name), to: url(of: copy))
+        try FileSystem.synchronize(url(of: copy).path)
+        return copy
+    }
+
+    /// Creates the folder, and waits until it is on disk.
+    private func makeDirectory() throws {
+        if FileStatus(directory.path) != nil { return }
+        let support = directory.deletingLastPathComponent()
+        for folder in [support, directory] where FileStatus(folder.path) == nil {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try FileSystem.synchronize(folder.deletingLastPathComponent().path)
+        }
+    }
+
+    /// Waits until the names of new files are on disk.
+    package func synchronize() throws { try FileSystem.synchronize(directory.path) }
+
+    /// Removes files; a missing file is not an error.
+    package func remove(_ names: [String]) {
+        for name in names { try? FileManager.default.removeItem(at: url(of: name)) }
+    }
+}

@@ -1,0 +1,157 @@
+import AtomicFiles
+import CoreDataErrors
+import Foundation
+import GRDB
+
+/// The files of an SQLite store: the database, SQLite's companion files, and the folder of large values.
+package struct StoreFiles {
+    /// The location of the database with symbolic links resolved: all other files are beside the file itself.
+    package let url: URL
+
+    package init(url: URL) { self.url = url.withoutLinks }
+
+    package var path: String { url.path }
+    package var exists: Bool { FileManager.default.fileExists(atPath: path) }
+
+    /// The companion files of SQLite.
+    private var companions: [String] { ["-wal", "-shm", "-journal"].map { path + $0 } }
+
+    /// Rejects files that SQLite would open and that are not regular.
+    ///
+    /// - Throws: Code 256.
+    func requireRegularFiles() throws {
+        guard let path = FileStatus.firstIrregular(path, companions: companions) else { return }
+        throw CocoaError(.fileReadUnknown, "\(path) is not a regular file, and is not opened.", url: url)
+    }
+
+    /// The folder of values that are too large for a row: `.Name_SUPPORT` beside `Name.sqlite`.
+    package var supportDirectory: URL {
+        url.deletingLastPathComponent()
+            .appendingPathComponent(".\(url.deletingPathExtension().lastPathComponent)_SUPPORT", isDirectory: true)
+    }
+
+    /// Whether another store in the folder has the same name except for its extension, and therefore the same folder of
+    /// large values. The owners of its files cannot be determined then, so none is removed. Also true if the folder cannot be read.
+    var sharesSupportDirectory: Bool {
+        guard FileStatus(supportDirectory.path) != nil else { return false }
+        let (folder, stem) = (url.deletingLastPathComponent(), url.deletingPathExtension().lastPathComponent)
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path) else { return true }
+        return names.contains { name in
+            let other = folder.appendingPathComponent(name)
+            guard name != url.lastPathComponent, other.deletingPathExtension().lastPathComponent == stem,
+                FileStatus(other.path)?.isRegular == true, !FileStatus.isSame(other.path, path)
+            else { return false }
+            return Self.isDatabase(other)
+        }
+    }
+
+    private static func isDatabase(_ url: URL) -> Bool {
+        let start = try? DatabaseFile.withFile(at: url.path) { try $0.bytes(at: 0, count: 16) }
+        return start == Data("SQLite format 3\0".utf8)
+    }
+
+    /// Empties the database, which connections that have it open notice, and removes the other files. The file of
+    /// the database stays, with an empty log and an empty shared memory, as with Apple's framework: programs remove all three and
+    /// expect that they exist. A store can be added there again. Where there is no file, empty ones are created if the folder exists.
+    ///
+    /// - Parameter forced: Whether to empty files that are not a database or are in use.
+    package func destroy(forced: Bool) throws {
+        if exists {
+            do {
+                let queue = try Self.open(path)
+                try queue.erase()
+                try queue.close()
+            } catch {
+                guard forced else { throw Self.failure(error, "The store could not be destroyed.", url) }
+                try Data().write(to: url)
+            }
+        } else if FileManager.default.fileExists(atPath: url.deletingLastPathComponent().path) {
+            try Data().write(to: url, options: .withoutOverwriting)
+        }
+        let folder = sharesSupportDirectory ? [] : [supportDirectory.path]
+        for path in companions + folder where FileManager.default.fileExists(atPath: path) {
+            try FileManager.default.removeItem(atPath: path)
+        }
+        guard exists else { return }
+        for name in ["-wal", "-shm"] { try Data().write(to: URL(fileURLWithPath: path + name)) }
+    }
+
+    /// Removes the companion files of SQLite. To be called only if there is no store, or if the store is locked and has
+    /// no content outside its file.
+    func removeCompanions() throws {
+        for path in companions { try FileSystem.remove(path) }
+    }
+
+    // MARK: - Copying
+
+    /// Replaces this store by a copy of another one; see ``StoreReplacement``. Other connections may write to the other
+    /// store: the copied state is one between two of their transactions.
+    package func replace(with source: StoreFiles) throws {
+        guard source.exists else {
+            throw CocoaError(.fileReadNoSuchFile, "There is no store to copy.", url: source.url)
+        }
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        let replacement = try StoreReplacement(at: url)
+        try source.copy(to: StoreFiles(url: replacement.url), destination: url)
+        try replacement.commit(replacing: .store)
+    }
+
+    /// Creates a copy where there is no store.
+    ///
+    /// - Parameter destination: The later location of the copy, for errors.
+    private func copy(to copy: StoreFiles, destination: URL) throws {
+        do {
+            // Values are copied before and after the rows, to include those that are added during the copy.
+            try copyLargeValues(to: copy)
+            try StoreConnection.read(storeAt: url) { origin in
+                do {
+                    let queue = try Self.open(copy.path)
+                    try queue.writeWithoutTransaction { try origin.backup(to: $0) }
+                    try queue.close()
+                } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
+                    // There is no space for the copy; the store itself is only read.
+                    throw SQLiteError.translated(error, .saving, url: destination)
+                }
+                try copyLargeValues(to: copy)
+            }
+        } catch {
+            throw Self.failure(error, "The store could not be copied.", url)
+        }
+    }
+
+    /// The files of large values, by their paths within the folder. Links and pipes are excluded.
+    package var largeValues: Set<String> {
+        Set(FileManager.default.subpaths(atPath: supportDirectory.path) ?? []).filter { path in
+            ExternalData.isFile(atPath: supportDirectory.appendingPathComponent(path).path)
+        }
+    }
+
+    /// Copies the files that the other store does not have. File names are unique and content never changes.
+    private func copyLargeValues(to other: StoreFiles) throws {
+        for path in largeValues.subtracting(other.largeValues).sorted() {
+            let target = other.supportDirectory.appendingPathComponent(path)
+            try FileManager.default.createDirectory(
+                at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try FileManager.default.copyItem(at: supportDirectory.appendingPathComponent(path), to: target)
+        }
+    }
+
+    // MARK: - Connections
+
+    package static func open(_ path: String, exclusively isExclusive: Bool = false) throws -> DatabaseQueue {
+        try StoreFiles(url: URL(fileURLWithPath: path)).requireRegularFiles()
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(isExclusive ? 5 : 10)
+        if isExclusive {
+            configuration.prepareDatabase { try $0.keepLocks() }
+        }
+        return try DatabaseQueue(path: path, configuration: configuration)
+    }
+
+    package static func failure(_ error: any Error, _ sentence: String, _ url: URL) -> any Error {
+        guard let error = error as? DatabaseError else { return error }
+        return CocoaError(
+            .persistentStoreOperation, "\(sentence) \(error.message ?? "")", url: url,
+            userInfo: [NSSQLiteErrorDomain: NSNumber(value: error.extendedResultCode.rawValue)])
+    }
+}
