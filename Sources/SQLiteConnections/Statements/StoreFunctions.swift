@@ -30,8 +30,8 @@ package enum StoreFunctions {
     }
 }
 
-/// The derived values that triggers have written during a transaction.
 // Unchecked because it is used only on the queue of the connection that writes.
+/// The derived values that triggers have written during a transaction.
 package final class DerivedValueCollector: @unchecked Sendable {
     package struct DerivedValue {
         package let number: Int64
