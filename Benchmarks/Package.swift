@@ -19,6 +19,12 @@ let package = Package(
             dependencies: [
                 .product(name: "CoreData", package: "coral"), .product(name: "Coral", package: "coral"),
             ]),
+        // What apps do every day, at growing sizes.
+        .executableTarget(
+            name: "everyday",
+            dependencies: [
+                .product(name: "CoreData", package: "coral"), .product(name: "Coral", package: "coral"),
+            ]),
         // Runs programs for `compare`, and measures the time and memory of each.
         .executableTarget(name: "one-run"),
         // Copies graphs of any size: by objects, in batches, by the store, to a new store.

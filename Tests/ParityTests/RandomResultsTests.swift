@@ -15,6 +15,22 @@ import Testing
             try run.advance(125)
         }
     }
+
+    @Test(arguments: seeds) func `a follower has the results of a fetch with a limit`(seed: UInt64) throws {
+        for limit in [1, 8, 25] {
+            let run = try RandomResults(seed: seed, sections: limit == 8, limit: limit)
+            try run.advance(100)
+        }
+    }
+
+    @Test(arguments: seeds) func `a follower has the results of a fetch by values of other objects`(seed: UInt64) throws
+    {
+        for limit in [0, 8] {
+            let run = try RandomResults(
+                seed: seed, sections: false, limit: limit, where: "rank < 5 AND (author == nil OR author.age < 5)")
+            try run.advance(100)
+        }
+    }
 }
 
 /// Random changes of one diary, by the followed context and by another one.
@@ -28,7 +44,7 @@ private final class RandomResults {
     private var log: [String] = []
     private let label: String
 
-    init(seed: UInt64, sections: Bool) throws {
+    init(seed: UInt64, sections: Bool, limit: Int = 0, where predicate: String = "rank < 5") throws {
         let diary = try Diary()
         let context = diary.context()
         let other = diary.context()
@@ -38,10 +54,10 @@ private final class RandomResults {
         (controller, follower) = try context.performAndWait {
             for _ in 0..<30 { Self.insert(into: context, &random) }
             try context.save()
-            return try notesByRank(in: context, sections: sections)
+            return try notesByRank(in: context, sections: sections, limit: limit, where: predicate)
         }
         (self.diary, self.context, self.other, self.random) = (diary, context, other, random)
-        label = "seed \(seed), \(sections ? "with" : "without") sections"
+        label = "seed \(seed), \(sections ? "with" : "without") sections, limit \(limit), \(predicate)"
     }
 
     func advance(_ count: Int) throws {
@@ -69,7 +85,12 @@ private final class RandomResults {
             case (2, let note?): if notes.count > 15 { context.delete(note) }
             case (3...4, let note?): note.setValue(String(random.next() % 1_000_000_007), forKey: "title")
             case (5...7, let note?): note.setValue(Int(random.next() % 7), forKey: "rank")
-            case (8, let note?): note.setValue(context.insert("Person"), forKey: "author")
+            case (8, let note?):
+                if let author = note.value(forKey: "author") as? NSManagedObject, random.next() % 2 == 0 {
+                    author.setValue(Int(random.next() % 9), forKey: "age")
+                } else {
+                    note.setValue(context.insert("Person", ["age": Int(random.next() % 9)]), forKey: "author")
+                }
             case (_, let note?): note.setValue(random.next() % 2 == 0, forKey: "draft")
             }
         }

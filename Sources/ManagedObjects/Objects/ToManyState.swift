@@ -39,7 +39,8 @@ final class ToManyState {
     @exclusivity(unchecked) private(set) var positions: ContiguousArray<Int64>?
     /// The members' new positions, parallel to `members`, assigned by the plan of a save.
     @exclusivity(unchecked) var newPositions: ContiguousArray<Int64>?
-    /// Grows with each change of the current members, so that collections made of them can be reused.
+    /// Grows with each change of the current members, so that collections made of them can be reused. Other keys of the same objects
+    /// are no change.
     @exclusivity(unchecked) private(set) var revision = 0
 
     init(isLoaded: Bool) {
@@ -278,7 +279,6 @@ final class ToManyState {
             }
             if changes.removed.hasTemporaryKeys { changes.removed.replace(keys.permanent) }
         }
-        revision += 1
     }
 
     /// Replaces keys in the current members and the changes. Cost: a step for each member of a changed relationship.

@@ -190,7 +190,7 @@ final class FetchedResults: @unchecked Sendable {  // because the context's queu
         of list: ResultsList, by touched: [NSManagedObject], _ followed: FollowedRequest
     ) throws -> ResultsChange? {
         let fold = ResultsFold(request: followed, context: context)
-        if !isOutdated, !followed.needsFetching {
+        if !isOutdated, followed.canFold(touched, in: context) {
             do {
                 return try fold.change(of: list, by: touched)
             } catch is UndecidedInMemory {}
@@ -203,7 +203,7 @@ final class FetchedResults: @unchecked Sendable {  // because the context's queu
     /// after a save.
     private func contextDidSave(_ userInfo: [AnyHashable: Any]) {
         guard list != nil, let followed else { return }
-        if followed.dependsOnOthers, userInfo.changedObjects.contains(where: followed.concerns) {
+        if followed.dependsOnOthers, userInfo.changedObjects.contains(where: followed.isBesideResults) {
             isOutdated = true
             update([])
         }

@@ -43,10 +43,17 @@ struct FollowedRequest {
     /// those objects have no effect until they are saved.
     var dependsOnOthers: Bool { reach.isWide }
 
-    /// Whether changes can be found only by another fetch: if objects of other entities affect the result, or if an
-    /// offset or limit is set and the store has objects that would move into the window.
-    var needsFetching: Bool {
-        dependsOnOthers || specification.fetchLimit > 0 || specification.fetchOffset > 0
+    /// Whether an object is one of those beside the results, or may be.
+    func isBesideResults(_ object: NSManagedObject) -> Bool { reach.contains(object.layout.index) }
+
+    /// Whether the effect of changed objects can be found in memory, except at the end of a limited result: see ``ResultsFold``.
+    ///
+    /// Not if objects beside the results have unsaved changes, because a fetch would not consider them. With an offset, the
+    /// objects before the window are not known. Cost: a step for each unsaved object, if such objects matter.
+    func canFold(_ touched: [NSManagedObject], in context: NSManagedObjectContext) -> Bool {
+        guard specification.fetchOffset == 0 else { return false }
+        return !dependsOnOthers
+            || !touched.contains(where: isBesideResults) && !context.tracker.objects.contains(where: isBesideResults)
     }
 
     /// Whether an object of the entity matches, by its present values.

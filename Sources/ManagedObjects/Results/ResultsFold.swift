@@ -32,7 +32,7 @@ struct ResultsFold {
         guard !concerned.isEmpty else { return nil }
         readTogether(concerned)
         let found = list.positions(of: Set(concerned.map { ObjectIdentifier($0) }))
-        let rest = Rest(list: list, without: found)
+        var rest = Rest(list: list, without: found)
         var deletions: [Int] = []
         var arrivals: [Arrival] = []
         for (index, position) in found.enumerated() {
@@ -48,8 +48,9 @@ struct ResultsFold {
             guard try request.includes(object, in: context) else { continue }
             arrivals.append(try arrival(of: object, to: rest))
         }
-        guard !deletions.isEmpty || !arrivals.isEmpty else { return nil }
         arrivals.sort(by: precedes)
+        try keepWithinLimit(&arrivals, &rest, of: list, &deletions)
+        guard !deletions.isEmpty || !arrivals.isEmpty else { return nil }
         let new = try rest.list(with: arrivals.map { ($0.object, $0.section, $0.rank) }, named: request.naming)
         let candidates = arrivals.indices.filter { arrivals[$0].isInPlace }
         let stayed = Set(candidates.lazy.map { arrivals[$0].old ?? 0 }.longestAscent().map { candidates[$0] })
@@ -129,6 +130,49 @@ struct ResultsFold {
         return one.number.magnitude < other.number.magnitude
     }
 
+    /// Removes what a limit excludes from the end of the new list.
+    ///
+    /// A list of as many objects as the limit permits may be followed by others in the store. So an object that comes after its last
+    /// one is outside, and a list that becomes shorter must be fetched.
+    ///
+    /// - Parameter deletions: The positions in the old list of objects that are not in the new one.
+    /// - Throws: ``UndecidedInMemory`` if an object of the store belongs to the list, or if objects that compare equal are divided.
+    private func keepWithinLimit(
+        _ arrivals: inout [Arrival], _ rest: inout Rest, of list: ResultsList, _ deletions: inout [Int]
+    ) throws {
+        let limit = request.specification.fetchLimit
+        guard limit > 0 else { return }
+        var excluded: [SortValue]?
+        func excludeLastArrival() {
+            let arrival = arrivals.removeLast()
+            excluded = arrival.values
+            if let old = arrival.old { deletions.append(old) }
+        }
+        let isFull = list.objects.count >= limit
+        if isFull {
+            while let last = arrivals.last, last.rank == rest.count { excludeLastArrival() }
+        }
+        while rest.count + arrivals.count > limit {
+            if let last = arrivals.last, last.rank == rest.count {
+                excludeLastArrival()
+            } else {
+                let position = rest.removeLast()
+                excluded = try request.order.values(of: list.objects[position])
+                deletions.append(position)
+            }
+        }
+        if isFull, rest.count + arrivals.count < limit { throw UndecidedInMemory() }
+        deletions.sort()
+        guard let excluded else { return }
+        let isEqual =
+            if let last = arrivals.last, last.rank == rest.count {
+                request.order.compare(last.values, excluded) == .orderedSame
+            } else {
+                try rest.count > 0 && compare(rest[rest.count - 1], to: excluded) == .orderedSame
+            }
+        if isEqual { throw UndecidedInMemory() }
+    }
+
     // MARK: - By another fetch
 
     /// The difference between a list and the result of a new fetch.
@@ -177,7 +221,7 @@ struct ResultsFold {
 private struct Rest {
     let list: ResultsList
     /// The positions of the removed objects, ascending.
-    private let missing: [Int]
+    private var missing: [Int]
 
     init(list: ResultsList, without missing: [Int]) {
         self.list = list
@@ -186,9 +230,17 @@ private struct Rest {
 
     var count: Int { list.objects.count - missing.count }
 
-    subscript(rank: Int) -> NSManagedObject {
-        let before = partitioningIndex(in: 0..<missing.count) { missing[$0] - $0 > rank }
-        return list.objects[rank + before]
+    subscript(rank: Int) -> NSManagedObject { list.objects[position(of: rank)] }
+
+    private func position(of rank: Int) -> Int {
+        rank + partitioningIndex(in: 0..<missing.count) { missing[$0] - $0 > rank }
+    }
+
+    /// Removes the last object, and returns its position in the list.
+    mutating func removeLast() -> Int {
+        let position = position(of: count - 1)
+        missing.insert(position, at: partitioningIndex(in: 0..<missing.count) { missing[$0] > position })
+        return position
     }
 
     /// The list with other objects inserted, each with its section and the number of remaining objects before it.

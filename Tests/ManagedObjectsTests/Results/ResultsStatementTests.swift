@@ -58,6 +58,55 @@ struct ResultsStatementTests {
         #expect(followed.last == "z4")
     }
 
+    @Test func `a change of an object within a limit executes no statement`() throws {
+        let log = StatementLog()
+        let context = try log.stack().context()
+        let notes = try fill(context, 100)
+        let results = controller(context)
+        results.fetchRequest.fetchLimit = 50
+        let listener = Listener()
+        results.delegate = listener
+        try results.performFetch()
+        let inside = log.counting {
+            notes[7].setValue(1000, forKey: "count")
+            notes[9].setValue("00020a", forKey: "title")
+            _ = context.insert("Note", ["title": "00030a", "count": 1])
+            notes[90].setValue("00099a", forKey: "title")
+            context.processPendingChanges()
+        }
+        #expect(inside.isEmpty, "\(inside)")
+        #expect(results.fetchedObjects?.last === notes[48])
+        #expect(results.fetchedObjects == (try context.fetch(results.fetchRequest)))
+        // One object fewer: the next one is in the store.
+        let fewer = log.counting {
+            context.delete(notes[0])
+            context.processPendingChanges()
+        }
+        #expect(fewer.count { $0.contains("ORDER BY") } == 1, "\(fewer)")
+        #expect(results.fetchedObjects?.last === notes[49])
+        #expect(listener.changes == 2)
+    }
+
+    @Test func `a change of an own attribute beside a condition on other objects executes no statement`() throws {
+        let log = StatementLog()
+        let context = try log.stack().context()
+        let folder = context.insert("Folder", ["name": "a"])
+        let notes = try fill(context, 20)
+        for note in notes { note.setValue(folder, forKey: "folder") }
+        try context.save()
+        let results = controller(context, "folder.name == 'a' AND count < 10")
+        let listener = Listener()
+        results.delegate = listener
+        try results.performFetch()
+        let run = log.counting {
+            notes[3].setValue(30, forKey: "count")
+            notes[4].setValue("0", forKey: "title")
+            context.processPendingChanges()
+        }
+        #expect(run.isEmpty, "\(run)")
+        #expect(results.fetchedObjects?.count == 9 && results.fetchedObjects?.first === notes[4])
+    }
+
     @Test func `saves of other contexts are read with one statement`() throws {
         let log = StatementLog()
         let stack = try log.stack()

@@ -101,6 +101,65 @@ import class ManagedObjects.NSPredicate
         #expect(texts(try #require(try later.all("Book").first)) == ["uber", "anais", "Anaïs"])
     }
 
+    @Test func `the sums of many rows are computed once for each owner`() throws {
+        let (shelf, log) = (try Shelf(), StatementLog())
+        let context = try log.stack(model: Self.model(), url: shelf.url).context()
+        let writers = (0..<3).map { context.insert("Writer", ["name": "\($0)"]) }
+        try context.save()
+        func sums(_ work: () throws -> Void) throws -> Int {
+            try log.counting(work).count { $0.hasPrefix("UPDATE ZWRITER SET ZPAGES") }
+        }
+        let few = try sums {
+            for index in 0..<10 { context.insert("Book", ["pages": index]).setValue(writers[0], forKey: "writer") }
+            try context.save()
+        }
+        #expect(few == 0)
+        let many = try sums {
+            for index in 0..<100 { context.insert("Book", ["pages": 1]).setValue(writers[index % 2], forKey: "writer") }
+            try context.save()
+        }
+        #expect(many == 1)
+        #expect(writers.map { $0.value(forKey: "pages") as? Int } == [95, 50, nil])
+    }
+
+    @Test(arguments: 0..<4) func `sums are those of the members after random saves`(seed: UInt64) throws {
+        let shelf = try Shelf()
+        let context = try shelf.stack().context()
+        var random = SeededGenerator(seed: seed)
+        let writers = (0..<4).map { context.insert("Writer", ["name": "\($0)"]) }
+        try context.save()
+        let triggers = "SELECT sql FROM sqlite_master WHERE type = 'trigger' ORDER BY name"
+        let before: [String] = try shelf.sql(triggers)
+        var books: [NSManagedObject] = []
+        for _ in 0..<12 {
+            for _ in 0..<Int.random(in: 0...60, using: &random) {
+                let book = context.insert("Book", ["pages": Int.random(in: 0...9, using: &random)])
+                book.setValue(writers.randomElement(using: &random), forKey: "writer")
+                books.append(book)
+            }
+            for book in books where Int.random(in: 0...3, using: &random) == 0 {
+                switch Int.random(in: 0...3, using: &random) {
+                case 0: book.setValue(Int.random(in: 0...9, using: &random), forKey: "pages")
+                case 1: book.setValue(writers.randomElement(using: &random), forKey: "writer")
+                case 2: book.setValue(nil, forKey: "writer")
+                default: context.delete(book)
+                }
+            }
+            books.removeAll(where: \.isDeleted)
+            try context.save()
+            for writer in writers {
+                let own = books.filter { $0.value(forKey: "writer") as? NSManagedObject === writer }
+                let pages = own.reduce(0) { $0 + ($1.value(forKey: "pages") as? Int ?? 0) }
+                #expect(writer.value(forKey: "pages") as? Int ?? 0 == pages)
+                #expect(writer.value(forKey: "count") as? Int ?? 0 == own.count)
+                let name = writer.value(forKey: "name") as? String ?? ""
+                #expect(try shelf.sql("SELECT ifnull(ZPAGES, 0) FROM ZWRITER WHERE ZNAME = '\(name)'") == [pages])
+            }
+        }
+        let after: [String] = try shelf.sql(triggers)
+        #expect(after == before)
+    }
+
     @Test func `the time of the last save`() throws {
         let context = try Shelf().stack().context()
         let book = context.insert("Book", ["title": "one"])

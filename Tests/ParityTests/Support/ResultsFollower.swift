@@ -103,10 +103,11 @@ final class ResultsFollower: NSObject, NSFetchedResultsControllerDelegate {
 
 /// A controller of notes whose rank is below 5, a section for each rank, and a delegate that follows it.
 func notesByRank(
-    in context: NSManagedObjectContext, sections: Bool = true
+    in context: NSManagedObjectContext, sections: Bool = true, limit: Int = 0, where predicate: String = "rank < 5"
 ) throws -> (controller: NSFetchedResultsController<NSManagedObject>, follower: ResultsFollower) {
     let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
-    request.predicate = NSPredicate(format: "rank < 5")
+    request.predicate = NSPredicate(format: predicate)
+    request.fetchLimit = limit
     request.sortDescriptors = [
         NSSortDescriptor(key: "rank", ascending: true), NSSortDescriptor(key: "title", ascending: true),
     ]

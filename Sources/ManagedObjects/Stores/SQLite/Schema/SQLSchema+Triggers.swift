@@ -47,11 +47,7 @@ private struct DerivedTriggers {
             if let pairs = schema.pairs(of: relationship) { return countOfPairs(pairs) }
             return members(of: relationship).map(countOfMembers) ?? []
         case .sum(let name, let summed):
-            guard let relationship = entity.entity.relationshipsByName[name], relationship.isToMany,
-                let members = members(of: relationship), let destination = relationship.destinationEntity,
-                let value = schema.column(named: summed, in: destination)?.name
-            else { return [] }
-            return sum(of: value, members)
+            return schema.sum(of: summed, over: name, in: entity, attribute: attribute, column: column).map(sum) ?? []
         case .related(let name, let copied): return copy(of: copied, by: name, kind: "TRIGGER") { $0 }
         case .now: return now
         case .copy, .canonical, .uppercase, .lowercase, .relatedText: return []
@@ -68,11 +64,7 @@ private struct DerivedTriggers {
 
     /// The table of a to-many relationship's members and the column in which they refer to their owner.
     private func members(of relationship: NSRelationshipDescription) -> (table: String, owner: String)? {
-        guard let destination = relationship.destinationEntity, let members = schema.entity(destination),
-            let field = entity.entity.layout.toMany.first(where: { $0.relationship === relationship }),
-            case .memberSlot(let slot, _) = field.storage, let owner = members.columns[slot]?.name
-        else { return nil }
-        return (members.table, owner)
+        schema.members(of: relationship, in: entity).map { ($0.table, $0.owner) }
     }
 
     // MARK: - Statements of each form
@@ -108,22 +100,19 @@ private struct DerivedTriggers {
         ]
     }
 
-    private func sum(of value: String, _ members: (table: String, owner: String)) -> [String] {
-        let (other, owner) = members
-        func total(_ key: String) -> String {
-            "(SELECT IFNULL(SUM(\(value)), 0) FROM \(other) WHERE \(owner) = \(key))"
-        }
+    private func sum(_ sum: SQLSum) -> [String] {
+        let (other, owner) = (sum.memberTable, sum.ownerColumn)
         func change(_ row: String) -> String {
             let key = "\(row).\(owner)"
-            return "UPDATE \(table) SET \(column) = \(total(key)) WHERE Z_PK = \(key); \(report(key))"
+            return "UPDATE \(table) SET \(column) = \(sum.total(ofOwner: key)) WHERE Z_PK = \(key); \(report(key))"
         }
-        let updated = "UPDATE OF \(owner), \(value)"
+        let updated = "UPDATE OF \(owner), \(sum.valueColumn)"
         return [
             trigger(other, "PARAMETER_INSERT", "INSERT", when: "NEW.\(owner)", change("NEW")),
             trigger(other, "PARAMETER_UPDATE_INCREMENT", updated, when: "NEW.\(owner)", change("NEW")),
             trigger(other, "PARAMETER_UPDATE_DECREMENT", updated, when: "OLD.\(owner)", change("OLD")),
             trigger(other, "PARAMETER_DELETE", "DELETE", when: "OLD.\(owner)", change("OLD")),
-            sourceInsert(total("NEW.Z_PK")),
+            sourceInsert(sum.total(ofOwner: "NEW.Z_PK")),
         ]
     }
 
@@ -168,7 +157,7 @@ private struct DerivedTriggers {
     /// The functions that a connection of Core Data's has. A trigger that calls an unknown function fails, and with it
     /// every write to its table.
     private static let insertFunction = "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue"
-    private static let updateFunction = "NSCoreDataDATriggerUpdatedAffectedObjectValue"
+    private static let updateFunction = SQLSum.reportingFunction
 
     private func report(_ key: String, function: String = updateFunction) -> String {
         "SELECT \(function)(\(reported)) FROM \(table) WHERE Z_PK = \(key);"
@@ -192,6 +181,43 @@ private struct DerivedTriggers {
 }
 
 extension SQLSchema {
+    /// The table of a to-many relationship's members, and the column and the slot in which they refer to their owner; nil if the
+    /// relationship has a join table.
+    fileprivate func members(
+        of relationship: NSRelationshipDescription, in entity: SQLEntity
+    ) -> (table: String, owner: String, slot: Int)? {
+        guard let destination = relationship.destinationEntity, let members = self.entity(destination),
+            let field = entity.entity.layout.toMany.first(where: { $0.relationship === relationship }),
+            case .memberSlot(let slot, _) = field.storage, let owner = members.columns[slot]?.name
+        else { return nil }
+        return (members.table, owner, slot)
+    }
+
+    fileprivate func sum(
+        of summed: String, over name: String, in entity: SQLEntity, attribute: String, column: String
+    ) -> SQLSum? {
+        guard let relationship = entity.entity.relationshipsByName[name], relationship.isToMany,
+            let members = members(of: relationship, in: entity), let destination = relationship.destinationEntity,
+            let slot = destination.layout.slot(named: summed), let value = self.column(of: slot, in: destination)?.name
+        else { return nil }
+        return SQLSum(
+            table: entity.table, entity: entity.entity.name ?? "", attribute: attribute, column: column,
+            members: destination, memberTable: members.table, ownerColumn: members.owner, valueColumn: value,
+            slots: [members.slot, slot])
+    }
+
+    /// The derived attributes that are sums over members with a reference to their owner.
+    var sums: [SQLSum] {
+        entities.flatMap { entity in
+            entity.entity.layout.derivedSlots.compactMap { slot -> SQLSum? in
+                guard let attribute = entity.entity.layout.slots[slot].attribute, attribute.entity === entity.entity,
+                    case .sum(let name, let summed)? = Derivation(attribute), let column = entity.columns[slot]?.name
+                else { return nil }
+                return sum(of: summed, over: name, in: entity, attribute: attribute.name, column: column)
+            }
+        }
+    }
+
     /// The functions that the triggers of the store's derived texts call, under the names that the triggers use.
     ///
     /// A function that a trigger of `canonical:(title)` calls with one argument is the canonical form, whatever
@@ -212,4 +238,26 @@ extension SQLSchema {
         }
         return functions.map { PredicateFunctions.function($1, name: $0) }
     }
+}
+
+/// A derived attribute that is the sum of an attribute of members.
+struct SQLSum {
+    let table: String
+    let entity: String
+    let attribute: String
+    let column: String
+    /// The declared entity of the members.
+    let members: NSEntityDescription
+    let memberTable: String
+    let ownerColumn: String
+    let valueColumn: String
+    /// The slots of a member on which the sum depends: its owner, and the value.
+    let slots: [Int]
+
+    func total(ofOwner key: String) -> String {
+        "(SELECT IFNULL(SUM(\(valueColumn)), 0) FROM \(memberTable) WHERE \(ownerColumn) = \(key))"
+    }
+
+    /// The function that reports a changed value to the connection.
+    static let reportingFunction = "NSCoreDataDATriggerUpdatedAffectedObjectValue"
 }

@@ -37,6 +37,7 @@ struct PlanWriter {
     /// - Throws: ``SaveConflicts``, and errors of SQLite's; the transaction must then be rolled back.
     mutating func write(_ plan: SavePlan, url: URL?) throws {
         if history != nil { changedRelationships = ChangedRelationships(plan.pairs) }
+        let sums = try SuspendedSums(plan, schema, in: database)
         for group in plan.deletes { try delete(group) }
         try vacate(plan.updates)
         for group in plan.updates { try update(group) }
@@ -44,6 +45,7 @@ struct PlanWriter {
         guard conflicts.stale.isEmpty, conflicts.taken.isEmpty else { throw conflicts }
         let pairs = PairWriter(schema: schema, database: database)
         for group in plan.pairs { try pairs.write(group) }
+        try sums.resume()
         if let metadata = plan.metadata {
             try StoreMetadata(in: database, url: url).replacing(with: metadata).write(to: database)
         }
