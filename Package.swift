@@ -267,6 +267,10 @@ if engineIsBuilt {
                 "Coral", "CoreData", "AllocationCounter", "ModelFiles", .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Tests/AllocationCounts"),
+        // Measures the reader and the writer of JSON, which are not public, for Benchmarks/README.md.
+        .executableTarget(
+            name: "json-parts",
+            dependencies: ["GraphDocuments", .product(name: "GRDB", package: "GRDB.swift")], path: "Tests/JSONParts"),
         .testTarget(
             name: "AllocationTests", dependencies: ["ChildProcesses"], exclude: ["allocations.txt"]),
     ]

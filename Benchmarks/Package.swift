@@ -31,7 +31,7 @@ let package = Package(
         .executableTarget(
             name: "graph-copies",
             dependencies: [.product(name: "Coral", package: "coral"), .product(name: "CoralTools", package: "coral")]),
-        // The single parts of the jobs: JSON per byte, predicates, faults, relationships.
+        // The single parts of the jobs: predicates, faults, relationships. JSON per byte is `json-parts` of the package itself.
         .executableTarget(
             name: "pure-parts",
             dependencies: [

@@ -7,7 +7,7 @@ try otherContext.importObjects(from: Data(contentsOf: url))
 
 /// The change of the title, which is taken back.
 @Sendable func changing(_ title: String) throws -> GraphDelta {
-    let before = try GraphExporter().data(notes)
+    let before = try GraphExporter().encoded(notes)
     let former = note.title
     note.title = title
     defer { note.title = former }

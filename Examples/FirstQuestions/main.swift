@@ -50,7 +50,7 @@ if try context.count(for: NSFetchRequest<NSFetchRequestResult>(entityName: "Note
 try show("Seeded on first launch", context)
 
 // Sending to another device without a file: the data can be sent over any connection.
-let sent = try GraphExporter(format: .propertyList).data(try notes(in: context))
+let sent = try GraphExporter(format: .propertyList).encoded(try notes(in: context))
 let tablet = try device("Tablet")
 try tablet.viewContext.importObjects(from: sent)
 try tablet.viewContext.save()
@@ -69,7 +69,7 @@ try show("Updated", context)
 // The inverse of `dictionary`: `populate` reads a dictionary into an object.
 let note = try notes(in: context)[1]
 let dictionary = try note.dictionary()
-let earlier = try GraphExporter().data([note])
+let earlier = try GraphExporter().encoded([note])
 note.setValue("Shopping", forKey: "title")
 try note.populate(from: dictionary)
 try show("Back as it was", context)

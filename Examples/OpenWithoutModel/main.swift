@@ -6,9 +6,11 @@ import NotesModel
 #if canImport(Darwin)
     print("Only this package's engine, outside Apple's platforms, reads a store's own model.")
 #else
-    let url = FileManager.default.temporaryDirectory.appendingPathComponent("Notes-\(UUID().uuidString).sqlite")
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let url = folder.appendingPathComponent("Notes.sqlite")
     try makeStore(at: url)
-    defer { StoreCreation.removeStore(at: url, model: .notes()) }
+    defer { try? FileManager.default.removeItem(at: folder) }
 
     let inspection = try StoreInspection(url: url)
     guard let model = inspection.cachedModel else {
@@ -23,11 +25,11 @@ import NotesModel
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model.keepingStoredArchives())
     try coordinator.addPersistentStore(
         ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: [NSReadOnlyPersistentStoreOption: true])
-    let sink = MemorySink()
-    let result = try GraphExporter(format: .jsonLines).exportStore(of: coordinator, to: sink)
+    let document = folder.appendingPathComponent("Notes.jsonl")
+    let result = try GraphExporter(format: .jsonLines).exportStore(of: coordinator, to: document)
     print("Exported \(result.recordCount) records:")
     // The header contains the store's UUID, which differs in every run.
-    print(String(decoding: sink.data, as: UTF8.self).split(separator: "\n").dropFirst().joined(separator: "\n"))
+    print(try String(contentsOf: document, encoding: .utf8).split(separator: "\n").dropFirst().joined(separator: "\n"))
 
     /// An app that creates the store.
     func makeStore(at url: URL) throws {

@@ -44,7 +44,7 @@ show("By a shape of one's own", try note.encoded(as: .json, layout: .nested, sha
 // Without ids: objects are identified by natural keys, as in documents of most servers.
 var exporter = GraphExporter(format: .json, layout: .plain, shape: shape)
 exporter.identity.keys = ["Note": ["title"], "Item": ["note", "name"]]
-show("Plain JSON", try exporter.data([note]))
+show("Plain JSON", try exporter.encoded([note]))
 
 // An unknown name is an error before anything is written.
 do {

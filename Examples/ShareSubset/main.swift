@@ -39,4 +39,4 @@ part.loadPersistentStores { _, error in
 let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
 let names = try part.viewContext.fetch(request).compactMap { $0.value(forKey: "name") as? String }
 print("The same name twice:", Set(names).count == 1, "- and not the old one:", !names.contains("Ada Lovelace"))
-StoreCreation.removeStore(at: url, model: .notes())
+try part.persistentStoreCoordinator.destroyPersistentStore(at: url, type: .sqlite)

@@ -2,10 +2,10 @@ import Foundation
 
 /// An error of one of this package's modules: its kind, a sentence, and the place to which it refers.
 ///
-/// A module declares a domain, its codes, and a name for the type:
+/// The domain is the type whose work fails. A module declares its codes, and a name for the type:
 ///
-///     public enum CopyErrorDomain: ErrorDomain {}
-///     public typealias CopyError = CodedError<CopyErrorDomain>
+///     extension GraphCopier: ErrorDomain {}
+///     public typealias CopyError = CodedError<GraphCopier>
 ///
 ///     extension CopyError.Code {
 ///         /// A value that must be unique cannot be made unique.

@@ -17,19 +17,20 @@ extension ModelContext {
     }
 }
 
-extension StoreSeed {
-    /// Creates the store of a configuration if there is none, all or nothing. Call it before the container is created.
+extension StoreCreation {
+    /// Creates the store of a configuration with the objects of documents if there is none, all or nothing. Call it before the
+    /// container is created.
     ///
     /// - Returns: Whether the store was created.
     /// - Throws: ``ModelToolkitError`` for invalid rules, `SwiftDataError` for a schema that cannot be stored, and the errors of
-    ///   `prepareStore(at:model:options:progress:)`.
+    ///   `createStore(at:model:importing:options:progress:)`.
     @discardableResult
-    public func prepareStore(
-        for schema: Schema, configuration: ModelConfiguration = ModelConfiguration(),
+    public static func createStore(
+        for schema: Schema, configuration: ModelConfiguration = ModelConfiguration(), importing documents: [URL],
         options: ImportOptions = ImportOptions()
     ) throws -> Bool {
-        try prepareStore(
-            at: configuration.url, model: schema.makeModelOfStore(),
+        try createStore(
+            at: configuration.url, model: schema.makeModelOfStore(), importing: documents,
             options: ToolkitRules(schema).applied(to: options))
     }
 }

@@ -96,7 +96,7 @@ public enum GraphProperties {
     public static func failures(
         ofRoundTrip objects: [NSManagedObject], into context: NSManagedObjectContext, format: GraphFormat = .json
     ) throws -> [String] {
-        let document = try GraphExporter(format: format, shape: .everything).data(objects)
+        let document = try GraphExporter(format: format, shape: .everything).encoded(objects)
         let wanted = GraphColours(objects)
         return try context.performAndWait {
             let imported = try GraphImporter(into: context).plan(document, as: NSManagedObject.self).apply()

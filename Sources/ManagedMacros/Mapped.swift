@@ -15,7 +15,7 @@
     /// }
     ///
     /// let person = try PlainImporter().make(Person.self, from: json)
-    /// try PlainImporter().fill(person, from: later)
+    /// try PlainImporter().populate(person, from: later)
     /// ```
     ///
     /// Each stored `var` is mapped, under its own name unless ``MappedAs`` sets another. It needs a default value or an

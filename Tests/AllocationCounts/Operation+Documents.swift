@@ -76,12 +76,12 @@ extension Operation {
 
     // MARK: - Documents of stores
 
-    private static let identity = ImportIdentity(keys: ["Note": ["position"], "Folder": ["name"]])
+    private static let identity = ObjectIdentity(keys: ["Note": ["position"], "Folder": ["name"]])
 
     private static var options: ImportOptions {
         var options = ImportOptions()
         options.identity = identity
-        options.reading.layout = .plain
+        options.layout = .plain
         return options
     }
 

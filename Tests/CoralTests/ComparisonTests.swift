@@ -99,7 +99,7 @@ import Testing
         #expect(update.relationships.map(\.name) == ["items", "tags"])
 
         // Reverted and applied again, through a document.
-        let again = try GraphDelta(delta.data(as: .xml))
+        let again = try GraphDelta(delta.encoded(as: .xml))
         try again.inverse.apply(to: context)
         #expect(context.hasChanges)
         try context.save()
@@ -128,7 +128,7 @@ import Testing
         let full = try coordinator.changes(since: before.data)
         #expect(first.summary == full.summary && first.knowledge == .new)
         #expect(first.changes.map(\.subject) == full.changes.map(\.subject))
-        #expect(try GraphDelta(first.data(as: .propertyList)) == first)
+        #expect(try GraphDelta(first.encoded(as: .propertyList)) == first)
         let second = try coordinator.changeToken()
         let note = try #require(try objects("Note", context).first)
         note.setValue("Errands", forKey: "title")
@@ -247,7 +247,7 @@ import Testing
         let context = try sampleContext()
         let note = try #require(try objects("Note", context).first)
         let exporter = GraphExporter(shape: .ownership)
-        let before = try exporter.data([note])
+        let before = try exporter.encoded([note])
         #expect(try exporter.changes(of: [note], since: before).isEmpty)
         note.setValue("Unsaved", forKey: "title")
         let delta = try exporter.changes(of: [note], since: before)

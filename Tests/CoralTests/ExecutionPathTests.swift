@@ -22,7 +22,7 @@
             _ change: (inout ImportOptions) -> Void = { _ in }
         ) throws -> ExecutionPath {
             var options = ImportOptions()
-            options.reading.layout = .plain
+            options.layout = .plain
             change(&options)
             let coordinator = try #require(shop.context.persistentStoreCoordinator)
             var importer = BatchImporter(into: coordinator, options: options)
@@ -51,7 +51,7 @@
                 return reason?.code == .options ? reason?.message : nil
             }
             #expect(try code { $0.hooks.willImport["Label"] = { _, _ in } } == "The options contain hooks.")
-            #expect(try code { $0.reading.layout = nil } == "The document's layout is not declared as plain.")
+            #expect(try code { $0.layout = nil } == "The document's layout is not declared as plain.")
             #expect(try code { $0.skipsInvalid = true } == "Records with errors are omitted (skipsInvalid).")
             #expect(
                 try code { $0.danglingReferences = .record } == "The policy for dangling references is record.")
@@ -104,7 +104,7 @@
             try coordinator.addPersistentStore(
                 ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
             var options = ImportOptions()
-            options.reading.layout = .plain
+            options.layout = .plain
             let importer = BatchImporter(into: coordinator, options: options)
             #expect(try importer.explain(.data(Data(Self.labels.utf8))).reason?.code == .store)
             for path in try GraphExporter().explainStore(of: coordinator).values {

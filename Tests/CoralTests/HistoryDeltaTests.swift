@@ -53,6 +53,34 @@ import Testing
         return context
     }
 
+    @Test func `a coordinator's history is read from a token on, and by author`() throws {
+        let source = try context(tracking: true)
+        let coordinator = try #require(source.persistentStoreCoordinator)
+        func save(_ number: Int, by author: String) throws {
+            try source.performAndWait {
+                source.transactionAuthor = author
+                NSEntityDescription.insertNewObject(forEntityName: "Node", into: source).setValue(
+                    number, forKey: "number")
+                try source.save()
+            }
+        }
+        func authors(since token: NSPersistentHistoryToken? = nil, by author: String? = nil) throws -> [String?] {
+            var authors: [String?] = []
+            try coordinator.historyChanges(since: token, author: author) { authors.append($0.author) }
+            return authors
+        }
+        try save(1, by: "app")
+        let token = try #require(coordinator.currentPersistentHistoryToken(fromStores: nil))
+        try save(2, by: "server")
+        try save(3, by: "app")
+        #expect(try authors() == ["app", "server", "app"])
+        #expect(try authors(since: token) == ["server", "app"])
+        #expect(try authors(since: token, by: "server") == ["server"])
+        let progress = Progress(totalUnitCount: 1)
+        progress.cancel()
+        #expect(throws: CocoaError.self) { try coordinator.historyChanges(progress: progress) { _ in } }
+    }
+
     @Test(arguments: 1...12)
     func `the deltas of a random history, applied to another store, give the same graph`(_ seed: UInt64) throws {
         let (source, replica) = (try context(tracking: true), try context(tracking: false))
@@ -66,7 +94,7 @@ import Testing
             for _ in 0..<3 { try edits.saveSome() }
             let (delta, next) = try comparison.delta(since: token, to: coordinator)
             token = next
-            let document = try delta.data(as: .json)
+            let document = try delta.encoded(as: .json)
             try GraphDelta(document).apply(to: replica)
             try replica.save()
             let rest = try comparison.delta(from: .stores(coordinator), to: .stores(copy))
@@ -97,7 +125,7 @@ import Testing
             #expect(delta.knowledge == .both)
             let compared = try comparison.delta(from: .document(.data(sink.data)), to: .stores(coordinator))
             #expect(delta.changes == compared.changes, "seed \(seed)")
-            let document = try delta.data(as: .json)
+            let document = try delta.encoded(as: .json)
             try GraphDelta(document).inverse.apply(to: source)
             try source.save()
             let rest = try comparison.delta(from: .document(.data(sink.data)), to: .stores(coordinator))
@@ -140,7 +168,7 @@ import Testing
     private func expectReplicated(
         _ delta: GraphDelta, _ source: NSManagedObjectContext, _ replica: NSManagedObjectContext
     ) throws {
-        try GraphDelta(delta.data(as: .json)).apply(to: replica)
+        try GraphDelta(delta.encoded(as: .json)).apply(to: replica)
         try replica.save()
         let rest = try comparison(source).delta(
             from: .stores(coordinator(source)), to: .stores(coordinator(replica)))
@@ -181,7 +209,7 @@ import Testing
         try source.save()
         let delta = try comparison(source).delta(from: .document(.data(sink.data)), to: .stores(coordinator(source)))
         try expectReplicated(delta, source, replica)
-        try GraphDelta(delta.data(as: .xml)).inverse.apply(to: replica)
+        try GraphDelta(delta.encoded(as: .xml)).inverse.apply(to: replica)
         try replica.save()
         let rest = try comparison(source).delta(from: .document(.data(sink.data)), to: .stores(coordinator(replica)))
         #expect(rest.isEmpty, "\(rest.changes)")
@@ -195,7 +223,7 @@ import Testing
         try source.save()
         let delta = try comparison(source).delta(since: token, to: coordinator(source)).delta
         #expect(delta.updatesWithUnknownKey.map(\.id) == ["Node/=9"])
-        let document = try GraphDelta(delta.data(as: .json))
+        let document = try GraphDelta(delta.encoded(as: .json))
         #expect(document == delta)
         let error = #expect(throws: DeltaError.self) { try document.apply(to: replica, checking: false) }
         #expect(error?.code == .unknownKey && error?.place?.id == "Node/=9" && !replica.hasChanges)

@@ -50,7 +50,7 @@ struct HostileObjectTests {
             #expect(throws: (any Error).self) { try note.dictionary() }
             #expect(throws: (any Error).self) { try [note].dictionaries() }
             #expect(throws: (any Error).self) { try note.encoded() }
-            #expect(throws: (any Error).self) { try GraphExporter().data([note]) }
+            #expect(throws: (any Error).self) { try GraphExporter().encoded([note]) }
             #expect(throws: (any Error).self) { try note.deepCopy() }
             #expect(throws: (any Error).self) { try GraphCopier().copy([note], into: context) }
         }
@@ -83,7 +83,7 @@ struct HostileObjectTests {
     {
         try withDeleted(deletion) { context, note in
             var options = ImportOptions()
-            options.owner = ImportOwner(note, "items")
+            options.owner = (note, "items")
             let changes = context.insertedObjects.count
             #expect(throws: (any Error).self) {
                 try GraphImporter(into: context, options: options).importObjects(

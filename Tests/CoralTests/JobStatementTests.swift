@@ -127,7 +127,7 @@
                 .exportStore(of: coordinator, to: rows)
             var importer = GraphImporter(into: other)
             importer.worksInPlace = true
-            importer.options.reading.layout = .plain
+            importer.options.layout = .plain
             for name in ["import", "import again"] {
                 try job(name, other) {
                     let plan = try importer.plan(sink.data)
@@ -139,7 +139,7 @@
             for name in ["import by rows", "import again by rows"] {
                 try job(name, third) {
                     var importer = BatchImporter(into: try #require(third.persistentStoreCoordinator))
-                    importer.options.reading.layout = .plain
+                    importer.options.layout = .plain
                     let result = try importer.importDocument(.data(rows.data))
                     #expect(result.savedBatchCount == 1)
                     #expect(

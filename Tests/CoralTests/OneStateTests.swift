@@ -185,7 +185,7 @@
                     // The objects are faults: nothing was read before.
                     request.resultType = .managedObjectIDResultType
                     let objects = try context.fetch(request).map(context.object(with:))
-                    return (try exporter.data(objects).text, sink.data.text)
+                    return (try exporter.encoded(objects).text, sink.data.text)
                 }
             }
             #expect(states(in: objects).count == 1)
@@ -230,7 +230,7 @@
             }
             // Every object has the same difference.
             #expect(delta.summary.contains("\(Self.noteCount * 4) updated"))
-            #expect(states(in: try delta.data(as: .json).text).count == 2)
+            #expect(states(in: try delta.encoded(as: .json).text).count == 2)
         }
 
         @Test(arguments: Setting.all) func `a subset`(_ setting: Setting) throws {

@@ -120,14 +120,24 @@ private final class Leaf: Node {
         #expect(parent.mood == .cross)
     }
 
+    @Test func `arrays of mapped objects are made from documents and dictionaries`() throws {
+        let json = Data(#"[{"kName": "a"}, {"kName": "b", "kAge": 2}]"#.utf8)
+        #expect(try PlainImporter().make([Parent].self, from: json).map(\.name) == ["a", "b"])
+        let dictionaries: [[String: Any]] = [["kName": "c", "kAge": 3]]
+        #expect(try PlainImporter().make([Parent].self, from: dictionaries).map(\.age) == [3])
+        #expect(throws: PlainObjectError.self) {
+            try PlainImporter().make([Parent].self, from: Data(#"{"kName": "a"}"#.utf8))
+        }
+    }
+
     @Test(arguments: GraphFormat.allCases.filter { $0 != .jsonLines })
     func everyFormatReadsBack(format: GraphFormat) throws {
         let parent = try PlainImporter().make(Parent.self, from: Data(Self.json.utf8))
         parent.born = Date(timeIntervalSinceReferenceDate: 0.1)
-        let data = try PlainExporter(format: format).data(parent)
-        #expect(try PlainExporter(format: format).data(parent) == data)
+        let data = try PlainExporter(format: format).encoded(parent)
+        #expect(try PlainExporter(format: format).encoded(parent) == data)
         let again = try PlainImporter().make(Parent.self, from: data)
-        #expect(try PlainExporter(format: format).data(again) == data)
+        #expect(try PlainExporter(format: format).encoded(again) == data)
         #expect(again.born == parent.born)
         #expect(again.city == "Oslo")
     }
@@ -137,7 +147,7 @@ private final class Leaf: Node {
         let favourite = Child()
         favourite.kChildName = "old"
         parent.favourite = favourite
-        try PlainImporter().fill(
+        try PlainImporter().populate(
             parent, from: ["kAddress": NSNull(), "kName": "New", "favourite": ["kNumValues": 3], "kAge": NSNull()])
         #expect(parent.name == "New")
         #expect(parent.address == nil)
@@ -149,7 +159,7 @@ private final class Leaf: Node {
         let parent = try PlainImporter().make(Parent.self, from: Data(Self.json.utf8))
         let bad = Data(
             #"{"kName": "X", "favourite": {"kChildName": "y"}, "kChildrenArray": [{"kNumValues": 40000}]}"#.utf8)
-        let error = #expect(throws: PlainObjectError.self) { try PlainImporter().fill(parent, from: bad) }
+        let error = #expect(throws: PlainObjectError.self) { try PlainImporter().populate(parent, from: bad) }
         #expect(error?.code == .wrongType)
         #expect(error?.place == "/kChildrenArray/0/kNumValues")
         #expect(parent.name == "Test name")
@@ -161,7 +171,7 @@ private final class Leaf: Node {
         }
         #expect(unknown?.message.contains("Did you mean \"name\"") == true)
         options = PlainImportOptions()
-        options.isStrict = true
+        options.mismatchedValues = .fail
         #expect(throws: PlainObjectError.self) { try PlainImporter(options).make(Parent.self, from: ["kAge": "39"]) }
     }
 
@@ -170,7 +180,7 @@ private final class Leaf: Node {
         let child = Child()
         child.parent = child
         parent.children = [child, child]
-        let data = try PlainExporter().data(parent)
+        let data = try PlainExporter().encoded(parent)
         #expect(data.text.contains(#""kChildrenArray":[{"$id":1,"#))
         #expect(data.text.contains(#""parent":{"$ref":1}},{"$ref":1}]"#))
         let again = try PlainImporter().make(Parent.self, from: data)
@@ -188,13 +198,13 @@ private final class Leaf: Node {
             icon: Data([0, 255]), page: URL(string: "https://example.org/a?b")!, theme: .dark,
             windows: ["main": .init(width: 0.1, title: nil), "$x": .init(width: .infinity, title: "\u{1}")],
             counts: [.max, 0], ratio: -0.0, odd: ["$id": [1, nil]])
-        let data = try PlainExporter(format: format).data(settings)
-        let again = try PlainImporter().decode(Settings.self, from: data)
+        let data = try PlainExporter(format: format).encoded(settings)
+        let again = try PlainImporter().make(Settings.self, from: data)
         #expect(again == settings)
         #expect(again.ratio.sign == .minus)
         for style in DictionaryStyle.allCases {
             let object = try PlainExporter().foundationObject(settings, style: style)
-            #expect(try PlainImporter().decode(Settings.self, fromFoundationObject: object) == settings)
+            #expect(try PlainImporter().make(Settings.self, fromFoundationObject: object) == settings)
         }
     }
 
@@ -247,22 +257,22 @@ private final class Leaf: Node {
         var exporter = PlainExporter()
         exporter.keys = .snakeCase
         #expect(
-            try exporter.data(visit).text == #"{"last_seen":"31/12/2001","tags":"2","meta":{"kind":"walk"}}"# + "\n")
+            try exporter.encoded(visit).text == #"{"last_seen":"31/12/2001","tags":"2","meta":{"kind":"walk"}}"# + "\n")
         struct Event: Codable, Equatable { var startDate: Date }
         exporter.dates = .unix
         options.dates = .unix
         let event = Event(startDate: Date(timeIntervalSince1970: 5))
-        let data = try exporter.data(event)
+        let data = try exporter.encoded(event)
         #expect(data.text == "{\"start_date\":5}\n")
-        #expect(try PlainImporter(options).decode(Event.self, from: data) == event)
+        #expect(try PlainImporter(options).make(Event.self, from: data) == event)
     }
 
     @Test func `JSON for other readers has no tags`() throws {
         struct Event: Codable { var at: Date, ratio: Float, id: UUID? }
         let event = Event(at: Date(timeIntervalSinceReferenceDate: 0), ratio: 0.1, id: nil)
-        #expect(try PlainExporter().data(event).text == "{\"at\":\"2001-01-01T00:00:00.000Z\",\"ratio\":0.1}\n")
+        #expect(try PlainExporter().encoded(event).text == "{\"at\":\"2001-01-01T00:00:00.000Z\",\"ratio\":0.1}\n")
         #expect(
-            try PlainExporter(tagsTypes: true).data(event).text
+            try PlainExporter(tagsTypes: true).encoded(event).text
                 == "{\"at\":{\"$date\":\"2001-01-01T00:00:00.000Z\"},\"ratio\":{\"$float\":0.1}}\n")
     }
 
@@ -272,7 +282,7 @@ private final class Leaf: Node {
         first.next = second
         second.next = first
         second.friends = [second]
-        let text = try PlainExporter().data(reflecting: first).text
+        let text = try PlainExporter().encoded(reflecting: first).text
         let expected =
             #"{"$id":1,"name":"first","next":{"$id":2,"name":"second","next":{"$ref":1},"friends":[{"$ref":2}],"#
             + #""when":"2001-01-01T00:00:00.000Z","cached":null},"friends":[],"when":"2001-01-01T00:00:00.000Z","#
@@ -285,7 +295,7 @@ private final class Leaf: Node {
             end.next = next
             end = next
         }
-        let error = #expect(throws: PlainObjectError.self) { try PlainExporter().data(reflecting: long) }
+        let error = #expect(throws: PlainObjectError.self) { try PlainExporter().encoded(reflecting: long) }
         #expect(error?.code == .limit)
         // A long chain is deallocated link by link, because recursive deallocation would overflow the stack.
         var link: Node? = long
@@ -301,7 +311,7 @@ private final class Leaf: Node {
         }
         let knot = Knot()
         knot.knot = knot
-        let error = #expect(throws: PlainObjectError.self) { try PlainExporter().data(knot) }
+        let error = #expect(throws: PlainObjectError.self) { try PlainExporter().encoded(knot) }
         #expect(error?.code == .limit)
         knot.knot = nil
     }

@@ -62,8 +62,7 @@
             try shop.take(json)
             var exporter = GraphExporter(format: .json, layout: .plain)
             try requireSame(shop, exporter)
-            exporter.plainDates = .exact
-            exporter.plainDecimals = .number
+            exporter.writesDecimalsAsNumbers = true
             try requireSame(shop, exporter)
             exporter.shape = .everything.excluding("Order.lines", "Label")
             try requireSame(shop, exporter)

@@ -68,10 +68,10 @@ import Testing
         }
     }
 
-    @Test func `neighbours are included on request, without the objects that they own`() throws {
+    @Test func `linked objects are included on request, without the objects that they own`() throws {
         try withFolder { url in
             try withPeople { _, people in
-                let plan = try GraphSubset(neighbours: .include).write([people[0]], to: url)
+                let plan = try GraphSubset(includesLinkedObjects: true).write([people[0]], to: url)
                 #expect(plan.counts == ["Person": 1, "Note": 2, "Item": 6, "Tag": 2])
             }
             let part = try makeContext(.notes(), at: url)

@@ -76,9 +76,9 @@ struct MagicalImportDialectTests {
         try fixture.save()
         let importer = GraphImporter(into: fixture.context, options: options)
         try fixture.context.performAndWait {
-            try importer.populate(object, from: Data("{}".utf8))
+            try importer.populate(object, from: .data(Data("{}".utf8)))
             #expect(object.many("mappedEntities").count == 4)
-            try importer.populate(object, from: Data(#"{"mappedEntities": null}"#.utf8))
+            try importer.populate(object, from: .data(Data(#"{"mappedEntities": null}"#.utf8)))
             #expect(object.many("mappedEntities").isEmpty)
         }
     }

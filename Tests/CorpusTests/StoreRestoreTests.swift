@@ -44,7 +44,7 @@ struct StoreRestoreTests {
         context.persistentStoreCoordinator = coordinator
         let renaming = try context.performAndWait {
             var options = ImportOptions()
-            options.identity = ImportIdentity(usesUniquenessConstraints: false)
+            options.identity = ObjectIdentity(usesUniquenessConstraints: false)
             let plan = try GraphImporter(into: context, options: options).plan(document)
             try plan.apply()
             try context.save()

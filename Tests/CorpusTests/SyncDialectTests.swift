@@ -113,7 +113,7 @@ struct SyncDialectTests {
         let user = fixture.insert("SuperUser", ["remoteID": 6])
         try fixture.save()
         var options = try Dialect.sync.importOptions(for: fixture.model)
-        options.owner = ImportOwner(user, "superNotes")
+        options.owner = (user, "superNotes")
         try fixture.take(.data(fixture.document("notes_for_user_a.json")), as: "SuperNote", options)
         #expect(user.many("superNotes").count == 2)
     }

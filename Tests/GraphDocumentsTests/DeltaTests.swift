@@ -93,7 +93,7 @@ import Testing
             #expect(try step.applied(to: named[index]) == named[index + 1], "seed \(seed)")
             #expect(try step.inverse.applied(to: named[index + 1]) == named[index], "seed \(seed)")
             #expect(step.inverse.inverse == step)
-            #expect(try GraphDelta(step.data(as: .json)) == step)
+            #expect(try GraphDelta(step.encoded(as: .json)) == step)
         }
         // A record that is deleted, and inserted and renamed by the next two, is one record or two: the graph is the same.
         let left = try steps[0].followed(by: steps[1]).followed(by: steps[2])
@@ -110,12 +110,12 @@ import Testing
             let old = state(&graph)
             var delta = GraphDelta(from: old, to: successor(of: old, &graph))
             delta.oldHeader = fullHeader
-            let data = try delta.data(as: format)
+            let data = try delta.encoded(as: format)
             #expect(try GraphDelta(data) == delta, "seed \(seed)")
-            #expect(try GraphDelta(data).data(as: format) == data)
+            #expect(try GraphDelta(data).encoded(as: format) == data)
         }
         let empty = GraphDelta()
-        #expect(try GraphDelta(empty.data(as: format)) == empty)
+        #expect(try GraphDelta(empty.encoded(as: format)) == empty)
     }
 
     private func update(_ id: RecordID, _ name: String, _ old: GraphValue?, _ new: GraphValue?) -> RecordChange {
@@ -263,7 +263,7 @@ import Testing
     func damagedDeltasAreRejected(format: GraphFormat) throws {
         var graph = RandomGraph(seed: 3)
         let old = state(&graph)
-        let data = try GraphDelta(from: old, to: successor(of: old, &graph)).data(as: format)
+        let data = try GraphDelta(from: old, to: successor(of: old, &graph)).encoded(as: format)
         for length in stride(from: 0, to: data.count - 2, by: 101) where format != .jsonLines {
             #expect(throws: DocumentError.self) { try DeltaDocument.read(data.prefix(length), as: format) }
         }

@@ -41,7 +41,7 @@ import Testing
             let changed = graph.records(count: 12)
             let delta = GraphDelta(from: records, to: changed)
             let tree = try TreeDocument.read(Data("{\"a\":[1,null,{\"b\":\"\\u0001\"}]}".utf8))
-            for document in [sink.data, try delta.data(as: .xml), try TreeDocument.data(tree, as: .xml)] {
+            for document in [sink.data, try delta.encoded(as: .xml), try TreeDocument.data(tree, as: .xml)] {
                 let (isValid, message) = try validate(document)
                 #expect(isValid, "\(message.prefix(600))")
             }

@@ -147,8 +147,8 @@ struct Jobs {
     }
 
     /// The identity of objects, which is also their reference in the document.
-    private var identity: ImportIdentity {
-        ImportIdentity(keys: ["Note": ["id"], "NoteDetail": ["note"], "Item": ["note", "index"], "Tag": ["name"]])
+    private var identity: ObjectIdentity {
+        ObjectIdentity(keys: ["Note": ["id"], "NoteDetail": ["note"], "Item": ["note", "index"], "Tag": ["name"]])
     }
 
     /// Job 5: exports everything to one file.
@@ -162,12 +162,12 @@ struct Jobs {
     /// Jobs 6 and 7: imports that file into the store, with objects matched by their identity. Returns the number of
     /// changed objects.
     private func importAll() throws -> String {
-        var importer = BatchImporter(into: container.persistentStoreCoordinator)
+        var importer = GraphImporter(into: context)
         importer.options.identity = identity
-        importer.options.reading.layout = .plain
+        importer.options.layout = .plain
         // The classes do not override methods that are called when objects are inserted or saved.
-        importer.rowImporting = .always
-        let result = try importer.importDocument(.file(json))
+        importer.options.callsLifecycleMethods = false
+        let result = try importer.importInBatches(from: .file(json))
         return "\(result.insertCount + result.updateCount)"
     }
 
@@ -179,7 +179,7 @@ struct Jobs {
         request.fetchLimit = 1000
         let ids = try context.fetch(request)
         var copier = GraphCopier()
-        copier.rowCopying = .always
+        copier.callsLifecycleMethods = false
         return try waiting { [copier, container] in "\(try await copier.copy(ids, in: container).count)" }
     }
 

@@ -15,9 +15,9 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Books.model())
             try Books.fill(coordinator, at: URL(fileURLWithPath: "/dev/null"))
             var options = ImportOptions()
-            options.reading.limits = limits
+            options.limits = limits
             options.skipsInvalid = data.count.isMultiple(of: 2)
-            if data.count % 3 == 0 { options.reading.layout = .plain }
+            if data.count % 3 == 0 { options.layout = .plain }
             var importer = BatchImporter(into: coordinator, options: options, batchSize: 3)
             importer.rowImporting = rowImporting
             _ = try importer.importDocument(.data(data))

@@ -37,7 +37,7 @@ public struct Embedded<Object: NSManagedObject>: Codable {
             return
         }
         guard let index = decoder.userInfo[.embeddedObjects] as? EmbeddedObjects else {
-            self.init(wrappedValue: try Referenced<Object>(from: decoder).wrappedValue)
+            self.init(wrappedValue: try Referenced<Object?>(from: decoder).wrappedValue)
             return
         }
         let id = RecordID(try container.decode(EmbeddedReference.self).id)

@@ -7,7 +7,7 @@ public struct GraphDecoder {
     /// The context that the objects are imported into.
     public let context: NSManagedObjectContext
     /// How objects are imported: identity, and permitted changes.
-    public var importing = ImportOptions()
+    package var importing = ImportOptions()
     /// How the value itself is read.
     public var options = PlainImportOptions()
 

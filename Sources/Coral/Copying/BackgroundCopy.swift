@@ -40,7 +40,7 @@ extension GraphCopier {
     /// contents of the store may need objects. Cost: that of copying by rows.
     ///
     /// Throws as `copy(_:into:store:progress:)` does for rules that do not fit the model.
-    public func explain(
+    package func explain(
         _ ids: [NSManagedObjectID], in container: NSPersistentContainer
     ) async throws -> ExecutionPath {
         let context = container.newBackgroundContext()

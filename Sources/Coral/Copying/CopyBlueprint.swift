@@ -55,7 +55,7 @@ final class CopyBlueprint {
             guard includes(entity), met.insert(entity.name ?? "").inserted else { continue }
             if !entity.isAbstract {
                 for relationship in try copy(of: entity).relationships
-                where relationship.rule == .copy || relationship.choice != nil || rules.takesNeighbours {
+                where relationship.rule == .copy || relationship.choice != nil || rules.takesLinkedObjects {
                     if let destination = relationship.relationship.destinationEntity { pending.append(destination) }
                 }
             }

@@ -8,17 +8,27 @@ import CoreData
 /// `coral.copy` sets the rule of a relationship to `copy`, `link` or `leaveOut`.
 public struct CopyDirectiveKeys: Sendable, Hashable {
     /// Omits an attribute or a relationship.
-    public var exclude = "exclude"
+    public var exclude: String
     /// Creates an attribute's value: `uuid` or `now`.
-    public var rebuild = "rebuild"
+    public var rebuild: String
     /// Uses the value of an ancestor's attribute.
-    public var followParent = "followParent"
+    public var followParent: String
     /// The value of `followParent` if there is no such ancestor: `keep` or `blank`.
-    public var withoutParent = "withoutParent"
+    public var withoutParent: String
     /// Sets the rule of a relationship.
-    public var rule = "coral.copy"
+    public var rule: String
 
-    public init() {}
+    /// Keys; those not given are MOCloner's.
+    public init(
+        exclude: String = "exclude", rebuild: String = "rebuild", followParent: String = "followParent",
+        withoutParent: String = "withoutParent", rule: String = "coral.copy"
+    ) {
+        self.exclude = exclude
+        self.rebuild = rebuild
+        self.followParent = followParent
+        self.withoutParent = withoutParent
+        self.rule = rule
+    }
 }
 
 /// Reads the directives of a model's properties and rejects invalid ones.

@@ -1,7 +1,6 @@
 import CodedErrors
 
-/// The domain of ``CopyError``.
-public enum CopyErrorDomain: ErrorDomain {
+extension GraphCopier: ErrorDomain {
     /// The entity or `Entity.property` of the error.
     public typealias Place = String
 
@@ -10,7 +9,7 @@ public enum CopyErrorDomain: ErrorDomain {
 }
 
 /// The reason why objects cannot be copied. No copies were created, or they were removed again.
-public typealias CopyError = CodedError<CopyErrorDomain>
+public typealias CopyError = CodedError<GraphCopier>
 
 extension CopyError.Code {
     /// An invalid directive in the model's user info, or an invalid rule in code.

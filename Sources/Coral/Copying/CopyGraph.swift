@@ -22,7 +22,7 @@ final class CopyGraph {
     private let blueprint: CopyBlueprint
     private let names = ObjectNames()
     private var roots: Set<NSManagedObjectID> = []
-    private var isAmongNeighbours = false
+    private var isAmongLinkedObjects = false
     private var parents: ObjectIDTable<Int> = [:]
 
     init(_ blueprint: CopyBlueprint) {
@@ -35,7 +35,7 @@ final class CopyGraph {
     func walk(from roots: [NSManagedObjectID], loader: ObjectLoader, willLoad: @escaping (Int) throws -> Void) throws {
         self.roots = Set(roots)
         try GraphWalker(loader: loader, willLoad: willLoad, following: visit).ids(from: roots)
-        if blueprint.rules.takesNeighbours { try walkToNeighbours(loader, willLoad) }
+        if blueprint.rules.takesLinkedObjects { try walkToLinkedObjects(loader, willLoad) }
         parents = [:]
         for root in roots where index[root] == nil {
             throw CopyError(
@@ -45,13 +45,13 @@ final class CopyGraph {
     }
 
     /// Continues the walk to linked objects, and from there to required ones.
-    private func walkToNeighbours(_ loader: ObjectLoader, _ willLoad: @escaping (Int) throws -> Void) throws {
+    private func walkToLinkedObjects(_ loader: ObjectLoader, _ willLoad: @escaping (Int) throws -> Void) throws {
         var outside: [NSManagedObjectID] = []
         var met: Set<NSManagedObjectID> = []
         for id in nodes.lazy.flatMap(\.targets).joined() where index[id] == nil && met.insert(id).inserted {
             outside.append(id)
         }
-        isAmongNeighbours = true
+        isAmongLinkedObjects = true
         try GraphWalker(loader: loader, willLoad: willLoad, following: visit).ids(from: outside)
     }
 
@@ -77,7 +77,7 @@ final class CopyGraph {
                 let rules = try ids.map { try choice(object, context.object(with: $0)) }
                 copied += zip(ids, rules).filter { $0.1 == .copy }.map(\.0)
                 ids = zip(ids, rules).filter { $0.1 != .leaveOut }.map(\.0)
-            } else if isAmongNeighbours ? relationship.isMandatory : relationship.rule == .copy {
+            } else if isAmongLinkedObjects ? relationship.isMandatory : relationship.rule == .copy {
                 copied += ids
             }
             targets.append(ids)

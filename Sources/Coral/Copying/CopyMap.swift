@@ -14,7 +14,7 @@ public struct CopyMap: Sequence {
     /// The first hundred omissions.
     public let omissions: [CopyOmission]
     /// Properties, as `Entity.property`, that the copies' model does not have.
-    public let missingProperties: [String]
+    package let missingProperties: [String]
 
     private let originals: [NSManagedObjectID]
     private let copies: [NSManagedObject]

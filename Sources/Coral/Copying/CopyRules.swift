@@ -1,6 +1,6 @@
 import CoreData
 
-/// How a graph is copied: which relationships are followed, which are linked to the originals' neighbours, and the
+/// How a graph is copied: which relationships are followed, which are linked to the originals' own destinations, and the
 /// values of the copies' attributes.
 ///
 ///     var rules = CopyRules.ownership.with("Note.tags", .link)
@@ -11,7 +11,7 @@ import CoreData
 /// derived attributes are not copied.
 public struct CopyRules: Sendable {
     /// The treatment of relationships that have neither a rule nor a directive.
-    public enum Base: String, Sendable, Hashable, CaseIterable {
+    package enum Base: String, Sendable, Hashable, CaseIterable {
         /// Every reachable object is copied.
         case everything
         /// The objects that an object owns are copied: the destinations of its cascading relationships. The others are
@@ -23,7 +23,7 @@ public struct CopyRules: Sendable {
     }
 
     /// The treatment of a link that would remove an object from the original, because the inverse is to-one.
-    public enum ExclusiveLinks: String, Sendable, Hashable, CaseIterable {
+    package enum ExclusiveLinks: String, Sendable, Hashable, CaseIterable {
         /// The link is omitted and reported. If the relationship is required, the object is copied.
         case leaveOut
         /// The object is copied.
@@ -49,13 +49,13 @@ public struct CopyRules: Sendable {
     public typealias Hook = @Sendable (NSManagedObject, NSManagedObject) throws -> Void
 
     /// The treatment of relationships that have neither a rule nor a directive.
-    public var base: Base
+    package var base: Base
     /// Whether directives in the model's user info are used.
     public var honoursUserInfo = true
     /// The keys of the directives.
     public var directiveKeys = CopyDirectiveKeys()
     /// The treatment of links that would remove an object from its original.
-    public var exclusiveLinks = ExclusiveLinks.leaveOut
+    package var exclusiveLinks = ExclusiveLinks.leaveOut
     /// How values of uniqueness constraints are made unique.
     public var uniqueness = Uniqueness.suffix(" copy", limit: 1000)
     /// Whether an integer of a uniqueness constraint is replaced by the number after the largest one where copying would
@@ -83,10 +83,10 @@ public struct CopyRules: Sendable {
     /// copied.
     package var isSubset = false
     /// Whether linked objects are copied too, without the objects that they own.
-    package var takesNeighbours = false
+    package var takesLinkedObjects = false
 
     /// Creates rules that consist of a base only.
-    public init(_ base: Base = .ownership) {
+    package init(_ base: Base = .ownership) {
         self.base = base
     }
 

@@ -38,7 +38,14 @@ public struct GraphCopier: Sendable {
     /// Whether every copy is validated for insertion before the method returns.
     public var validates: Bool
     /// Whether `copy(_:in:inBatches:progress:)` may copy in the store.
-    public var rowCopying = RowCopying.automatic
+    package var rowCopying = RowCopying.automatic
+
+    /// Whether copies in the background call the methods of entity classes, such as `awakeFromInsert` and `willSave`. With `false`
+    /// the store makes the copies itself, even if entities have classes of their own, which is many times faster.
+    public var callsLifecycleMethods: Bool {
+        get { rowCopying != .always }
+        set { rowCopying = newValue ? .automatic : .always }
+    }
 
     /// Creates a copier with rules.
     public init(

@@ -6,7 +6,7 @@ import CoreData
 /// This is possible if the store is this package's own, the copies are in the store of the originals, and the rules
 /// need no objects: no closures, conditions or hooks, no values from ancestors other than the owner, no values that
 /// must be made unique. Otherwise, and with Apple's Core Data, copying uses objects regardless of this setting.
-public enum RowCopying: String, Sendable, Hashable, CaseIterable {
+package enum RowCopying: String, Sendable, Hashable, CaseIterable {
     /// Copying uses objects.
     case never
     /// The store makes the copies if no entity has a class of its own, because such a class may override methods that are

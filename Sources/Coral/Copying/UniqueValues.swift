@@ -180,7 +180,7 @@ final class UniqueValues {
     /// The values of a constraint's properties; nil if one is null, because nulls are never equal.
     private func key(of draft: CopyDraft, _ constraint: UniquenessConstraint) -> Key? {
         key(constraint) { name in
-            guard let (relationship, target) = neighbour(of: draft, name) else { return .value(draft.value(name)) }
+            guard let (relationship, target) = linkedObject(of: draft, name) else { return .value(draft.value(name)) }
             if let number = graph.index[target] { return .copy(number) }
             return .object(links.object(for: target, by: relationship))
         }
@@ -212,7 +212,7 @@ final class UniqueValues {
     }
 
     /// The destination of an original's to-one relationship; nil for an attribute, and for an empty relationship.
-    private func neighbour(of draft: CopyDraft, _ name: String) -> (RelationshipCopy, NSManagedObjectID)? {
+    private func linkedObject(of draft: CopyDraft, _ name: String) -> (RelationshipCopy, NSManagedObjectID)? {
         guard let index = draft.entity.relationships.firstIndex(where: { $0.target.name == name }),
             let target = graph.nodes[draft.node].targets[index].first
         else { return nil }
@@ -250,7 +250,7 @@ final class UniqueValues {
 
     /// A property's value for a predicate; nil if no other object can have it.
     private func fetchable(_ name: String, of draft: CopyDraft) -> Any? {
-        guard let (relationship, target) = neighbour(of: draft, name) else { return draft.value(name) }
+        guard let (relationship, target) = linkedObject(of: draft, name) else { return draft.value(name) }
         return graph.index[target] == nil ? links.object(for: target, by: relationship) : nil
     }
 }

@@ -16,7 +16,7 @@ public struct Deduplicator {
     /// The context whose objects are searched.
     public let context: NSManagedObjectContext
     /// The keys that identify objects.
-    public var identity: ImportIdentity
+    public var identity: ObjectIdentity
     /// The entities that are searched; nil for all that have a key.
     public var entities: [String]?
     /// Chooses the object to keep among several with the same key, which are sorted by primary key; nil for the first.
@@ -25,7 +25,7 @@ public struct Deduplicator {
     public var fillsValues = true
 
     /// Creates a deduplicator for the objects of a context.
-    public init(_ context: NSManagedObjectContext, identity: ImportIdentity = ImportIdentity()) {
+    public init(_ context: NSManagedObjectContext, identity: ObjectIdentity = ObjectIdentity()) {
         self.context = context
         self.identity = identity
     }

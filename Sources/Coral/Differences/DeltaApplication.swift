@@ -14,7 +14,7 @@ extension GraphDelta {
     /// model. Call it on the context's queue. Cost: one fetch for each entity and batch of objects. `progress` counts
     /// changes; if it is cancelled, the method throws `CocoaError.userCancelled` and changes nothing.
     public func apply(
-        to context: NSManagedObjectContext, checking: Bool = true, identity: ImportIdentity = ImportIdentity(),
+        to context: NSManagedObjectContext, checking: Bool = true, identity: ObjectIdentity = ObjectIdentity(),
         folder: URL? = nil, progress: Progress? = nil
     ) throws {
         try requireApplicable()

@@ -21,7 +21,7 @@ struct DeltaTargets {
     /// Keeps prefetched objects alive until they are used.
     private var held: [NSManagedObject] = []
 
-    init(_ context: NSManagedObjectContext, identity: ImportIdentity, storeUUIDs: [String]) throws {
+    init(_ context: NSManagedObjectContext, identity: ObjectIdentity, storeUUIDs: [String]) throws {
         guard let coordinator = context.rootCoordinator else {
             throw ImportError(.noContext, "The context has no persistent store coordinator.")
         }
@@ -31,7 +31,7 @@ struct DeltaTargets {
         self.coordinator = coordinator
         self.storeUUIDs = storeUUIDs
         model = try ImportModel(coordinator.managedObjectModel, options: options)
-        lookup = IdentityLookup(context: context, model: model, batchSize: options.batchSize)
+        lookup = IdentityLookup(context: context, model: model, batchSize: options.lookupSize)
     }
 
     /// Whether the delta is of stores that the context does not have.

@@ -18,7 +18,7 @@ import GraphDocuments
 ///     let comparison = try GraphComparison(model)
 ///     let delta = try comparison.delta(from: .stores(old), to: .stores(new))
 ///     print(delta.summary)                                   // 2 inserted, 1 updated, 0 deleted
-///     try delta.data(as: .json).write(to: url)
+///     try delta.encoded(as: .json).write(to: url)
 ///
 /// Each side is read in one state, even while contexts save: stores are read from a `StoreSnapshot`.
 ///
@@ -26,7 +26,7 @@ import GraphDocuments
 /// holds the ids and fingerprints of the older side, and the changes.
 public struct GraphComparison {
     /// The names of objects, which determine the objects that are compared with each other.
-    public enum Naming: Sendable, Hashable {
+    package enum Naming: Sendable, Hashable {
         /// Primary keys if both sides come from one store, else natural keys if they exist.
         case automatic
         /// Natural keys for entities that have one, else primary keys.
@@ -36,9 +36,9 @@ public struct GraphComparison {
     }
 
     /// The names of objects.
-    public var naming = Naming.automatic
+    package var naming = Naming.automatic
     /// The natural keys of objects: declared keys, else uniqueness constraints.
-    public var identity = ImportIdentity()
+    public var identity = ObjectIdentity()
     /// The entities and properties that are compared, and for given objects the objects that belong to them.
     public var shape = GraphShape.everything
     /// The folder that contains the external files of documents; if nil, a document with such files is an error.

@@ -84,9 +84,11 @@ struct GraphStateReader {
         case .objects(let objects):
             guard !objects.isEmpty else { return }
             try GraphExporter(layout: .flat, shape: shape).export(objects) { try body(record(comparing: $0)) }
-        case .document(.records(let records, _)):
-            for known in records { try body(record(comparing: known)) }
         case .document(let source):
+            if case .records(let records, _) = source.content {
+                for known in records { try body(record(comparing: known)) }
+                return
+            }
             var reader = try source.reader(schema: schema, options: ReadingOptions())
             try read(&reader) { try body(record(comparing: $0)) }
         }

@@ -3,7 +3,7 @@
 ///
 /// `BatchImporter.explain(_:entity:progress:)`, `GraphExporter.explainStore(of:)` and `GraphCopier.explain(_:in:)` return
 /// the path of an operation before it is executed.
-public enum ExecutionPath: Sendable, Hashable, CustomStringConvertible {
+package enum ExecutionPath: Sendable, Hashable, CustomStringConvertible {
     /// The rows of the store are read or written, without managed objects.
     case rows
     /// Managed objects are created for some records of a document, and the rows of the others are written. The reason is that of
@@ -13,14 +13,14 @@ public enum ExecutionPath: Sendable, Hashable, CustomStringConvertible {
     case objects(because: ObjectsReason)
 
     /// Why managed objects are created; nil if they are not.
-    public var reason: ObjectsReason? {
+    package var reason: ObjectsReason? {
         switch self {
         case .rows: nil
         case .rowsAndObjects(_, let reason), .objects(let reason): reason
         }
     }
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .rows: "by rows"
         case .rowsAndObjects(let records, let reason):
@@ -31,45 +31,45 @@ public enum ExecutionPath: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// Why an operation creates managed objects instead of working on rows.
-public struct ObjectsReason: Error, Sendable, Hashable, CustomStringConvertible {
+package struct ObjectsReason: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of reason.
-    public var code: Code
+    package var code: Code
     /// The reason, in one sentence.
-    public var message: String
+    package var message: String
     /// The entity that it concerns; nil if it concerns the whole operation.
-    public var entity: String?
+    package var entity: String?
     /// The property that it concerns.
-    public var property: String?
+    package var property: String?
 
     /// Creates a reason with a code, a sentence, and the entity and property that it concerns.
-    public init(_ code: Code, _ message: String, entity: String? = nil, property: String? = nil) {
+    package init(_ code: Code, _ message: String, entity: String? = nil, property: String? = nil) {
         self.code = code
         self.message = message
         self.entity = entity
         self.property = property
     }
 
-    public var description: String { message }
+    package var description: String { message }
 
     /// The kinds of reasons. A struct, so that adding one does not break a `switch`.
-    public struct Code: Sendable, Hashable, RawRepresentable {
-        public let rawValue: String
-        public init(rawValue: String) { self.rawValue = rawValue }
+    package struct Code: Sendable, Hashable, RawRepresentable {
+        package let rawValue: String
+        package init(rawValue: String) { self.rawValue = rawValue }
 
         /// The build uses Core Data's public API only, which has no access to rows.
-        public static let publicAPI = Code(rawValue: "publicAPI")
+        package static let publicAPI = Code(rawValue: "publicAPI")
         /// An option of the operation: a hook, a mapping, a policy, a format.
-        public static let options = Code(rawValue: "options")
+        package static let options = Code(rawValue: "options")
         /// The store is not an SQLite store of this package's engine, or there are several.
-        public static let store = Code(rawValue: "store")
+        package static let store = Code(rawValue: "store")
         /// An entity has a class of its own, whose overridden methods must be called.
-        public static let classes = Code(rawValue: "classes")
+        package static let classes = Code(rawValue: "classes")
         /// An entity or a property that rows do not support.
-        public static let model = Code(rawValue: "model")
+        package static let model = Code(rawValue: "model")
         /// Something in the document that only the object importer supports.
-        public static let document = Code(rawValue: "document")
+        package static let document = Code(rawValue: "document")
         /// Something in the store that only objects support, such as two objects with one key.
-        public static let contents = Code(rawValue: "contents")
+        package static let contents = Code(rawValue: "contents")
     }
 }
 

@@ -3,9 +3,9 @@ import KeyedArchives
 
 /// Reads the history of a coordinator's stores page by page, so that memory holds some thousand changes, or those of one
 /// transaction, however long the history is. Uses Core Data's public API only.
-public struct HistoryPages {
+package struct HistoryPages {
     /// The position at which reading starts.
-    public enum Start {
+    package enum Start {
         /// The oldest remaining transaction.
         case beginning
         /// The first transaction after a date.
@@ -15,18 +15,18 @@ public struct HistoryPages {
     }
 
     /// The position at which reading starts.
-    public var start: Start
+    package var start: Start
     /// Restricts reading to the transactions of this author; nil for all.
-    public var author: String?
+    package var author: String?
     /// The maximum number of transactions that are read together. It is reduced for transactions with many changes.
-    public var pageSize = 256
+    package var pageSize = 256
     /// The intended number of changes of a page.
     private static let changeCount = 5000
 
     private let coordinator: NSPersistentStoreCoordinator
 
     /// The history of a coordinator's stores.
-    public init(_ coordinator: NSPersistentStoreCoordinator, from start: Start = .beginning) {
+    package init(_ coordinator: NSPersistentStoreCoordinator, from start: Start = .beginning) {
         self.coordinator = coordinator
         self.start = start
     }
@@ -36,7 +36,7 @@ public struct HistoryPages {
     ///
     /// Throws `CocoaError.userCancelled` if the progress is cancelled, code 134301 if the token has expired, code
     /// 134091 if no store has a history, and errors of the function.
-    public func forEach(progress: Progress? = nil, _ body: (NSPersistentHistoryTransaction) throws -> Void) throws {
+    package func forEach(progress: Progress? = nil, _ body: (NSPersistentHistoryTransaction) throws -> Void) throws {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         var request: NSPersistentHistoryChangeRequest
@@ -78,7 +78,7 @@ extension NSPersistentHistoryToken {
     /// store.
     ///
     /// - Returns: Nil for any other text.
-    public static func token(from text: String, storeUUID: String) throws -> NSPersistentHistoryToken? {
+    package static func token(from text: String, storeUUID: String) throws -> NSPersistentHistoryToken? {
         let archive: Data
         if let number = Int64(text) {
             // Core Data cannot create a token from a number, but decodes an archived one.
@@ -95,5 +95,34 @@ extension NSPersistentHistoryToken {
             return nil
         }
         return try NSKeyedUnarchiver.unarchivedObject(ofClass: NSPersistentHistoryToken.self, from: archive)
+    }
+}
+
+extension NSPersistentStoreCoordinator {
+    /// Calls a function with each transaction of the stores' history and its changes, page by page: memory holds some thousand
+    /// changes, however long the history is.
+    ///
+    ///     try coordinator.historyChanges(since: token) { transaction in
+    ///         for change in transaction.changes ?? [] { print(change.changeType, change.changedObjectID) }
+    ///         token = transaction.token
+    ///     }
+    ///
+    /// Transactions of one store are in the order of their commits. `changes(since:)` gives the same history as a `GraphDelta`.
+    ///
+    /// Throws `CocoaError.userCancelled` if the progress is cancelled, code 134301 if the token has expired, code 134091 if no
+    /// store has a history, and errors of the function.
+    ///
+    /// - Parameters:
+    ///   - token: The last known transaction; nil for the whole history.
+    ///   - author: Restricts the changes to those of an author; nil for all.
+    ///   - progress: Can cancel the reading.
+    ///   - body: Called with each transaction.
+    public func historyChanges(
+        since token: NSPersistentHistoryToken? = nil, author: String? = nil, progress: Progress? = nil,
+        _ body: (NSPersistentHistoryTransaction) throws -> Void
+    ) throws {
+        var pages = HistoryPages(self, from: token.map(HistoryPages.Start.token) ?? .beginning)
+        pages.author = author
+        try pages.forEach(progress: progress, body)
     }
 }

@@ -35,7 +35,7 @@ struct IdentityMatcher {
         conversion = ValueConversion(options)
         coordinator = ImportSession.coordinator(of: context)
         lookup = IdentityLookup(
-            context: context, model: payload.model, batchSize: options.batchSize, progress: progress)
+            context: context, model: payload.model, batchSize: options.lookupSize, progress: progress)
     }
 
     /// Resolves every node: afterwards it is matched with an object, or needs a new one. Throws the errors of fetching.

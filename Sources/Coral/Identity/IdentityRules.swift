@@ -3,16 +3,16 @@ import GraphDocuments
 
 /// The keys that a model and the options declare, checked against the model.
 struct IdentityRules {
-    private let identity: ImportIdentity
+    private let identity: ObjectIdentity
     private let declared: [String: [String]]
 
     /// Throws `ImportError` if a key contains a name that its entity does not have.
-    init(_ model: NSManagedObjectModel, identity: ImportIdentity) throws {
+    init(_ model: NSManagedObjectModel, identity: ObjectIdentity) throws {
         self.identity = identity
         var declared: [String: [String]] = [:]
         let entities = model.entitiesByName
         for (name, entity) in entities where identity.usesDeclaredKeys {
-            guard let text = entity.userInfo?[ImportIdentity.userInfoKey] as? String else { continue }
+            guard let text = entity.userInfo?[ObjectIdentity.userInfoKey] as? String else { continue }
             declared[name] = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
         }
         declared.merge(identity.keys) { $1 }

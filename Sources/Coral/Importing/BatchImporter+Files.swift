@@ -11,9 +11,9 @@ extension BatchImporter {
     /// Throws as `importDocument` and `StoreCreation.makeStore(at:model:replacing:_:)` do, and if a coordinator has
     /// the store open; the store is then unchanged.
     @discardableResult
-    public static func importDocument(
+    package static func importDocument(
         _ source: ImportSource, intoStoreAt url: URL, model: NSManagedObjectModel, entity: String? = nil,
-        options: ImportOptions = ImportOptions(), batchSize: Int = 5000, progress: Progress? = nil
+        options: ImportOptions = ImportOptions(), batchSize: Int? = nil, progress: Progress? = nil
     ) throws -> Result {
         let isNew = !FileManager.default.fileExists(atPath: url.path)
         return try StoreCreation.makeStore(at: url, model: model, replacing: isNew ? .nothing : .store) { copy in

@@ -3,7 +3,7 @@ import GraphDocuments
 
 /// Imports documents of any length into a store in batches.
 ///
-/// A document in the plain layout (`options.reading.layout`), as JSON, is imported by rows if `rowImporting` and the
+/// A document in the plain layout (`options.layout`), as JSON, is imported by rows if `rowImporting` and the
 /// other options allow it: in one pass and one transaction, so that an error or cancellation leaves the store
 /// unchanged. Memory holds some hundred records and some 25 bytes for each object of the document. Records that rows cannot
 /// hold, such as those with values of transformable attributes, are imported through objects in the same transaction: the
@@ -22,72 +22,29 @@ import GraphDocuments
 /// or an earlier batch, as in documents that list owners before the objects they own. Core Data validates each save, so
 /// on Apple's platforms a required relationship must be stated in the same batch as its object, by that object's record
 /// or by another, or refer to an earlier batch. Elsewhere required relationships are checked after all batches.
-public struct BatchImporter {
+package struct BatchImporter {
     /// The coordinator of the store that is imported into.
-    public let coordinator: NSPersistentStoreCoordinator
+    package let coordinator: NSPersistentStoreCoordinator
     /// How documents are imported.
-    public var options: ImportOptions
+    package var options: ImportOptions
     /// The number of records that are imported together. A record at the top of the document and the records nested inside
     /// it are always in one batch, which may therefore be larger.
-    public var batchSize: Int
+    package var batchSize: Int
     /// Whether documents in the plain layout may be imported by rows, without objects.
-    public var rowImporting = RowImporting.automatic
+    package var rowImporting: RowImporting
 
     /// An importer into the stores of a coordinator.
-    public init(
-        into coordinator: NSPersistentStoreCoordinator, options: ImportOptions = ImportOptions(), batchSize: Int = 5000
+    package init(
+        into coordinator: NSPersistentStoreCoordinator, options: ImportOptions = ImportOptions(), batchSize: Int? = nil
     ) {
         self.coordinator = coordinator
         self.options = options
-        self.batchSize = max(batchSize, 1)
+        rowImporting = options.callsLifecycleMethods ? .automatic : .always
+        self.batchSize = max(batchSize ?? options.batchSize, 1)
         self.options.entryLimit = min(options.entryLimit, 100)
     }
 
-    /// The counts and first entries of an import.
-    public struct Result: Sendable {
-        /// The number of records read.
-        public internal(set) var recordCount = 0
-        /// The number of objects inserted.
-        public internal(set) var insertCount = 0
-        /// The number of objects whose values were changed.
-        public internal(set) var updateCount = 0
-        /// The number of relationships changed.
-        public internal(set) var linkCount = 0
-        /// The number of objects deleted.
-        public internal(set) var deletionCount = 0
-        /// The number of conflicts resolved by policies.
-        public internal(set) var conflictCount = 0
-        /// The number of values whose files did not exist when the document was written.
-        public internal(set) var missingFileCount = 0
-        /// The first values whose files did not exist.
-        public internal(set) var missingFiles: [ImportMissingFile] = []
-        /// The first conflicts.
-        public internal(set) var conflicts: [ImportConflict] = []
-        /// The errors of the first omitted records, if `skipsInvalid` is set.
-        public internal(set) var errors: [ImportError] = []
-        /// The number of errors of omitted records; a record may have several.
-        public internal(set) var errorCount = 0
-        /// The number of records that were omitted because of errors.
-        public internal(set) var omittedRecordCount = 0
-        /// The number of batches saved, those of deferred relationships included; 1 for an import by rows.
-        public internal(set) var savedBatchCount = 0
-        /// Whether the document was imported by rows, or why all or some of its records were not.
-        public internal(set) var path = ExecutionPath.rows
-
-        /// Adds the changes of some records, except their errors.
-        ///
-        /// - Parameter limit: The number of entries of each kind that are kept.
-        mutating func add(_ changes: ImportChanges, limit: Int) {
-            insertCount += changes.inserts.count
-            updateCount += changes.updates.count
-            linkCount += changes.links.count
-            deletionCount += changes.deletions.count
-            conflictCount += changes.conflicts.count
-            missingFileCount += changes.missingFiles.count
-            missingFiles += changes.missingFiles.kept.prefix(max(0, limit - missingFiles.count))
-            conflicts += changes.conflicts.kept.prefix(max(0, limit - conflicts.count))
-        }
-    }
+    package typealias Result = ImportResult
 
     /// Imports a document. `progress` counts bytes, twice if relationships are deferred.
     ///
@@ -97,7 +54,7 @@ public struct BatchImporter {
     ///
     /// Throws `DocumentError`, `ImportError`, `CocoaError.userCancelled`, and errors of fetching and saving.
     @discardableResult
-    public func importDocument(
+    package func importDocument(
         _ source: ImportSource, entity: String? = nil, progress: Progress? = nil
     ) throws -> Result {
         let model = try ImportModel(coordinator.managedObjectModel, options: options)
@@ -119,7 +76,7 @@ public struct BatchImporter {
     /// records may need objects. Cost: that of an import by rows.
     ///
     /// Throws as `importDocument` does.
-    public func explain(
+    package func explain(
         _ source: ImportSource, entity: String? = nil, progress: Progress? = nil
     ) throws -> ExecutionPath {
         let model = try ImportModel(coordinator.managedObjectModel, options: options)

@@ -2,14 +2,14 @@ import CoreData
 import GraphDocuments
 
 /// A difference between an entity of the document's model and of the model that it is imported into, by version hashes.
-public struct DocumentModelDifference: Sendable, Hashable, CustomStringConvertible {
+package struct DocumentModelDifference: Sendable, Hashable, CustomStringConvertible {
     /// The entity's name in the document if the document has it, else in the model.
-    public var entity: String
+    package var entity: String
     /// How the entity differs.
-    public var kind: Kind
+    package var kind: Kind
 
     /// How the models differ.
-    public enum Kind: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
         /// Both have the entity, with other properties.
         case changed
         /// The entity was renamed; its renaming identifier is the document's name.
@@ -20,7 +20,7 @@ public struct DocumentModelDifference: Sendable, Hashable, CustomStringConvertib
         case onlyInModel
     }
 
-    public var description: String {
+    package var description: String {
         switch kind {
         case .changed: "\(entity) has other properties in the document's model."
         case .renamed(let name): "\(entity) is called \(name) now."
@@ -66,13 +66,13 @@ public enum OtherModelPolicy: String, Sendable, Hashable, CaseIterable {
     case fail
     /// They are omitted and reported as conflicts of the plan.
     case skip
-    /// Members are omitted from the objects and kept in the plan's `leftovers`. Records of entities that the model does
+    /// Members are omitted from the objects and kept in the plan's `unmappedMembers`. Records of entities that the model does
     /// not have are omitted.
     case keep
 }
 
 /// A member of a record that the model does not have.
-public struct ImportLeftover: Sendable, Hashable {
+public struct UnmappedMember: Sendable, Hashable {
     /// The record and its object.
     public var subject: ImportSubject
     /// The member's name in the document.

@@ -29,7 +29,7 @@ import GraphDocuments
 ///     try context.save()
 ///
 /// A member that a record does not mention keeps its value; null clears it; an empty list empties a relationship.
-/// `ImportIdentity` determines which object belongs to a record. Call the importer on the queue of its context.
+/// `ObjectIdentity` determines which object belongs to a record. Call the importer on the queue of its context.
 ///
 /// A plan reads one state of the stores; see `StoreSnapshot`, which copies stores with a rollback journal. A child context
 /// reads through its parent. If another connection changes an object before the context is saved, the save fails with a
@@ -45,7 +45,7 @@ public struct GraphImporter {
     /// Whether the changes are made in the context itself while planning, instead of in a child context. This halves
     /// the work; use it for a context that was created for the import alone. A plan that is refused or that fails rolls
     /// the context back; the changes of a plan that is not applied stay in the context.
-    public var worksInPlace = false
+    package var worksInPlace = false
     /// Whether the context reads in a transaction, which is one state of the store.
     var isInTransaction = false
 
@@ -90,7 +90,7 @@ public struct GraphImporter {
 
     /// Plans the import of any source; `entity` is the name of the entity of objects at the top that do not state
     /// theirs.
-    public func plan<Root: NSManagedObject>(
+    package func plan<Root: NSManagedObject>(
         _ source: ImportSource, entity: String?, progress: Progress? = nil
     ) throws -> ImportPlan<Root> {
         try makePlan(source, entity: entity, filling: nil, progress: progress)
@@ -118,27 +118,40 @@ public struct GraphImporter {
         try plan(source, as: type, progress: progress).applyForRoots()
     }
 
-    /// Updates the given object from a document: from the record with the object's URI, else from the first record at
-    /// the top of the object's entity, whatever its key. Objects related to the record are imported as usual, except for
-    /// those that the object owns through cascading relationships, if no policy is declared for the relationship
-    /// (`ImportOptions.relationshipPolicies`): a listed child is matched by its key or id, else with a child that has the
-    /// same attribute values, and children that are not listed are deleted, unless they have another owner. The same
-    /// applies to the children of matched children. `plan(populating:from:progress:)` lists these changes beforehand.
-    public func populate(_ object: NSManagedObject, from data: Data, progress: Progress? = nil) throws {
-        try populate(object, from: .data(data), progress: progress)
+    /// Updates an object from a document, and deletes the children that the object owns and the document does not list.
+    ///
+    /// The object is updated from the record with its URI, else from the first record at the top of its entity, whatever the
+    /// record's key. Objects related to the record are imported as usual, except for those that the object owns through
+    /// cascading relationships without a policy of their own (`ImportOptions.relationshipPolicies`). A listed child is matched
+    /// by its key or id, else with a child that has the same attribute values. Children that are not listed are deleted, unless
+    /// they have another owner. The same applies to the children of matched children.
+    /// `plan(populating:from:deletingUnlistedChildren:progress:)` lists these changes beforehand.
+    ///
+    /// - Parameters:
+    ///   - object: The object.
+    ///   - source: The document.
+    ///   - deletesUnlistedChildren: Whether owned children that the document does not list are deleted. With `false` they stay in
+    ///     their to-many relationships.
+    ///   - progress: Counts bytes.
+    public func populate(
+        _ object: NSManagedObject, from source: ImportSource,
+        deletingUnlistedChildren deletesUnlistedChildren: Bool = true,
+        progress: Progress? = nil
+    ) throws {
+        try plan(
+            populating: object, from: source, deletingUnlistedChildren: deletesUnlistedChildren, progress: progress
+        ).apply(isNew: true)
     }
 
-    /// Updates a given object from any source.
-    public func populate(_ object: NSManagedObject, from source: ImportSource, progress: Progress? = nil) throws {
-        try plan(populating: object, from: source, progress: progress).apply(isNew: true)
-    }
-
-    /// Plans an update of a given object: see `populate(_:from:progress:)`. Deletions of children that are not listed
-    /// have the reason `orphan`.
+    /// Plans an update of an object: see `populate(_:from:deletingUnlistedChildren:progress:)`. Deletions of children that are
+    /// not listed have the reason `orphan`.
     public func plan(
-        populating object: NSManagedObject, from source: ImportSource, progress: Progress? = nil
+        populating object: NSManagedObject, from source: ImportSource,
+        deletingUnlistedChildren deletesUnlistedChildren: Bool = true, progress: Progress? = nil
     ) throws -> ImportPlan<NSManagedObject> {
-        try makePlan(source, entity: object.entity.name, filling: object, progress: progress)
+        var importer = self
+        importer.options.keepsUnlistedChildren = !deletesUnlistedChildren
+        return try importer.makePlan(source, entity: object.entity.name, filling: object, progress: progress)
     }
 
     // MARK: - Making a plan
@@ -203,6 +216,27 @@ public struct GraphImporter {
 }
 
 extension NSManagedObjectContext {
+    /// Imports dictionaries, such as those of `JSONSerialization`, and returns their objects in their order.
+    ///
+    ///     let notes = try context.importObjects(from: [["title": "Milk"], ["title": "Bread"]], as: Note.self)
+    @discardableResult
+    public func importObjects<Root: NSManagedObject>(
+        from dictionaries: [[String: Any]], as type: Root.Type = NSManagedObject.self,
+        options: ImportOptions = ImportOptions()
+    ) throws -> [Root] {
+        try importObjects(from: .dictionary(dictionaries), as: type, options: options)
+    }
+
+    /// Imports any source: a file, a dictionary, records.
+    ///
+    ///     let notes = try context.importObjects(from: .file(url), as: Note.self)
+    @discardableResult
+    public func importObjects<Root: NSManagedObject>(
+        from source: ImportSource, as type: Root.Type = NSManagedObject.self, options: ImportOptions = ImportOptions()
+    ) throws -> [Root] {
+        try GraphImporter(into: self, options: options).importObjects(from: source, as: type)
+    }
+
     /// Imports a document: inserts, updates and links objects; see `GraphImporter`. On any error nothing is changed.
     /// Returns the objects that were encoded, in their order, without those that they own.
     ///
@@ -245,29 +279,39 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-    /// Updates this object from a document: from the record with the object's URI, else from the first record at the
-    /// top of its entity, whatever its key. Values that the document does not mention are kept, null clears a value,
-    /// and related objects are imported as `GraphImporter.populate(_:from:progress:)` describes: of the children that the
-    /// object owns, those that are not listed are deleted. On any error nothing is changed.
+    /// Updates this object from a document, and deletes the children that the object owns and the document does not list.
+    ///
+    /// Values that the document does not mention are kept, null clears a value, and related objects are imported as
+    /// `GraphImporter.populate(_:from:deletingUnlistedChildren:progress:)` describes. On any error nothing is changed.
     ///
     /// Throws as `GraphImporter.populate` does, and `ImportError` for an object without a context.
-    public func populate(from data: Data, options: ImportOptions = ImportOptions()) throws {
-        try populate(from: .data(data), options)
+    public func populate(
+        from data: Data, deletingUnlistedChildren deletesUnlistedChildren: Bool = true,
+        options: ImportOptions = ImportOptions()
+    ) throws {
+        try populate(from: .data(data), deletesUnlistedChildren, options)
     }
 
-    /// Updates this object from a dictionary as `dictionary(style:shape:)` or `JSONSerialization` creates it.
+    /// Updates this object from a dictionary, and deletes the children that the object owns and the dictionary does not list.
     ///
     ///     let earlier = try note.dictionary()
     ///     …
     ///     try note.populate(from: earlier)
-    public func populate(from dictionary: [String: Any], options: ImportOptions = ImportOptions()) throws {
-        try populate(from: .dictionary(dictionary), options)
+    ///     try note.populate(from: ["items": [["name": "Salt"]]], deletingUnlistedChildren: false)
+    ///
+    /// The dictionary is one as `dictionary(shape:style:)` or `JSONSerialization` creates it.
+    public func populate(
+        from dictionary: [String: Any], deletingUnlistedChildren deletesUnlistedChildren: Bool = true,
+        options: ImportOptions = ImportOptions()
+    ) throws {
+        try populate(from: .dictionary(dictionary), deletesUnlistedChildren, options)
     }
 
-    private func populate(from source: ImportSource, _ options: ImportOptions) throws {
+    private func populate(from source: ImportSource, _ deletesUnlistedChildren: Bool, _ options: ImportOptions) throws {
         guard let context = managedObjectContext else {
             throw ImportError(.noContext, "An object without a context cannot be updated.", entity: entity.name)
         }
-        try GraphImporter(into: context, options: options).populate(self, from: source)
+        try GraphImporter(into: context, options: options)
+            .populate(self, from: source, deletingUnlistedChildren: deletesUnlistedChildren)
     }
 }

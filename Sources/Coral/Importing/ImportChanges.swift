@@ -6,7 +6,7 @@ struct ImportChanges {
     var deletions: ImportEntries<ImportDeletion>
     var conflicts: ImportEntries<ImportConflict>
     var errors: ImportEntries<ImportError>
-    var leftovers: ImportEntries<ImportLeftover>
+    var unmappedMembers: ImportEntries<UnmappedMember>
     var missingFiles: ImportEntries<ImportMissingFile>
     /// Members that the model does not have and that the policy ignores: their number, and the first names.
     private(set) var unknownMembers = ImportEntries<String>(limit: 3)
@@ -18,7 +18,7 @@ struct ImportChanges {
         deletions = ImportEntries(limit: limit)
         conflicts = ImportEntries(limit: limit)
         errors = ImportEntries(limit: limit)
-        leftovers = ImportEntries(limit: limit)
+        unmappedMembers = ImportEntries(limit: limit)
         missingFiles = ImportEntries(limit: limit)
     }
 

@@ -21,8 +21,11 @@ extension ImportInsert: CustomStringConvertible {
 extension ImportUpdate: CustomStringConvertible {
     /// A line for each value that changes: `~ Note/p1.title: "Garden" -> "Kitchen"`.
     public var description: String {
-        changes.map { "~ \(subject).\($0.attribute): \(ValueText.text($0.old)) -> \(ValueText.text($0.new))" }
-            .joined(separator: "\n")
+        changes.map { change in
+            let (old, new) = (change.old ?? .null, change.new ?? .null)
+            return "~ \(subject).\(change.name): \(ValueText.text(old)) -> \(ValueText.text(new))"
+        }
+        .joined(separator: "\n")
     }
 }
 

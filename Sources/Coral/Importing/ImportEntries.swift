@@ -75,17 +75,7 @@ public struct ImportUpdate: Sendable, Hashable {
     /// The record and its object.
     public var subject: ImportSubject
     /// The values that change, in the order of the attributes' names.
-    public var changes: [Change]
-
-    /// A change of one value.
-    public struct Change: Sendable, Hashable {
-        /// The attribute's name.
-        public var attribute: String
-        /// The value before.
-        public var old: GraphValue
-        /// The value after.
-        public var new: GraphValue
-    }
+    public var changes: [AttributeChange]
 }
 
 /// A relationship whose destination objects change.
@@ -99,7 +89,7 @@ public struct ImportLink: Sendable, Hashable {
     /// The URIs of the objects removed.
     public var removed: [String]
     /// Whether only the order changes.
-    public var isReordering: Bool { added.isEmpty && removed.isEmpty }
+    package var isReordering: Bool { added.isEmpty && removed.isEmpty }
 }
 
 /// An object to delete, with the reason.
@@ -124,15 +114,15 @@ public struct ImportDeletion: Sendable, Hashable {
 }
 
 /// A value whose file did not exist when the document was written.
-public struct ImportMissingFile: Sendable, Hashable, CustomStringConvertible {
+package struct ImportMissingFile: Sendable, Hashable, CustomStringConvertible {
     /// The record, and its object.
-    public var subject: ImportSubject
+    package var subject: ImportSubject
     /// The attribute's name.
-    public var attribute: String
+    package var attribute: String
     /// The name of the file in the store that the document was exported from.
-    public var name: String
+    package var name: String
 
-    public var description: String {
+    package var description: String {
         "The file of \(subject.label).\(attribute) did not exist when the document was written (\(name))."
     }
 }

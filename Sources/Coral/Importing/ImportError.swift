@@ -17,14 +17,14 @@ public struct ImportError: Error, Sendable, Hashable {
     /// The URI of the stored object, if the record was matched with one.
     public var object: String?
     /// For an object that is invalid by the model, the error code in `NSCocoaErrorDomain`.
-    public var ruleCode: Int?
+    package var ruleCode: Int?
     /// The other errors, if several stopped an import; this error is the first. At most `ImportOptions.entryLimit`.
-    public var others: [ImportError] = []
+    package var others: [ImportError] = []
     /// The number of other errors that were found before the import stopped, including those that are not kept.
-    public var otherCount = 0
+    package var otherCount = 0
 
     /// An error of a kind, with a sentence and its subject.
-    public init(
+    package init(
         _ code: Code, _ message: String, at place: DocumentPlace? = nil, record: RecordID? = nil, entity: String? = nil,
         property: String? = nil, object: String? = nil
     ) {

@@ -25,10 +25,10 @@ public struct ImportOptions {
     /// How documents that were not written by this package map to the model; nil for documents of this package. See
     /// `Dialect` for the directives that a model may contain.
     public var mapping: Mapping?
-    /// The owner that all objects at the top of the document are added to.
-    public var owner: ImportOwner?
+    /// An object, and its to-many relationship that all objects at the top of the document are added to.
+    public var owner: (object: NSManagedObject, relationship: String)?
     /// How records are matched with objects.
-    public var identity = ImportIdentity()
+    public var identity = ObjectIdentity()
     /// What happens to members of a to-many relationship that the record does not list, by `Entity.relationship`.
     /// Relationships without an entry use the directive in the model's user info (`coral.import`: `set`, `union` or
     /// `replace`).
@@ -40,10 +40,8 @@ public struct ImportOptions {
     /// The policy for entities and members of another model version that this model does not have. Nil applies
     /// `unknownKeys` and `reading` as for all documents. The plan's `modelDifferences` list how the models differ.
     public var otherModel: OtherModelPolicy?
-    /// Whether values must be of their declared type. Otherwise they are converted if the conversion is lossless.
-    public var isStrict = false
-    /// The policy for values that cannot be converted to their declared type, such as a number that is too large.
-    public var mismatchedValues = MismatchedValuePolicy.fail
+    /// The policy for values that are not of their declared type, such as the text of a number.
+    public var mismatchedValues = MismatchedValuePolicy.convert
     /// Date formats in the syntax of `DateFormatter` that are tried before the usual ones. Dates are read in UTC.
     public var dateFormats: [String] = []
     /// The meaning of a number given for a date.
@@ -62,10 +60,29 @@ public struct ImportOptions {
     /// Whether a document without any record may delete the objects of `deletionScopes`. False by default, because an empty file may
     /// be what an interrupted transfer has left.
     public var allowsEmptyDocument = false
+    /// Whether `importInBatches` calls the methods of entity classes, such as `awakeFromInsert`, `validateForInsert` and `willSave`.
+    /// With `false` a document in the plain layout is written as rows even if entities have classes of their own, which is several
+    /// times faster.
+    public var callsLifecycleMethods = true
     /// Closures that are called for records, values and relationships.
     public var hooks = ImportHooks()
-    /// How documents are read: limits, trailing commas, shape.
-    public var reading = ReadingOptions()
+    /// The limits of documents.
+    public var limits: DocumentLimits {
+        get { reading.limits }
+        set { reading.limits = newValue }
+    }
+    /// The layout of the document, if it does not state it: needed for `.lines` and `.plain` only.
+    public var layout: DocumentLayout? {
+        get { reading.layout }
+        set { reading.layout = newValue }
+    }
+    /// Whether a trailing comma is accepted before a closing bracket.
+    public var allowsTrailingCommas: Bool {
+        get { reading.allowsTrailingCommas }
+        set { reading.allowsTrailingCommas = newValue }
+    }
+    /// How documents are read.
+    package var reading = ReadingOptions()
     /// The folder that contains the external files of the document; if nil, a document with such files is an error.
     public var folder: URL?
     /// The policy for values whose files did not exist when the document was written. An import keeps the object's
@@ -73,9 +90,10 @@ public struct ImportOptions {
     /// plan's `missingFiles` list all of them.
     public var missingFiles = MissingFilePolicy.keep
     /// The number of entries of each kind that a plan keeps; further entries are only counted.
-    public var entryLimit = 100_000
-    /// The number of objects that are looked up with one statement.
-    public var batchSize = 500
+    package var entryLimit = 100_000
+    /// The number of records that `GraphImporter.importInBatches(from:entity:progress:)` imports together. A record at the top of
+    /// the document and the records nested inside it are always in one batch, which may therefore be larger.
+    public var batchSize = 5000
 
     /// Whether records may insert objects of abstract entities. Only the MagicalImport dialect does.
     var insertsAbstractEntities = false
@@ -87,9 +105,13 @@ public struct ImportOptions {
     /// Whether each side of a one-to-one relationship is set separately. A restore does so: each side gets the value
     /// that the document states, even if only one side was set originally.
     var keepsSidesApart = false
+    /// Whether children of a populated object that its record does not list stay in their relationship.
+    var keepsUnlistedChildren = false
     /// Whether references to missing files are written to the store. Only a restore does so: elsewhere the files belong
     /// to another store.
     var restoresMissingFiles = false
+    /// The number of objects that are looked up with one statement.
+    let lookupSize = 500
     /// Inserts the object of a new record.
     var makesObject: (NSEntityDescription, RecordID?, NSManagedObjectContext) throws -> NSManagedObject = {
         NSEntityDescription.insertNewObject(forEntityName: $0.name ?? "", into: $2)
@@ -106,20 +128,6 @@ public enum RelationshipImportPolicy: String, Sendable, Hashable, CaseIterable {
     case union
     /// The members are those that the record lists; others are deleted.
     case replace
-}
-
-/// The owner of imported objects: the objects at the top of the document are added to one of its relationships.
-public struct ImportOwner {
-    /// The object.
-    public var object: NSManagedObject
-    /// A to-many relationship of the object.
-    public var relationship: String
-
-    /// Adds the objects at the top of the document to an object's relationship.
-    public init(_ object: NSManagedObject, _ relationship: String) {
-        self.object = object
-        self.relationship = relationship
-    }
 }
 
 /// The policy for a reference to an object that is neither in the document nor in the store.
@@ -146,12 +154,15 @@ public enum UnknownKeyPolicy: String, Sendable, Hashable, CaseIterable {
     case fail
 }
 
-/// The policy for a value that cannot be converted to the type of its attribute.
+/// The policy for a value that is not of the type of its attribute.
 public enum MismatchedValuePolicy: String, Sendable, Hashable, CaseIterable {
-    /// An error of its record.
-    case fail
-    /// The value is omitted and reported as a conflict of the plan; the object keeps its value.
+    /// The value is converted if that is lossless. Otherwise it is an error of its record.
+    case convert
+    /// The value is converted if that is lossless. Otherwise it is omitted and reported as a conflict of the plan; the object
+    /// keeps its value.
     case record
+    /// An error of its record, even if a conversion would be lossless.
+    case fail
 }
 
 /// The meaning of a number in the place of a date.

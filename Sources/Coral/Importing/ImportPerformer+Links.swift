@@ -87,7 +87,16 @@ extension ImportPerformer {
     private func replacesMembers(of setting: LinkSetting) -> Bool {
         let relationship = setting.relationship
         return relationship.policy == .replace && relationship.isToMany
-            || relationship.isOwned && session.populated.contains(setting.node.number)
+            || isOwnedByPopulated(setting) && !options.keepsUnlistedChildren
+    }
+
+    /// What happens to members that the record does not list.
+    private func policy(of setting: LinkSetting) -> RelationshipImportPolicy {
+        options.keepsUnlistedChildren && isOwnedByPopulated(setting) ? .union : setting.relationship.policy
+    }
+
+    private func isOwnedByPopulated(_ setting: LinkSetting) -> Bool {
+        setting.relationship.isOwned && session.populated.contains(setting.node.number)
     }
 
     private func set(_ relationship: RelationshipImport, of object: NSManagedObject, to target: NSManagedObject?) {
@@ -107,6 +116,7 @@ extension ImportPerformer {
 
     private func setToMany(_ setting: LinkSetting, to targets: [ImportNode]) {
         let (relationship, object, node) = (setting.relationship, setting.object, setting.node)
+        let policy = policy(of: setting)
         var listed: [ImportNode] = []
         var listedObjects: [NSManagedObject] = []
         listed.reserveCapacity(targets.count)
@@ -125,14 +135,14 @@ extension ImportPerformer {
         let old = relationship.destinations(in: value)
         let difference = MemberDifference(
             from: old.map(ObjectIdentifier.init), to: listedObjects.map(ObjectIdentifier.init),
-            policy: relationship.policy, isOrdered: relationship.isOrdered)
+            policy: policy, isOrdered: relationship.isOrdered)
         let members =
             difference.listed.count == listed.count ? listedObjects : difference.listed.map { listedObjects[$0] }
         if isHooked(setting, members) || difference.isEmpty { return }
         let removed = difference.removed.map { old[$0] }
         set(
             relationship, of: object,
-            to: relationship.policy == .union ? old + difference.added.map { listedObjects[$0] } : members)
+            to: policy == .union ? old + difference.added.map { listedObjects[$0] } : members)
         note(setting, added: difference.added.map { listed[$0] }, removed: removed)
         // Objects are deleted as orphans only if the record contains the members, not if it lists their keys.
         if !removed.isEmpty, !setting.isByKey, replacesMembers(of: setting) {

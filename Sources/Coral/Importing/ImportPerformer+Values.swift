@@ -7,7 +7,7 @@ extension ImportPerformer {
     func setValues(of node: ImportNode) {
         guard let object = node.object else { return }
         callWillImport(node, object)
-        var updated: [ImportUpdate.Change] = []
+        var updated: [AttributeChange] = []
         var inserted: [GraphAttribute] = []
         // Fast path: nearly every object has one record, which needs no merged list.
         if node.records.count == 1, let record = node.records.first, record.details?.defaults.isEmpty ?? true {
@@ -30,7 +30,7 @@ extension ImportPerformer {
 
     private func setValue(
         _ given: GraphValue, of attribute: AttributePlan, of object: NSManagedObject, _ node: ImportNode,
-        _ record: PlacedRecord, _ inserted: inout [GraphAttribute], _ updated: inout [ImportUpdate.Change]
+        _ record: PlacedRecord, _ inserted: inout [GraphAttribute], _ updated: inout [AttributeChange]
     ) {
         guard !attribute.isDerived else { return }
         if case .file(let file) = given, file.isMissing {
@@ -57,7 +57,7 @@ extension ImportPerformer {
             let old = try attribute.value(of: object)
             if !attribute.codec.isSame(old, value, by: equality) {
                 object.setValue(try attribute.object(for: value, folder: options.folder), forKey: attribute.name)
-                updated.append(.init(attribute: attribute.name, old: old, new: value))
+                updated.append(.init(name: attribute.name, old: old, new: value))
             }
         } catch {
             let message = (error as? ImportError)?.message ?? "\(error)"
@@ -75,7 +75,7 @@ extension ImportPerformer {
             "\(ValueText.text(value)) cannot become \(node.entity.name).\(attribute.name), "
             + "which is of type \(attribute.type.type.name)."
         switch options.mismatchedValues {
-        case .fail: refuse(node, .wrongValue, message, at: place, property: attribute.name)
+        case .convert, .fail: refuse(node, .wrongValue, message, at: place, property: attribute.name)
         case .record:
             changes.conflicts.add(
                 ImportConflict(subject: node.subject(at: place), property: attribute.name, message: message))

@@ -33,7 +33,7 @@ final class ImportPerformer {
     var orphans: [(object: NSManagedObject, relationship: RelationshipImport)] = []
     var explicitDeletions: Set<NSManagedObjectID> = []
     let unknownKeys: UnknownKeyPolicy
-    let keepsLeftovers: Bool
+    let keepsUnmappedMembers: Bool
 
     init(_ session: ImportSession, excluded: Set<Int>) {
         self.session = session
@@ -47,7 +47,7 @@ final class ImportPerformer {
         conversion = ValueConversion(session.options)
         changes = ImportChanges(limit: session.options.entryLimit)
         unknownKeys = session.unknownKeys
-        keepsLeftovers = session.options.otherModel == .keep && !session.modelDifferences.isEmpty
+        keepsUnmappedMembers = session.options.otherModel == .keep && !session.modelDifferences.isEmpty
         equality = ValueEquality(
             session.options, hasHeader: session.payload.header != nil,
             coordinator: ImportSession.coordinator(of: session.context))
@@ -163,9 +163,9 @@ final class ImportPerformer {
                     return "\(node.entity.name) has no property \"\(name)\"."
                         + NameSuggestion.question(for: member.name, in: properties)
                 }
-                if keepsLeftovers {
-                    changes.leftovers.add(
-                        ImportLeftover(subject: node.subject, member: member.name, value: member.value))
+                if keepsUnmappedMembers {
+                    changes.unmappedMembers.add(
+                        UnmappedMember(subject: node.subject, member: member.name, value: member.value))
                 }
                 if policy == .fail {
                     refuse(node, .unknownKey, message(), at: member.place, property: member.name)

@@ -29,14 +29,14 @@ public final class ImportPlan<Root: NSManagedObject> {
     /// Errors of records. A plan with errors can be applied only if `skipsInvalid` has omitted the invalid records.
     public var errors: ImportEntries<ImportError> { session.changes.errors }
     /// Members that the model does not have, if `ImportOptions.otherModel` is `keep`.
-    public var leftovers: ImportEntries<ImportLeftover> { session.changes.leftovers }
+    public var unmappedMembers: ImportEntries<UnmappedMember> { session.changes.unmappedMembers }
     /// Values whose files did not exist when the document was written: see `ImportOptions.missingFiles`.
-    public var missingFiles: ImportEntries<ImportMissingFile> { session.changes.missingFiles }
+    package var missingFiles: ImportEntries<ImportMissingFile> { session.changes.missingFiles }
     /// How the document's model differs from the one that it is imported into; empty if it does not differ, or if the
     /// document does not describe its model.
-    public var modelDifferences: [DocumentModelDifference] { session.modelDifferences }
+    package var modelDifferences: [DocumentModelDifference] { session.modelDifferences }
     /// The document's header.
-    public var header: DocumentHeader? { session.payload.header }
+    package var header: DocumentHeader? { session.payload.header }
     /// The number of records read.
     public var recordCount: Int { session.payload.recordCount }
     /// The number of records that are omitted because of errors, which may be several for a record: see
@@ -142,7 +142,7 @@ public final class ImportPlan<Root: NSManagedObject> {
 
     /// The object IDs of all records with an id, by that id; empty before `apply`. IDs of new objects are temporary
     /// until the context is saved.
-    public var objectIDs: [RecordID: NSManagedObjectID] {
+    package var objectIDs: [RecordID: NSManagedObjectID] {
         guard isApplied else { return [:] }
         var ids: [RecordID: NSManagedObjectID] = [:]
         for (id, node) in session.payload.identifiedNodes {

@@ -2,21 +2,40 @@ import CoreData
 import GraphDocuments
 
 /// The source of an import: a document in memory or in a file, of any format, or records.
-public enum ImportSource {
+public struct ImportSource {
+    enum Content {
+        case data(Data)
+        case file(URL)
+        case dictionary(Any)
+        case records([GraphRecord], header: DocumentHeader?)
+        /// Records with their positions in a document without a header, for example read by `ForeignDocument`.
+        case placedRecords([PlacedRecord])
+    }
+
+    let content: Content
+
     /// A document in memory, of any format.
-    case data(Data)
+    public static func data(_ data: Data) -> Self { Self(content: .data(data)) }
+
     /// A document in a file, of any format.
-    case file(URL)
+    public static func file(_ url: URL) -> Self { Self(content: .file(url)) }
+
     /// A dictionary or an array of dictionaries, created by `GraphExporter` or `JSONSerialization`.
-    case dictionary(Any)
+    public static func dictionary(_ document: Any) -> Self { Self(content: .dictionary(document)) }
+
+    /// Records in memory.
+    public static func records(_ records: [GraphRecord]) -> Self { .records(records, header: nil) }
+
     /// Records, with the header that their document would have.
-    case records([GraphRecord], header: DocumentHeader?)
-    /// Records with their positions in a document without a header, for example read by `ForeignDocument`.
-    case placedRecords([PlacedRecord])
+    package static func records(_ records: [GraphRecord], header: DocumentHeader?) -> Self {
+        Self(content: .records(records, header: header))
+    }
+
+    package static func placedRecords(_ records: [PlacedRecord]) -> Self { Self(content: .placedRecords(records)) }
 
     /// Whether the source is the data of a document, which, unlike a dictionary, contains no objects of the application.
     var isDocument: Bool {
-        switch self {
+        switch content {
         case .data, .file: true
         case .dictionary, .records, .placedRecords: false
         }
@@ -25,16 +44,16 @@ public enum ImportSource {
     /// The document's header; nil if it has none. Reads the document's beginning.
     ///
     /// Throws `DocumentError`.
-    public func header(schema: GraphSchema, options: ReadingOptions = ReadingOptions()) throws -> DocumentHeader? {
-        if case .records(_, let header) = self { return header }
-        if case .placedRecords = self { return nil }
+    package func header(schema: GraphSchema, options: ReadingOptions = ReadingOptions()) throws -> DocumentHeader? {
+        if case .records(_, let header) = content { return header }
+        if case .placedRecords = content { return nil }
         return try reader(schema: schema, options: options).header
     }
 
     /// Reads all records into a payload. Throws `DocumentError`, and `CocoaError.userCancelled` if the progress is
     /// cancelled.
     func read(into payload: ImportPayload, options: ReadingOptions, progress: Progress?) throws {
-        switch self {
+        switch content {
         case .records(let records, let header): return payload.add(records, header: header)
         case .placedRecords(let records): return records.forEach { payload.add($0) }
         case .data, .file, .dictionary: break
@@ -58,7 +77,7 @@ public enum ImportSource {
         schema: GraphSchema, options: ReadingOptions, mapping: MappingPlan? = nil
     ) throws -> any DocumentReader {
         if let mapping { return try reader(mapping: mapping, options: options) }
-        switch self {
+        switch content {
         case .data(let data):
             return try format(of: data).reader(of: data, schema: schema, options: options)
         case .file(let url):
@@ -74,7 +93,7 @@ public enum ImportSource {
     }
 
     private func reader(mapping: MappingPlan, options: ReadingOptions) throws -> any DocumentReader {
-        switch self {
+        switch content {
         case .data(let data): return try format(of: data).reader(of: data, plan: mapping, options: options)
         case .file(let url):
             let named = GraphFormat(fileExtension: url.pathExtension)
@@ -87,7 +106,7 @@ public enum ImportSource {
 
     /// The bytes of a JSON document; nil for other sources.
     func plainJSON() throws -> (any ByteSource)? {
-        switch self {
+        switch content {
         case .data(let data): return try format(of: data) == .json ? MemorySource(data) : nil
         case .file(let url):
             guard GraphFormat(fileExtension: url.pathExtension) != .jsonLines,

@@ -257,7 +257,7 @@ final class ObjectImport: BatchedImport {
     /// Fetches the objects of earlier batches to which the records of a batch refer together instead of one by one.
     private func load(_ objects: [NSManagedObject], in context: NSManagedObjectContext) throws {
         if objects.isEmpty { return }
-        let lookup = IdentityLookup(context: context, model: model, batchSize: importer.options.batchSize)
+        let lookup = IdentityLookup(context: context, model: model, batchSize: importer.options.lookupSize)
         _ = try lookup.objects(with: objects.map(\.objectID))
     }
 

@@ -9,7 +9,7 @@ struct PlannedKeys {
     /// Throws `ImportError` if the plan's target, or one of its stores, has an object with the key of one that the plan inserts. Call it
     /// on the target's queue. Cost: one fetch for each key and batch of inserted objects.
     func requireNew(in target: NSManagedObjectContext) throws {
-        let lookup = IdentityLookup(context: target, model: session.model, batchSize: session.options.batchSize)
+        let lookup = IdentityLookup(context: target, model: session.model, batchSize: session.options.lookupSize)
         var nodes: [IdentityKey: ImportNode] = [:]
         var keys: [IdentityRule: [IdentityKey]] = [:]
         for node in session.payload.nodes where node.isInsertedByKey {

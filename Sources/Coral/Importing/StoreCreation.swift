@@ -2,11 +2,16 @@ import AtomicFiles
 import CoreData
 import GraphDocuments
 
-/// Creates stores atomically: a store appears at its location when it is complete, or not at all. The location is a file, or the
-/// URL of a store in PostgreSQL.
+/// Creates stores atomically: a store appears at its location when it is complete, or not at all.
+///
+///     try StoreCreation.createStore(at: url, model: model, importing: [places, people])
+///     container.loadPersistentStores { … }
+///
+/// A store gets the objects of documents, the content of a store that ships with the app, or that of a document that was exported
+/// from it. The location is a file, or the URL of a store in PostgreSQL.
 public enum StoreCreation {
     /// What a new store may replace.
-    public enum Occupant: Sendable, Hashable {
+    package enum Occupant: Sendable, Hashable {
         /// Nothing: an existing file is an error.
         case nothing
         /// A store, if there is one.
@@ -40,7 +45,7 @@ public enum StoreCreation {
     ///   - fill: Creates a store at the given location and closes it.
     /// - Returns: What `fill` returns.
     @discardableResult
-    public static func makeStore<Result>(
+    package static func makeStore<Result>(
         at destination: URL, model: NSManagedObjectModel, replacing occupant: Occupant = .nothing,
         _ fill: (URL) throws -> Result
     ) throws -> Result {
@@ -85,7 +90,7 @@ public enum StoreCreation {
     ///   - header: The document whose UUID and metadata the store gets; nil for a UUID of its own.
     ///   - joinTablesLike: A store of the model from which the names of join tables are taken; nil for those of Core
     ///     Data's known rules. No effect in PostgreSQL, and on Apple's platforms, where the framework chooses the names.
-    public static func createStore(
+    package static func createStore(
         at url: URL, model: NSManagedObjectModel, header: DocumentHeader? = nil, joinTablesLike: URL? = nil
     ) throws {
         try makeStore(at: url, model: model) {
@@ -115,7 +120,7 @@ public enum StoreCreation {
     }
 
     /// Removes a store and the files beside it.
-    public static func removeStore(at url: URL, model: NSManagedObjectModel) {
+    package static func removeStore(at url: URL, model: NSManagedObjectModel) {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try? coordinator.destroyPersistentStore(at: url, ofType: url.storeType, options: nil)
         guard !url.isOfServer else { return }

@@ -6,24 +6,24 @@ import GraphDocuments
 ///
 /// Core Data has no API for chosen primary keys: on Apple's platforms every restore throws
 /// `ImportError.Code.unsupported`; import the document there.
-public struct StoreRestorer {
+package struct StoreRestorer {
     /// The model of the store.
-    public var model: NSManagedObjectModel
+    package var model: NSManagedObjectModel
     /// How documents are read: limits, trailing commas.
-    public var reading = ReadingOptions()
+    package var reading = ReadingOptions()
     /// The folder that contains the external files of the document; if nil, a document with such files is an error.
-    public var folder: URL?
+    package var folder: URL?
 
     /// The policy for values whose files did not exist when the document was written. By default the store refers to
     /// the missing files again.
-    public var missingFiles = MissingFilePolicy.keep
+    package var missingFiles = MissingFilePolicy.keep
 
     /// A store of the model from which a new store takes the names of its join tables; see
     /// `StoreCreation.createStore(at:model:header:joinTablesLike:)`.
-    public var joinTablesLike: URL?
+    package var joinTablesLike: URL?
 
     /// A restorer of stores of a model.
-    public init(model: NSManagedObjectModel) { self.model = model }
+    package init(model: NSManagedObjectModel) { self.model = model }
 
     /// Restores into a new store, or into an existing store with the document's UUID, whose objects are updated.
     /// Objects are not validated against the model: the store is restored as it was. Returns the plan, which is applied
@@ -35,7 +35,7 @@ public struct StoreRestorer {
     /// Throws `ImportError` if the document does not state its store or a record has no primary key, `DocumentError`,
     /// and Core Data's errors. Memory grows with the document.
     @discardableResult
-    public func restore(
+    package func restore(
         _ source: ImportSource, to url: URL, progress: Progress? = nil
     ) throws -> ImportPlan<NSManagedObject> {
         #if !canImport(Darwin) && !CORAL_PUBLIC_API
@@ -91,9 +91,9 @@ public struct StoreRestorer {
             var options = ImportOptions()
             options.reading = reading
             options.folder = folder
-            options.identity = ImportIdentity(usesUniquenessConstraints: false)
+            options.identity = ObjectIdentity(usesUniquenessConstraints: false)
             options.identity.usesDeclaredKeys = false
-            options.isStrict = true
+            options.mismatchedValues = .fail
             options.validates = false
             options.keepsSidesApart = true
             options.missingFiles = missingFiles

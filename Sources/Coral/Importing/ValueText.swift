@@ -2,9 +2,9 @@ import Foundation
 import GraphDocuments
 
 /// Formats values for messages, in a short form on one line.
-public enum ValueText {
+package enum ValueText {
     /// A value as text. Long strings are truncated.
-    public static func text(_ value: GraphValue) -> String {
+    package static func text(_ value: GraphValue) -> String {
         switch value {
         case .null: "null"
         case .bool(let value): value ? "true" : "false"

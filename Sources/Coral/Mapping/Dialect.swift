@@ -26,10 +26,10 @@ public struct Dialect: Sendable {
         name: "magicalimport", read: MagicalImportDialect.read, adjust: MagicalImportDialect.adjust)
 
     /// All dialects.
-    public static let all: [Dialect] = [.coral, .groot, .sync, .magicalImport]
+    package static let all: [Dialect] = [.coral, .groot, .sync, .magicalImport]
 
     /// The dialect of that name, or nil.
-    public init?(named name: String) {
+    package init?(named name: String) {
         guard let known = Dialect.all.first(where: { $0.name == name.lowercased() }) else { return nil }
         self = known
     }
@@ -62,7 +62,7 @@ public struct Dialect: Sendable {
     /// members, and trailing commas. Other given options are kept.
     ///
     /// Throws `MappingError` if the user info is malformed.
-    public func importOptions(
+    package func importOptions(
         for model: NSManagedObjectModel, _ base: ImportOptions = ImportOptions()
     ) throws -> ImportOptions {
         var options = base

@@ -42,6 +42,6 @@ enum GrootDialect {
 
     static func adjust(_ options: inout ImportOptions, _ model: NSManagedObjectModel) {
         options.danglingReferences = .stub
-        options.reading.allowsTrailingCommas = true
+        options.allowsTrailingCommas = true
     }
 }

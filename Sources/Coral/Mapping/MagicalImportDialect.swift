@@ -67,7 +67,7 @@ enum MagicalImportDialect {
 
     static func adjust(_ options: inout ImportOptions, _ model: NSManagedObjectModel) {
         options.danglingReferences = .skip
-        options.reading.allowsTrailingCommas = true
+        options.allowsTrailingCommas = true
         options.insertsAbstractEntities = true
         for entity in model.entities {
             for (name, relationship) in entity.relationshipsByName where relationship.isToMany {

@@ -8,8 +8,8 @@ extension MappingPlan {
     /// constraints.
     ///
     /// Throws `MappingError` with all errors, and `ImportError` if an identity does not fit the model.
-    public convenience init(
-        _ mapping: Mapping, model: NSManagedObjectModel, identity: ImportIdentity = ImportIdentity()
+    package convenience init(
+        _ mapping: Mapping, model: NSManagedObjectModel, identity: ObjectIdentity = ObjectIdentity()
     ) throws {
         var known: [String: [String]] = [:]
         let rules = try IdentityRules(model, identity: identity)
@@ -40,7 +40,7 @@ extension Mapping {
 
 extension Mapping {
     /// An identity completed by the keys of the mapping.
-    func completing(_ identity: ImportIdentity, in model: NSManagedObjectModel) -> ImportIdentity {
+    func completing(_ identity: ObjectIdentity, in model: NSManagedObjectModel) -> ObjectIdentity {
         var identity = identity
         for (name, declared) in entities {
             guard let key = declared.identity, identity.keys[name] == nil, model.entitiesByName[name] != nil else {

@@ -76,7 +76,7 @@ enum SyncDialect {
         options.danglingReferences = .skip
         options.mismatchedValues = .record
         options.mustHaveKeys = true
-        options.reading.allowsTrailingCommas = true
+        options.allowsTrailingCommas = true
         for entity in model.entities {
             for (name, relationship) in entity.relationshipsByName where relationship.isToMany {
                 guard relationship.inverseRelationship?.isToMany == false else { continue }

@@ -1,10 +1,9 @@
 import CodedErrors
 
-/// The domain of ``MigrationError``.
-public enum MigrationErrorDomain: ErrorDomain {}
+extension ProgressiveMigration: ErrorDomain {}
 
 /// Why a store cannot be migrated, or a migration is declared wrongly.
-public typealias MigrationError = CodedError<MigrationErrorDomain>
+public typealias MigrationError = CodedError<ProgressiveMigration>
 
 extension MigrationError.Code {
     /// A model or a mapping model does not exist or cannot be read.

@@ -3,7 +3,7 @@ import CoreData
 /// A step of a migration, from one version of a model to a later one.
 public struct MigrationStep: Sendable {
     /// How a step migrates.
-    public enum Kind: Sendable {
+    package enum Kind: Sendable {
         /// Core Data infers the changes from the two models: lightweight migration.
         case inferred
         /// A mapping model of the two versions determines the changes.
@@ -19,7 +19,7 @@ public struct MigrationStep: Sendable {
     /// The version after the step.
     public let destination: ModelVersion
     /// How the step migrates.
-    public let kind: Kind
+    package let kind: Kind
 
     /// The obstacles of an impossible step; none for other steps.
     public var obstacles: [MigrationObstacle] {

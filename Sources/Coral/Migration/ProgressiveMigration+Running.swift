@@ -13,16 +13,21 @@ extension ProgressiveMigration {
     /// - Parameters:
     ///   - url: The store. It must not be open in any coordinator or other process.
     ///   - output: Where the migrated store is created; nil to replace the store.
-    ///   - occupant: What may exist at the location of the output and be replaced.
     ///   - progress: Counts thousandths of steps, and can cancel the migration; with Apple's framework not during a lightweight
     ///     migration.
     /// - Returns: The steps; none if the store already has the destination's version and nothing was done.
     /// - Throws: ``MigrationError`` if a step is not possible or a repair does not fit, Core Data's errors, those of
     ///   policies, and `CocoaError.userCancelled`.
     @discardableResult
-    public func migrateStore(
-        at url: URL, to output: URL? = nil, replacing occupant: StoreCreation.Occupant = .nothing,
-        progress: Progress? = nil
+    public func migrateStore(at url: URL, to output: URL? = nil, progress: Progress? = nil) throws -> [MigrationStep] {
+        try migrateStore(at: url, to: output, replacing: .nothing, progress: progress)
+    }
+
+    /// Migrates a store.
+    ///
+    /// - Parameter occupant: What may exist at the location of the output and be replaced.
+    package func migrateStore(
+        at url: URL, to output: URL?, replacing occupant: StoreCreation.Occupant, progress: Progress? = nil
     ) throws -> [MigrationStep] {
         let steps = try possibleSteps(forStoreAt: url)
         if steps.isEmpty, output == nil { return [] }

@@ -138,7 +138,7 @@ struct StepExecution {
         var merged = RehearsalRows(limit: limit)
         try context.performAndWait {
             for keys in rounds {
-                var identity = ImportIdentity(keys: keys, usesUniquenessConstraints: false)
+                var identity = ObjectIdentity(keys: keys, usesUniquenessConstraints: false)
                 identity.usesDeclaredKeys = false
                 var deduplicator = Deduplicator(context, identity: identity)
                 deduplicator.entities = keys.keys.sorted()

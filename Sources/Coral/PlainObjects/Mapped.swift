@@ -18,8 +18,8 @@ import GraphDocuments
 ///     }
 ///
 ///     let person = try PlainImporter().make(Person.self, from: json)
-///     try PlainImporter().fill(person, from: later)      // properties absent in `later` are not changed
-///     let data = try PlainExporter().data(person)
+///     try PlainImporter().populate(person, from: later)      // properties absent in `later` are not changed
+///     let data = try PlainExporter().encoded(person)
 ///
 /// A subclass that adds properties overrides the list with `super.mappedProperties + […]`. Structures do not need this
 /// protocol: they can be `Codable`.

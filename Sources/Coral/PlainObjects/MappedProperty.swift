@@ -51,7 +51,7 @@ public struct MappedProperty {
             }
             // Null clears an optional property; other properties keep their value, as they do without the key.
             if tree == .value(.null), !(Value.self is any PlainOptional.Type), Value.self != Any.self {
-                guard !reading.options.isStrict else {
+                guard reading.options.mismatchedValues != .fail else {
                     throw PlainObjectError(.wrongType, "Expected \(Value.self), found null.", at: path)
                 }
                 return

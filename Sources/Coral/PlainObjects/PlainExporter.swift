@@ -3,8 +3,8 @@ import GraphDocuments
 
 /// Writes plain Swift objects and values, which need not be managed objects, to documents.
 ///
-///     let json = try PlainExporter().data(settings)                  // `settings` is Encodable
-///     let xml = try PlainExporter(format: .xml).data(reflecting: game) // any object
+///     let json = try PlainExporter().encoded(settings)                  // `settings` is Encodable
+///     let xml = try PlainExporter(format: .xml).encoded(reflecting: game) // any object
 ///
 /// Values that a format has no type for, such as dates in JSON, are written as text, from which properties of that type
 /// read them back exactly. The same value gives the same bytes. A whole document is built in memory, and nests at
@@ -36,12 +36,12 @@ public struct PlainExporter: Sendable {
     // MARK: - Codable values
 
     /// An encodable value as a document. Throws `PlainObjectError`, `DocumentError`, and the errors of encoding.
-    public func data(_ value: some Encodable) throws -> Data {
+    public func encoded(_ value: some Encodable) throws -> Data {
         try TreeDocument.data(PlainEncoder.tree(value, style: self.style), as: format, tagsTypes: tagsTypes)
     }
 
     /// An encodable value as Foundation objects: a dictionary, an array or a scalar.
-    public func foundationObject(_ value: some Encodable, style: DictionaryStyle = .json) throws -> Any {
+    package func foundationObject(_ value: some Encodable, style: DictionaryStyle = .json) throws -> Any {
         TreeDocument.foundationObject(
             try PlainEncoder.tree(value, style: self.style), style: style, tagsTypes: tagsTypes)
     }
@@ -53,17 +53,17 @@ public struct PlainExporter: Sendable {
     /// referred to by `$ref` after that. Functions are omitted.
     ///
     /// Throws `PlainObjectError` and `DocumentError`. Cost: every value is traversed twice.
-    public func data(reflecting value: Any) throws -> Data {
+    public func encoded(reflecting value: Any) throws -> Data {
         try TreeDocument.data(PlainWriting.tree(value, style: self.style), as: format, tagsTypes: tagsTypes)
     }
 
     /// An object of a mapped class as a document, as `data(reflecting:)` writes it.
-    public func data(_ object: some Mapped) throws -> Data {
-        try data(reflecting: object)
+    public func encoded(_ object: some Mapped) throws -> Data {
+        try encoded(reflecting: object)
     }
 
     /// Any object or value as Foundation objects, as `data(reflecting:)` writes it.
-    public func foundationObject(reflecting value: Any, style: DictionaryStyle = .json) throws -> Any {
+    package func foundationObject(reflecting value: Any, style: DictionaryStyle = .json) throws -> Any {
         TreeDocument.foundationObject(
             try PlainWriting.tree(value, style: self.style), style: style, tagsTypes: tagsTypes)
     }

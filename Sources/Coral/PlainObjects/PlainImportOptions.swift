@@ -3,9 +3,9 @@ import GraphDocuments
 
 /// Options for reading documents into plain Swift objects.
 public struct PlainImportOptions {
-    /// Whether values must have the type of the property. Otherwise they are converted if that is lossless, as in
-    /// `ImportOptions` for managed objects.
-    public var isStrict = false
+    /// The policy for values that do not have the type of the property, as in `ImportOptions` for managed objects. `record` is
+    /// the same as `convert` here.
+    public var mismatchedValues = MismatchedValuePolicy.convert
     /// The names in documents of properties without a mapping, and of the coding keys of `Decodable` types.
     public var keys = KeyStrategy.same
     /// The format of dates without a mapping, in addition to ISO 8601.
@@ -18,15 +18,20 @@ public struct PlainImportOptions {
     public var userInfo: [CodingUserInfoKey: Any] = [:]
     /// Finds transformers by their names in mappings.
     var transformers: MappedFunctionLookup = MappedFunctions.registered(named:)
-    /// Options for parsing documents: limits, trailing commas.
-    public var reading = ReadingOptions()
+    /// The limits of documents.
+    public var limits = DocumentLimits.standard
+    /// Whether a trailing comma is accepted before a closing bracket.
+    public var allowsTrailingCommas = false
 
     public init() {}
+
+    /// The same options for the parsers of documents.
+    var reading: ReadingOptions { ReadingOptions(limits: limits, allowsTrailingCommas: allowsTrailingCommas) }
 
     /// The same options for the values of managed objects.
     var conversion: ValueConversion {
         var options = ImportOptions()
-        options.isStrict = isStrict
+        options.mismatchedValues = mismatchedValues
         options.numericDates = numericDates
         return ValueConversion(options)
     }

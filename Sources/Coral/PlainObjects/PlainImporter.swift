@@ -4,9 +4,9 @@ import GraphDocuments
 /// Reads plain Swift objects and values from documents of any origin: JSON, this library's XML, property lists,
 /// dictionaries.
 ///
-///     let settings = try PlainImporter().decode(Settings.self, from: json)     // `Settings` is Decodable
+///     let settings = try PlainImporter().make(Settings.self, from: json)     // `Settings` is Decodable
 ///     let person = try PlainImporter().make(Person.self, from: plist)          // `Person` is Mapped
-///     try PlainImporter().fill(person, from: xml)
+///     try PlainImporter().populate(person, from: xml)
 ///
 /// Properties that a document does not contain are not changed; null clears an optional property. Values are converted
 /// to the types of properties if that is lossless (see `PlainImportOptions`).
@@ -31,23 +31,23 @@ public struct PlainImporter {
     ///
     /// Throws `DocumentError` for unreadable documents, `PlainObjectError` for values that do not fit, and the errors
     /// of decoding.
-    public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
-        try decode(type, from: .data(data))
+    public func make<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+        try makeValue(type, from: .data(data))
     }
 
     /// A decodable value from Foundation objects: a dictionary, an array or a scalar.
-    public func decode<Value: Decodable>(_ type: Value.Type, fromFoundationObject object: Any) throws -> Value {
-        try decode(type, from: .object(object))
+    public func make<Value: Decodable>(_ type: Value.Type, fromFoundationObject object: Any) throws -> Value {
+        try makeValue(type, from: .object(object))
     }
 
-    private func decode<Value: Decodable>(_ type: Value.Type, from source: Source) throws -> Value {
+    private func makeValue<Value: Decodable>(_ type: Value.Type, from source: Source) throws -> Value {
         let tree = try tree(source)
         return try read { try $0.value(type, from: tree, at: PlainPath()) }
     }
 
     // MARK: - Mapped classes
 
-    /// Creates an instance of a mapped class from a document. Throws as `decode` does.
+    /// Creates an instance of a mapped class from a document. Throws as for a decodable value.
     public func make<Object: Mapped>(_ type: Object.Type, from data: Data) throws -> Object {
         try make(type, from: .data(data))
     }
@@ -65,20 +65,28 @@ public struct PlainImporter {
 
     /// Creates instances of a mapped class from a document that is an array. References to the same object give the
     /// same instance.
-    public func makeAll<Object: Mapped>(_ type: Object.Type, from data: Data) throws -> [Object] {
+    ///
+    ///     let people = try PlainImporter().make([Person].self, from: json)
+    public func make<Object: Mapped>(_ type: [Object].Type, from data: Data) throws -> [Object] {
         let tree = try tree(.data(data))
-        return try read { try $0.value([Object].self, from: tree, at: PlainPath()) }
+        return try read { try $0.value(type, from: tree, at: PlainPath()) }
     }
 
-    /// Fills an existing instance. Objects in its properties are filled too; collections are replaced.
+    /// Creates instances of a mapped class from dictionaries.
+    public func make<Object: Mapped>(_ type: [Object].Type, from dictionaries: [[String: Any]]) throws -> [Object] {
+        let tree = try tree(.object(dictionaries))
+        return try read { try $0.value(type, from: tree, at: PlainPath()) }
+    }
+
+    /// Updates an existing instance. Objects in its properties are updated too; collections are replaced.
     ///
     /// Throws as `make` does; then nothing is changed.
-    public func fill(_ object: some Mapped, from data: Data) throws {
+    public func populate(_ object: some Mapped, from data: Data) throws {
         try fill(object, from: .data(data))
     }
 
-    /// Fills an existing instance from a dictionary.
-    public func fill(_ object: some Mapped, from dictionary: [String: Any]) throws {
+    /// Updates an existing instance from a dictionary.
+    public func populate(_ object: some Mapped, from dictionary: [String: Any]) throws {
         try fill(object, from: .object(dictionary))
     }
 
@@ -99,7 +107,7 @@ public struct PlainImporter {
     private func tree(_ source: Source) throws -> ReadableValue {
         switch source {
         case .data(let data): try TreeDocument.read(data, options: options.reading)
-        case .object(let object): try TreeDocument.read(foundationObject: object, limits: options.reading.limits)
+        case .object(let object): try TreeDocument.read(foundationObject: object, limits: options.limits)
         }
     }
 }

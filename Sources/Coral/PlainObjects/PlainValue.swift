@@ -27,7 +27,7 @@ extension PlainValue where Self: BinaryInteger {
             case .value(.string(let text)): text
             default: nil
             }
-        if !reading.options.isStrict || Self.self == UInt64.self || Self.self == UInt.self,
+        if reading.options.mismatchedValues != .fail || Self.self == UInt64.self || Self.self == UInt.self,
             let value = text.flatMap({ UInt64($0) }).flatMap(Self.init(exactly:))
         {
             return value

@@ -6,7 +6,7 @@ extension GraphSchema {
     /// gives the same documents.
     ///
     /// Cost: one value for each entity and property, including inherited ones.
-    public init(_ model: NSManagedObjectModel) {
+    package init(_ model: NSManagedObjectModel) {
         let entities = model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
         self.init(entities: entities.map(GraphSchema.Entity.init))
     }

@@ -30,7 +30,7 @@ final class KeyNames {
         }
     }
 
-    init(context: NSManagedObjectContext, model: NSManagedObjectModel, identity: ImportIdentity) throws {
+    init(context: NSManagedObjectContext, model: NSManagedObjectModel, identity: ObjectIdentity) throws {
         self.context = context
         rules = try IdentityRules(model, identity: identity)
     }

@@ -21,15 +21,15 @@ public enum MissingFilePolicy: String, Sendable, Hashable, CaseIterable {
 }
 
 /// A value whose file does not exist.
-public struct MissingFile: Sendable, Hashable, CustomStringConvertible {
+package struct MissingFile: Sendable, Hashable, CustomStringConvertible {
     /// The object that has the value.
-    public var id: RecordID
+    package var id: RecordID
     /// The attribute's name.
-    public var attribute: String
+    package var attribute: String
     /// The name of the file in the store.
-    public var name: String
+    package var name: String
 
-    public var description: String { "The file of \(id).\(attribute) does not exist (\(name))." }
+    package var description: String { "The file of \(id).\(attribute) does not exist (\(name))." }
 }
 
 /// Reads and sets references to files that do not exist. Core Data has no API for them: on Apple's platforms such

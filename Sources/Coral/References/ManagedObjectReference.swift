@@ -30,7 +30,7 @@ public final class ManagedObjectReference: NSObject, NSSecureCoding, Codable, Se
     /// The object's permanent URI; nil for a reference by natural key alone.
     public let uri: URL?
     /// The values of the natural key at the time when the reference was created.
-    public let naturalKey: NaturalKey?
+    package let naturalKey: NaturalKey?
 
     /// The UUID of the object's store.
     public var storeIdentifier: String? { uri?.host }
@@ -63,7 +63,7 @@ public final class ManagedObjectReference: NSObject, NSSecureCoding, Codable, Se
     /// Creates a reference from an object's URI, which older archives contain.
     ///
     /// Throws `ReferenceError` if the URI is not that of a managed object.
-    public convenience init(uri: URL) throws {
+    package convenience init(uri: URL) throws {
         let path = uri.path.split(separator: "/")
         guard ManagedObjectReference.isObjectURI(uri), let entity = path.first else {
             throw ReferenceError(.wrongURI, "\(uri.absoluteString) is not the URI of a managed object.")
@@ -72,7 +72,7 @@ public final class ManagedObjectReference: NSObject, NSSecureCoding, Codable, Se
     }
 
     /// Creates a reference from its parts.
-    public init(entityName: String, uri: URL?, naturalKey: NaturalKey?) {
+    package init(entityName: String, uri: URL?, naturalKey: NaturalKey?) {
         self.entityName = entityName
         self.uri = uri
         self.naturalKey = naturalKey

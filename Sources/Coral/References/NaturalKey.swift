@@ -3,9 +3,9 @@ import GraphDocuments
 
 /// The values that identify an object in any store: those of the key that its entity declares in the user info
 /// (`coral.identity`), else of the first uniqueness constraint whose values are all present.
-public struct NaturalKey: Codable, Sendable, Hashable {
+package struct NaturalKey: Codable, Sendable, Hashable {
     /// One value of a key.
-    public indirect enum Value: Codable, Sendable, Hashable {
+    package indirect enum Value: Codable, Sendable, Hashable {
         /// An integer, or a boolean.
         case integer(Int64)
         /// A floating-point number.
@@ -27,15 +27,15 @@ public struct NaturalKey: Codable, Sendable, Hashable {
     }
 
     /// The values by the names of attributes and to-one relationships.
-    public var values: [String: Value]
+    package var values: [String: Value]
 
     /// Creates a key from values.
-    public init(_ values: [String: Value]) {
+    package init(_ values: [String: Value]) {
         self.values = values
     }
 
     /// The key of an object; nil if its entity declares none, or values are missing.
-    public init?(_ object: NSManagedObject) {
+    package init?(_ object: NSManagedObject) {
         self.init(object, depth: 0)
     }
 
@@ -61,7 +61,7 @@ public struct NaturalKey: Codable, Sendable, Hashable {
     private static func candidates(of entity: NSEntityDescription) -> [[String]] {
         let lineage = Array(sequence(first: entity) { $0.superentity })
         for ancestor in lineage {
-            guard let text = ancestor.userInfo?[ImportIdentity.userInfoKey] as? String else { continue }
+            guard let text = ancestor.userInfo?[ObjectIdentity.userInfoKey] as? String else { continue }
             return [text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }]
         }
         return lineage.flatMap(\.uniquenessConstraints).map { constraint in
@@ -86,7 +86,7 @@ public struct NaturalKey: Codable, Sendable, Hashable {
     ///
     /// Throws the errors of fetching. Cost: a fetch, and one for each relationship in the key. Properties that the
     /// entity does not have match nothing.
-    public func objects(of entity: String, in context: NSManagedObjectContext) throws -> [NSManagedObject] {
+    package func objects(of entity: String, in context: NSManagedObjectContext) throws -> [NSManagedObject] {
         try objects(of: entity, in: context, depth: 0)
     }
 

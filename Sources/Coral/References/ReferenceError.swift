@@ -1,10 +1,9 @@
 import CodedErrors
 
-/// The domain of ``ReferenceError``.
-public enum ReferenceErrorDomain: ErrorDomain {}
+extension ManagedObjectReference: ErrorDomain {}
 
 /// The reason why a reference cannot be created, or an archive of objects not be written or read.
-public typealias ReferenceError = CodedError<ReferenceErrorDomain>
+public typealias ReferenceError = CodedError<ManagedObjectReference>
 
 extension ReferenceError.Code {
     /// The object has no context or was deleted, or a decoder has none (`CodingUserInfoKey.managedObjectContext`).

@@ -49,7 +49,7 @@ public struct MissingReason: Sendable, Hashable, CustomStringConvertible {
     public var message: String
 
     /// Creates a reason of a kind, with a description.
-    public init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }

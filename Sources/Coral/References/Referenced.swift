@@ -1,63 +1,71 @@
 import CoreData
 
-/// A managed object in a Codable value: encoded as a reference, and looked up in a context when it is decoded.
+/// A managed object, or an array of them, in a Codable value: encoded as references, and looked up in a context when it is decoded.
 ///
 ///     struct Selection: Codable {
 ///         @Referenced var note: Note?
+///         @Referenced var pinned: [Note] = []
 ///     }
 ///     let decoder = JSONDecoder()
 ///     decoder.userInfo[.managedObjectContext] = context
 ///
-/// Decoding without a context in the decoder's user info throws `ReferenceError`; an object that does not exist is nil,
-/// and the projected value contains the reason.
+/// Decoding without a context in the decoder's user info throws `ReferenceError`. An object that does not exist is nil, or is left out
+/// of the array, and the projected value contains the reasons. The value is encoded again with the same references until it is set.
 @propertyWrapper
-public struct Referenced<Object: NSManagedObject>: Codable {
-    /// The object, or nil if there is none.
-    public var wrappedValue: Object? {
-        didSet {
-            reference = nil
-            missing = nil
-        }
+public struct Referenced<Value: ReferencedValue>: Codable {
+    /// The object, or nil if there is none; or the objects.
+    public var wrappedValue: Value {
+        didSet { references = nil }
     }
 
-    /// The reason why there is no object, if a reference could not be resolved.
-    public var projectedValue: MissingReason? { missing }
+    /// The reason why there is no object, if a reference could not be resolved; of an array the reasons of all missing objects.
+    public var projectedValue: Value.Reasons {
+        Value.reasons(references?.compactMap { $0.reason } ?? [])
+    }
 
-    private var missing: MissingReason?
-    /// The unresolved reference, which is encoded again unchanged.
-    private var reference: ManagedObjectReference?
+    /// The decoded references, which are encoded again unchanged, with the reasons why they have no object.
+    private var references: [(reference: ManagedObjectReference, reason: MissingReason?)]?
 
-    /// Creates a reference to an object.
-    public init(wrappedValue: Object?) {
+    /// Refers to an object, or to objects.
+    public init(wrappedValue: Value) {
         self.wrappedValue = wrappedValue
     }
 
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard !container.decodeNil() else {
-            self.init(wrappedValue: nil)
+            self.init(wrappedValue: Value(referencedObjects: []))
             return
         }
         guard let context = decoder.userInfo[.managedObjectContext] as? NSManagedObjectContext else {
             throw ReferenceError(
                 .noContext, "The decoder's user info contains no context under managedObjectContext.")
         }
-        let reference = try container.decode(ManagedObjectReference.self)
-        let resolution = reference.resolve(in: context)
-        self.init(wrappedValue: resolution.object as? Object)
-        if wrappedValue == nil {
-            self.reference = reference
-            missing =
-                resolution.reason
-                ?? MissingReason(.wrongClass, "\(reference) is not a \(String(describing: Object.self)).")
+        let references =
+            try Value.isArray
+            ? container.decode([ManagedObjectReference].self) : [container.decode(ManagedObjectReference.self)]
+        var objects: [Value.Object] = []
+        let known = references.map { reference -> (ManagedObjectReference, MissingReason?) in
+            let resolution = reference.resolve(in: context)
+            if let object = resolution.object as? Value.Object {
+                objects.append(object)
+                return (reference, nil)
+            }
+            let wrongClass = MissingReason(
+                .wrongClass, "\(reference) is not a \(String(describing: Value.Object.self)).")
+            return (reference, resolution.reason ?? wrongClass)
         }
+        self.init(wrappedValue: Value(referencedObjects: objects))
+        self.references = known
     }
 
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
-        if let object = wrappedValue {
-            try container.encode(ManagedObjectReference(object))
-        } else if let reference {
+        let references =
+            try references?.map(\.reference) ?? wrappedValue.referencedObjects.map { try ManagedObjectReference($0) }
+        if Value.isArray {
+            try container.encode(references)
+        } else if let reference = references.first {
             try container.encode(reference)
         } else {
             try container.encodeNil()
@@ -65,10 +73,42 @@ public struct Referenced<Object: NSManagedObject>: Codable {
     }
 }
 
+/// What `Referenced` can wrap: an optional object, or an array of objects.
+public protocol ReferencedValue {
+    /// The class of the objects.
+    associatedtype Object: NSManagedObject
+    /// The reason why an object is missing, or the reasons.
+    associatedtype Reasons
+
+    /// Whether the value is encoded as an array.
+    static var isArray: Bool { get }
+    /// The objects.
+    var referencedObjects: [Object] { get }
+    /// The value with the objects that exist.
+    init(referencedObjects: [Object])
+    /// The projected value.
+    static func reasons(_ reasons: [MissingReason]) -> Reasons
+}
+
+extension Optional: ReferencedValue where Wrapped: NSManagedObject {
+    public static var isArray: Bool { false }
+    public var referencedObjects: [Wrapped] { map { [$0] } ?? [] }
+    public init(referencedObjects: [Wrapped]) { self = referencedObjects.first }
+    public static func reasons(_ reasons: [MissingReason]) -> MissingReason? { reasons.first }
+}
+
+extension Array: ReferencedValue where Element: NSManagedObject {
+    public static var isArray: Bool { true }
+    public var referencedObjects: [Element] { self }
+    public init(referencedObjects: [Element]) { self = referencedObjects }
+    public static func reasons(_ reasons: [MissingReason]) -> [MissingReason] { reasons }
+}
+
 extension KeyedDecodingContainer {
-    /// A reference whose key may be missing, as in data that were encoded before the property was added: then it is nil.
-    public func decode<Object>(_ type: Referenced<Object>.Type, forKey key: Key) throws -> Referenced<Object> {
-        try decodeIfPresent(type, forKey: key) ?? Referenced(wrappedValue: nil)
+    /// A reference whose key may be missing, as in data that were encoded before the property was added: then it is nil, or the
+    /// array is empty.
+    public func decode<Value>(_ type: Referenced<Value>.Type, forKey key: Key) throws -> Referenced<Value> {
+        try decodeIfPresent(type, forKey: key) ?? Referenced(wrappedValue: Value(referencedObjects: []))
     }
 
     /// An embedded object whose key may be missing: then it is nil.

@@ -1,10 +1,9 @@
 import CodedErrors
 
-/// The domain of ``ExportError``.
-public enum ExportErrorDomain: ErrorDomain {}
+extension GraphExporter: ErrorDomain {}
 
 /// Why objects cannot be written to a document.
-public typealias ExportError = CodedError<ExportErrorDomain>
+public typealias ExportError = CodedError<GraphExporter>
 
 extension ExportError.Code {
     /// A transformable value cannot be archived.

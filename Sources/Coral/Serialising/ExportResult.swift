@@ -3,7 +3,7 @@ import GraphDocuments
 /// The counts of an export, and its first dangling references and missing files.
 public struct ExportResult: Sendable, Hashable {
     /// The number of records of each entity.
-    public internal(set) var counts: [String: Int] = [:]
+    package internal(set) var counts: [String: Int] = [:]
     /// The number of references to objects that do not exist. The document has null for a to-one relationship and omits
     /// the member of a to-many relationship.
     public internal(set) var danglingCount = 0
@@ -13,13 +13,13 @@ public struct ExportResult: Sendable, Hashable {
     /// The number of values whose files do not exist: see `GraphExporter.missingFiles`.
     public internal(set) var missingFileCount = 0
     /// The first hundred of these values, in the document's order.
-    public internal(set) var missingFiles: [MissingFile] = []
+    package internal(set) var missingFiles: [MissingFile] = []
 
     /// The number of references to objects outside the document that have no natural key, so that an import finds them
     /// in their own store only.
     public internal(set) var keylessCount = 0
     /// The first hundred of these references, in the document's order.
-    public internal(set) var keylessReferences: [KeylessReference] = []
+    package internal(set) var keylessReferences: [KeylessReference] = []
 
     /// The counts of an export that has written nothing.
     package init() {}

@@ -88,7 +88,8 @@ package final class ExportSession {
         recorder = ObjectRecorder(plan: plan, names: RecordNames(store: store?.identifier, keys: keys))
         if layout == .plain, let keys {
             plainLayout = try PlainLayout(
-                plan, keys: keys, dates: exporter.plainDates, decimals: exporter.plainDecimals)
+                plan, keys: keys, dates: exporter.roundsDatesToMilliseconds ? .milliseconds : .exact,
+                decimals: exporter.writesDecimalsAsNumbers ? .number : .string)
         } else {
             plainLayout = nil
         }

@@ -22,18 +22,18 @@ public struct GraphExporter: Sendable {
     public var mapping: Mapping?
     /// The identity of objects: used for references to objects outside the document, for references in the plain layout
     /// and with a mapping, and for ids with `idScheme` `.key`.
-    public var identity = ImportIdentity()
+    public var identity = ObjectIdentity()
     /// The source of ids in this package's own documents: by default the store's primary keys. With `.key` an object
     /// with a declared identity gets an id of its natural key, such as `Tag/=home`, which is the same in every store.
-    public var idScheme = IDScheme.stored
+    package var idScheme = IDScheme.stored
     /// Whether a document of objects must be importable into other stores, as far as references are concerned: an export
     /// throws `ExportError` if a reference to an object outside the document has no natural key. Otherwise the result
     /// lists such references (`ExportResult.keylessReferences`).
     public var isPortable = false
-    /// The format of dates in the plain layout; by default with full precision.
-    public var plainDates = PlainLayout.DateForm.exact
-    /// The format of decimals in the plain layout.
-    public var plainDecimals = PlainLayout.DecimalForm.string
+    /// Whether dates in the plain layout are rounded to milliseconds. By default they have full precision.
+    public var roundsDatesToMilliseconds = false
+    /// Whether decimals in the plain layout are numbers instead of strings.
+    public var writesDecimalsAsNumbers = false
     /// The policy for values whose external files do not exist. The result counts and lists them. The plain layout and
     /// documents of a mapping cannot represent such a reference and have null.
     public var missingFiles = MissingFilePolicy.keep
@@ -77,7 +77,7 @@ public struct GraphExporter: Sendable {
     }
 
     /// Objects and the objects that the shape embeds as a document in memory. Throws as `export(_:to:progress:)` does.
-    public func data(_ objects: [NSManagedObject], progress: Progress? = nil) throws -> Data {
+    public func encoded(_ objects: [NSManagedObject], progress: Progress? = nil) throws -> Data {
         let sink = MemorySink()
         try export(objects, to: sink, progress: progress)
         return sink.data
@@ -136,7 +136,7 @@ public struct GraphExporter: Sendable {
 
     /// Objects as dictionaries of Foundation's objects according to the mapping: an array, or with the flat layout a
     /// dictionary with an array for each entity. Requires a `mapping`. The whole result is in memory.
-    public func mappedDictionaries(
+    package func mappedDictionaries(
         _ objects: [NSManagedObject], style: DictionaryStyle = .native, progress: Progress? = nil
     ) throws -> Any {
         let session = try session(for: objects)
@@ -250,7 +250,7 @@ public struct GraphExporter: Sendable {
     /// Cost: for the plain layout a statement for each key without a uniqueness constraint; nothing is written.
     ///
     /// Throws as `exportStore` does for an exporter that does not fit the model.
-    public func explainStore(of coordinator: NSPersistentStoreCoordinator) throws -> [String: ExecutionPath] {
+    package func explainStore(of coordinator: NSPersistentStoreCoordinator) throws -> [String: ExecutionPath] {
         try exportStore(of: StoreSnapshot(of: coordinator)) { try $0.explainStore() }
     }
 

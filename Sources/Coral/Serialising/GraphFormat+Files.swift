@@ -2,7 +2,7 @@ import GraphDocuments
 
 extension GraphFormat {
     /// The format of files with this extension; nil for an unknown extension.
-    public init?(fileExtension: String) {
+    package init?(fileExtension: String) {
         switch fileExtension.lowercased() {
         case "json": self = .json
         case "jsonl", "ndjson": self = .jsonLines

@@ -52,7 +52,7 @@ extension Collection where Element: NSManagedObject {
     ) throws -> Data {
         var exporter = GraphExporter(format: format, layout: layout, shape: shape)
         exporter.isPortable = portable
-        return try exporter.data(Array(self))
+        return try exporter.encoded(Array(self))
     }
 
     /// The objects as dictionaries, in their order; an object that several of them embed is nested in the first.

@@ -21,7 +21,7 @@ public final class CodableTransformer<Value: Codable>: ValueTransformer, @unchec
     }
 
     /// The error of the last failed transformation.
-    public var lastError: TransformableError? { lock.withLock { error } }
+    package var lastError: TransformableError? { lock.withLock { error } }
 
     public override class func transformedValueClass() -> AnyClass { NSData.self }
     public override class func allowsReverseTransformation() -> Bool { true }

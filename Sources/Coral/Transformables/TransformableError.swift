@@ -1,10 +1,9 @@
 import CodedErrors
 
-/// The domain of ``TransformableError``.
-public enum TransformableErrorDomain: ErrorDomain {}
+extension ValueCoder: ErrorDomain {}
 
 /// The reason why an attribute's value cannot be read or written.
-public typealias TransformableError = CodedError<TransformableErrorDomain>
+public typealias TransformableError = CodedError<ValueCoder>
 
 extension TransformableError.Code {
     /// The entity has no such attribute.

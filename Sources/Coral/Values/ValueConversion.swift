@@ -13,7 +13,7 @@ struct ValueConversion {
     let dates: DateFormats
 
     init(_ options: ImportOptions) {
-        isStrict = options.isStrict
+        isStrict = options.mismatchedValues == .fail
         numericDates = options.numericDates
         dates = DateFormats(options.dateFormats + DateFormats.usual)
     }

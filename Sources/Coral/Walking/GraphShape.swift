@@ -6,7 +6,7 @@ import CoreData
 /// info (`coral.shape`: `embed`, `reference` or `omit`), the shape's `base`.
 public struct GraphShape: Sendable, Hashable {
     /// The rule of relationships that have neither a rule set in code nor a directive.
-    public enum Base: Sendable, Hashable {
+    package enum Base: Sendable, Hashable {
         /// Every reachable object is part of the graph.
         case everything
         /// The objects that an object owns are part of the graph: the destinations of its cascading relationships. The
@@ -17,10 +17,10 @@ public struct GraphShape: Sendable, Hashable {
     }
 
     /// The key of the directive in the user info of entities, attributes and relationships.
-    public static let userInfoKey = "coral.shape"
+    package static let userInfoKey = "coral.shape"
 
     /// The rule of relationships that have neither a rule set in code nor a directive.
-    public var base: Base
+    package var base: Base
     /// Whether transient attributes are written; false by default.
     public var includesTransientAttributes = false
     /// Whether derived attributes are written; false by default, because the importing store derives them again.
@@ -43,7 +43,7 @@ public struct GraphShape: Sendable, Hashable {
     }
 
     /// Creates a shape that consists of a base only.
-    public init(_ base: Base = .ownership) {
+    package init(_ base: Base = .ownership) {
         self.base = base
     }
 

@@ -1,7 +1,6 @@
 import CodedErrors
 
-/// The domain of ``ShapeError``.
-public enum ShapeErrorDomain: ErrorDomain {
+extension GraphShape: ErrorDomain {
     /// The invalid entity, key path or directive, as it was given.
     public typealias Place = String
 
@@ -10,7 +9,7 @@ public enum ShapeErrorDomain: ErrorDomain {
 }
 
 /// The reason why a shape does not fit a model.
-public typealias ShapeError = CodedError<ShapeErrorDomain>
+public typealias ShapeError = CodedError<GraphShape>
 
 extension ShapeError.Code {
     /// The model has no such entity.

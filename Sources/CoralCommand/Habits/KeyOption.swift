@@ -10,8 +10,8 @@ struct KeyOption: ParsableArguments {
     var key: [String] = []
 
     /// The identities, checked against a model. Throws `CommandError` with a name that the model does not have.
-    func identity(in model: NSManagedObjectModel) throws -> ImportIdentity {
-        var identity = ImportIdentity()
+    func identity(in model: NSManagedObjectModel) throws -> ObjectIdentity {
+        var identity = ObjectIdentity()
         for text in key {
             let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
             let names = parts.count == 2 ? parts[1].split(separator: ",").map(String.init) : []

@@ -133,10 +133,10 @@ struct DiffCommand: ParsableCommand {
     private func write(_ delta: GraphDelta) throws {
         if file.url != nil {
             let format = try file.format(of: OutputFile.graphFormats, else: .json)
-            try file.write(try delta.data(as: format))
+            try file.write(try delta.encoded(as: format))
             file.report(delta.summary)
         } else if json {
-            try file.write(try delta.data(as: .json))
+            try file.write(try delta.encoded(as: .json))
         } else {
             try StandardOutput.write(delta.isEmpty ? "The two sides are equal.\n" : DeltaReport.text(of: delta))
         }

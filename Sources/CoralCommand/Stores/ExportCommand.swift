@@ -135,7 +135,7 @@ struct ExportCommand: ParsableCommand {
         if case .graph(let format) = chosen { exporter.format = format }
         exporter.externalFileThreshold = filesFrom
         exporter.missingFiles = missing.missingFiles
-        exporter.plainDates = dates == .exact ? .exact : .milliseconds
+        exporter.roundsDatesToMilliseconds = dates != .exact
         let result = try Work.run("Exporting") { [exporter] progress in
             guard let sink else { return try writeWithFiles(open, as: chosen, with: exporter, progress) }
             return switch chosen {

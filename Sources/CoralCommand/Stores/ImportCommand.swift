@@ -225,11 +225,11 @@ struct ImportCommand: ParsableCommand {
     func options(_ model: NSManagedObjectModel) throws -> ImportOptions {
         var options = ImportOptions()
         options.folder = file.folder
-        options.isStrict = strict
+        if strict { options.mismatchedValues = .fail }
         options.missingFiles = missing.missingFiles
         options.skipsInvalid = skipInvalid
         options.identity = try meaning.keys.identity(in: model)
-        if layout == .plain { options.reading.layout = .plain }
+        if layout == .plain { options.layout = .plain }
         if let dialect = try meaning.chosenDialect(in: model) {
             options = try dialect.importOptions(for: model, options)
         } else {

@@ -67,7 +67,7 @@ struct ImportPolicies: ParsableArguments {
         options.allowsEmptyDocument = allowEmpty
         if byContent { options.identity.matchesContent = true }
         options.identity.prefersObjectURIs = identity == .storedID
-        if trailingCommas { options.reading.allowsTrailingCommas = true }
+        if trailingCommas { options.allowsTrailingCommas = true }
         for text in relationship {
             let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
             guard parts.count == 2, let policy = RelationshipImportPolicy(rawValue: parts[1]) else {

@@ -57,8 +57,10 @@ struct SubsetCommand: ParsableCommand {
         completion: Completion.properties)
     var exclude: [String] = []
 
-    @Flag(name: .long, help: "Also include objects without an owner in the subset, without the objects that they own.")
-    var neighbours = false
+    @Flag(
+        name: .long,
+        help: "Also include linked objects that have no owner in the subset, without the objects that they own.")
+    var linkedObjects = false
 
     @Option(
         name: .long, help: ArgumentHelp("Replace an attribute's values.", valueName: "Entity.attribute=substitute"),
@@ -129,7 +131,7 @@ struct SubsetCommand: ParsableCommand {
         var chosen = CopyRules(rules.base)
         for name in copy { chosen.set(name, .copy) }
         for name in exclude { chosen.exclude(name) }
-        var subset = GraphSubset(rules: chosen, neighbours: neighbours ? .include : .leaveOut)
+        var subset = GraphSubset(rules: chosen, includesLinkedObjects: linkedObjects)
         subset.joinTablesLike = try likeness.url()
         if !redact.isEmpty || redactAll {
             let secret = ProcessInfo.processInfo.environment["CORAL_SECRET"]

@@ -12,18 +12,11 @@ import Coral
 /// copies in the store of their originals. Mandatory objects are always included, regardless of their owners, so that the
 /// store is valid.
 public struct GraphSubset: Sendable {
-    /// The treatment of objects that are related to those of the subset but not owned by any of them.
-    public enum Neighbours: String, Sendable, Hashable, CaseIterable {
-        /// They are omitted, unless they are required for an object in the subset.
-        case leaveOut
-        /// They are included, without the objects that they own.
-        case include
-    }
-
     /// The rules that determine which objects belong to an object.
     public var rules: CopyRules
-    /// The treatment of objects that are not owned by any object in the subset.
-    public var neighbours: Neighbours
+    /// Whether linked objects, which are related to those of the subset but not owned by any of them, are included, without the
+    /// objects that they own. Otherwise they are included only if an object in the subset requires them.
+    public var includesLinkedObjects: Bool
     /// The replacement of values; nil keeps all.
     public var redaction: Redaction?
     /// A store of the model from which the new store takes the names of its join tables; see
@@ -33,9 +26,9 @@ public struct GraphSubset: Sendable {
     public var batchSize = 500
 
     /// Creates a subset with rules: it includes the objects that the rules copy.
-    public init(rules: CopyRules = .ownership, neighbours: Neighbours = .leaveOut) {
+    public init(rules: CopyRules = .ownership, includesLinkedObjects: Bool = false) {
         self.rules = rules
-        self.neighbours = neighbours
+        self.includesLinkedObjects = includesLinkedObjects
     }
 
     /// The plan of `write(_:to:replacing:progress:)`: the objects that the store would contain. Creates no store. Throws
@@ -62,19 +55,26 @@ public struct GraphSubset: Sendable {
     /// Creates an SQLite store with the objects and all that belongs to them, from one state of their store. The store
     /// is moved to `url` when it is complete. Call it on the queue of the objects' context.
     ///
-    /// Throws as `GraphCopier.copy(_:into:store:progress:)` and `StoreCreation.makeStore(at:model:replacing:_:)` do. On
+    /// Throws as `GraphCopier.copy(_:into:store:progress:)` and Core Data do. On
     /// an error `url` is unchanged. Cost: that of a copy in batches; memory holds one batch, and IDs.
     ///
     /// - Parameters:
     ///   - objects: The objects to copy, all of one context.
     ///   - url: The location of the new store.
-    ///   - occupant: What may be replaced; by default an existing file is an error.
     ///   - progress: Reports the work, and can cancel it.
     /// - Returns: The copied objects, and the omissions that no rule requires.
     @discardableResult
     public func write(
-        _ objects: [NSManagedObject], to url: URL, replacing occupant: StoreCreation.Occupant = .nothing,
-        progress: Progress? = nil
+        _ objects: [NSManagedObject], to url: URL, progress: Progress? = nil
+    ) throws -> CopyPlan {
+        try write(objects, to: url, replacing: .nothing, progress: progress)
+    }
+
+    /// Creates a store with the objects.
+    ///
+    /// - Parameter occupant: What may be replaced.
+    package func write(
+        _ objects: [NSManagedObject], to url: URL, replacing occupant: StoreCreation.Occupant, progress: Progress? = nil
     ) throws -> CopyPlan {
         let source = try objects.commonContext(to: "copy") { CopyError(.noContext, $0) }
         guard let model = source.rootCoordinator?.managedObjectModel else {
@@ -97,7 +97,7 @@ public struct GraphSubset: Sendable {
     private func chosenRules(_ model: NSManagedObjectModel) throws -> CopyRules {
         var chosen = rules
         chosen.isSubset = true
-        chosen.takesNeighbours = neighbours == .include
+        chosen.takesLinkedObjects = includesLinkedObjects
         // The originals have unique values. Substitutes may be equal, which is an error that names the attribute.
         chosen.uniqueness = redaction == nil ? .unchecked : .error
         let paths = KeyPathResolver(model)

@@ -11,7 +11,7 @@ public protocol ByteSink: AnyObject {
 /// A buffer in front of a sink, which passes bytes on in large pieces.
 ///
 /// Bytes that are not flushed when the output is deallocated are lost: call `finish`.
-public final class ByteOutput {
+package final class ByteOutput {
     /// The free part of the buffer. Accessed by pointer because every byte written uses it, and a pointer's target is
     /// exempt from the exclusivity checks of a class's properties.
     package let cursor: UnsafeMutablePointer<Cursor>
@@ -29,7 +29,7 @@ public final class ByteOutput {
     package static let largestReservation = 16 * 1024
 
     /// Creates an output in front of a sink.
-    public init(to sink: any ByteSink, capacity: Int = 256 * 1024) {
+    package init(to sink: any ByteSink, capacity: Int = 256 * 1024) {
         self.sink = sink
         self.capacity = max(capacity, ByteOutput.largestReservation)
         base = .allocate(capacity: self.capacity)
@@ -43,7 +43,7 @@ public final class ByteOutput {
     }
 
     /// The bytes written so far, flushed or not.
-    public var byteCount: Int { flushedCount + (cursor.pointee.next - base) }
+    package var byteCount: Int { flushedCount + (cursor.pointee.next - base) }
 
     /// Reserves `count` bytes (at most `largestReservation`) at the cursor. The caller advances `cursor.pointee.next`
     /// after writing.
@@ -62,7 +62,7 @@ public final class ByteOutput {
     }
 
     /// Writes bytes unchanged. Pieces larger than the buffer go to the sink directly.
-    public func write(_ bytes: UnsafeRawBufferPointer) throws {
+    package func write(_ bytes: UnsafeRawBufferPointer) throws {
         guard let start = bytes.baseAddress, bytes.count > 0 else { return }
         if bytes.count > cursor.pointee.end - cursor.pointee.next {
             try flush()
@@ -77,12 +77,12 @@ public final class ByteOutput {
     }
 
     /// Writes bytes unchanged.
-    public func write(_ bytes: [UInt8]) throws {
+    package func write(_ bytes: [UInt8]) throws {
         try bytes.withUnsafeBytes { try write($0) }
     }
 
     /// Writes the UTF-8 of a text.
-    public func write(_ text: String) throws {
+    package func write(_ text: String) throws {
         var text = text
         try text.withUTF8 { try write(UnsafeRawBufferPointer($0)) }
     }
@@ -93,7 +93,7 @@ public final class ByteOutput {
     }
 
     /// Passes the buffered bytes to the sink.
-    public func flush() throws {
+    package func flush() throws {
         let count = cursor.pointee.next - base
         guard count > 0 else { return }
         cursor.pointee.next = base
@@ -102,24 +102,24 @@ public final class ByteOutput {
     }
 
     /// Flushes and finishes the sink.
-    public func finish() throws {
+    package func finish() throws {
         try flush()
         try sink.finish()
     }
 }
 
 /// A sink that keeps everything in memory.
-public final class MemorySink: ByteSink {
+package final class MemorySink: ByteSink {
     /// The bytes written so far.
-    public private(set) var data = Data()
+    package private(set) var data = Data()
 
     /// Creates an empty sink.
-    public init() {}
+    package init() {}
 
-    public func write(_ bytes: UnsafeRawBufferPointer) throws {
+    package func write(_ bytes: UnsafeRawBufferPointer) throws {
         guard let start = bytes.baseAddress else { return }
         data.append(start.assumingMemoryBound(to: UInt8.self), count: bytes.count)
     }
 
-    public func finish() throws {}
+    package func finish() throws {}
 }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The source of read bytes.
-public protocol ByteSource: AnyObject {
+package protocol ByteSource: AnyObject {
     /// Fills the beginning of `buffer` and returns the number of bytes; 0 at the end. Throws `DocumentError`.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int
     /// The total number of bytes, if it is known.
@@ -9,24 +9,24 @@ public protocol ByteSource: AnyObject {
 }
 
 /// A source in memory.
-public final class MemorySource: ByteSource {
+package final class MemorySource: ByteSource {
     private let data: Data
     private var position: Int
 
     /// Creates a source of the data's bytes.
-    public init(_ data: Data) {
+    package init(_ data: Data) {
         self.data = data
         position = data.startIndex
     }
 
     /// Creates a source of a text's UTF-8.
-    public convenience init(_ text: String) {
+    package convenience init(_ text: String) {
         self.init(Data(text.utf8))
     }
 
-    public var byteCount: Int? { data.count }
+    package var byteCount: Int? { data.count }
 
-    public func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         let count = min(buffer.count, data.endIndex - position)
         guard count > 0 else { return 0 }
         data.copyBytes(to: buffer, from: position..<position + count)
@@ -36,14 +36,14 @@ public final class MemorySource: ByteSource {
 }
 
 /// A source that reads a file piece by piece.
-public final class FileSource: ByteSource {
+package final class FileSource: ByteSource {
     private let descriptor: Int32
     private let isOwner: Bool
     private let name: String
-    public let byteCount: Int?
+    package let byteCount: Int?
 
     /// Opens the file at `path`. Throws `DocumentError` if it cannot be read.
-    public init(path: String) throws {
+    package init(path: String) throws {
         name = path
         isOwner = true
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -53,7 +53,7 @@ public final class FileSource: ByteSource {
 
     /// Creates a source that reads an open descriptor (standard input, a pipe) and does not close it; `name` is for
     /// messages.
-    public init(descriptor: Int32, name: String) {
+    package init(descriptor: Int32, name: String) {
         self.descriptor = descriptor
         self.name = name
         isOwner = false
@@ -64,7 +64,7 @@ public final class FileSource: ByteSource {
         if isOwner { close(descriptor) }
     }
 
-    public func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         guard let base = buffer.baseAddress, buffer.count > 0 else { return 0 }
         while true {
             let count = systemRead(descriptor, base, buffer.count)

@@ -2,17 +2,17 @@ import AtomicFiles
 import Foundation
 
 /// A sink that writes to an open file descriptor: standard output, a pipe, a file. Does not close it.
-public final class FileDescriptorSink: ByteSink {
+package final class FileDescriptorSink: ByteSink {
     private let descriptor: Int32
     private let name: String
 
     /// Creates a sink for an open descriptor; `name` is for messages.
-    public init(descriptor: Int32, name: String) {
+    package init(descriptor: Int32, name: String) {
         self.descriptor = descriptor
         self.name = name
     }
 
-    public func write(_ bytes: UnsafeRawBufferPointer) throws {
+    package func write(_ bytes: UnsafeRawBufferPointer) throws {
         guard let base = bytes.baseAddress else { return }
         var offset = 0
         while offset < bytes.count {
@@ -25,7 +25,7 @@ public final class FileDescriptorSink: ByteSink {
         }
     }
 
-    public func finish() throws {}
+    package func finish() throws {}
 }
 
 /// A file that is written completely or not at all: bytes go to a temporary file in a `PartialFolder`, which `finish`
@@ -33,9 +33,9 @@ public final class FileDescriptorSink: ByteSink {
 ///
 /// If it is deallocated before `finish`, the temporary file is removed and an existing file is unchanged. If the
 /// path is a symbolic link, its target is replaced. A device or a pipe is written to directly.
-public final class AtomicFile: ByteSink {
+package final class AtomicFile: ByteSink {
     /// The path of the file.
-    public let path: String
+    package let path: String
     /// Nil if the bytes are written directly.
     private let folder: PartialFolder?
     private let replacing: Bool
@@ -45,7 +45,7 @@ public final class AtomicFile: ByteSink {
     /// Opens the temporary file beside `path`. Throws `DocumentError` if the folder cannot be written to.
     ///
     /// - Parameter replacing: Whether `finish` replaces an existing file; otherwise an existing file is an error.
-    public init(path: String, replacing: Bool = true) throws {
+    package init(path: String, replacing: Bool = true) throws {
         self.path = path
         self.replacing = replacing
         if Self.isStream(path) {
@@ -71,13 +71,13 @@ public final class AtomicFile: ByteSink {
         FileStatus(path).map { !$0.isRegular && !$0.isFolder } ?? false
     }
 
-    public func write(_ bytes: UnsafeRawBufferPointer) throws {
+    package func write(_ bytes: UnsafeRawBufferPointer) throws {
         guard descriptor >= 0 else { throw DocumentError(.misuse, "\(path) is already finished.") }
         try sink.write(bytes)
     }
 
     /// Flushes the bytes to disk and renames the file.
-    public func finish() throws {
+    package func finish() throws {
         guard descriptor >= 0 else { return }
         // A network file system may report only on closing that the disk is full.
         let isClosed = close(descriptor) == 0

@@ -3,15 +3,15 @@ import KeyedArchives
 
 /// Documents of changes, in any format: `$header` and `$changes`, one object each; in JSON Lines each on a line.
 /// JSON, JSON Lines and XML are streamed; whole property lists are in memory.
-public enum DeltaDocument {
+package enum DeltaDocument {
     /// The format name in the header of documents of changes.
-    public static let formatName = "coral-delta"
+    package static let formatName = "coral-delta"
     /// The newest version that this library reads and writes. Version 2 has old ids of updated records, and is written
     /// only if there are any.
-    public static let currentVersion = 2
+    package static let currentVersion = 2
 
     /// Writes a delta. The same delta gives the same bytes. Throws `DocumentError`.
-    public static func write(_ delta: GraphDelta, as format: GraphFormat, to output: ByteOutput) throws {
+    package static func write(_ delta: GraphDelta, as format: GraphFormat, to output: ByteOutput) throws {
         let header = headerTree(delta, statesEnd: format == .jsonLines)
         switch format {
         case .json, .jsonLines:
@@ -68,7 +68,7 @@ public enum DeltaDocument {
     }
 
     /// Reads a delta. Throws `DocumentError`, also for a document of records.
-    public static func read(
+    package static func read(
         _ data: Data, as format: GraphFormat? = nil, limits: DocumentLimits = .standard
     ) throws -> GraphDelta {
         guard let format = format ?? GraphFormat.detect(data) else {
@@ -211,7 +211,7 @@ public enum DeltaDocument {
 
 extension GraphDelta {
     /// The delta as a document in memory. Throws `DocumentError`.
-    public func data(as format: GraphFormat = .json) throws -> Data {
+    public func encoded(as format: GraphFormat = .json) throws -> Data {
         let sink = MemorySink()
         try DeltaDocument.write(self, as: format, to: ByteOutput(to: sink))
         return sink.data

@@ -1,7 +1,6 @@
 import CodedErrors
 
-/// The domain of ``DeltaError``.
-public enum DeltaErrorDomain: ErrorDomain {
+extension GraphDelta: ErrorDomain {
     /// The record of the error.
     public typealias Place = RecordSubject
 
@@ -10,7 +9,7 @@ public enum DeltaErrorDomain: ErrorDomain {
 }
 
 /// The reason why a delta cannot be applied or joined.
-public typealias DeltaError = CodedError<DeltaErrorDomain>
+public typealias DeltaError = CodedError<GraphDelta>
 
 extension DeltaError.Code {
     /// The graph does not have the old state of the delta.

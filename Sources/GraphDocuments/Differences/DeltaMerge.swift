@@ -56,7 +56,7 @@ public struct DeltaMerge: Sendable {
 /// A conflict between both sides of a merge.
 public struct DeltaConflict: Sendable, Hashable, CustomStringConvertible {
     /// The kind of conflict.
-    public enum Kind: String, Sendable, Hashable {
+    package enum Kind: String, Sendable, Hashable {
         /// Both sides have set a property to different values.
         case bothUpdated
         /// Both sides have inserted different records with the same id.
@@ -68,7 +68,7 @@ public struct DeltaConflict: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The kind of conflict.
-    public var kind: Kind
+    package var kind: Kind
     /// The record.
     public var subject: RecordSubject
     /// The attribute or relationship; nil if the conflict concerns the record.

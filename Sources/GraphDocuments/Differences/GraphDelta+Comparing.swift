@@ -1,6 +1,6 @@
 extension GraphDelta {
     /// The changes between two lists of records. Of several records with the same entity and id the last is used.
-    public init(from old: some Sequence<GraphRecord>, to new: some Sequence<GraphRecord>) {
+    package init(from old: some Sequence<GraphRecord>, to new: some Sequence<GraphRecord>) {
         var before = Dictionary(
             old.lazy.filter { !$0.isDeleted }.map { ($0.subject, $0.canonical) }, uniquingKeysWith: { $1 })
         let after = Dictionary(
@@ -24,7 +24,7 @@ extension GraphDelta {
     ///
     /// Throws the errors of the functions, and `DeltaError` if a state contains two records with the same entity and
     /// id.
-    public init(
+    package init(
         from old: ((GraphRecord) throws -> Void) throws -> Void, to new: ((GraphRecord) throws -> Void) throws -> Void
     ) throws {
         var fingerprints: [RecordSubject: Fingerprint] = [:]
@@ -67,7 +67,7 @@ extension GraphDelta {
 
     /// The changes since a token, in a state that is read record by record. The delta contains new values only. The
     /// state is read once; memory holds the ids, and the changes.
-    public init(since token: GraphToken, to new: ((GraphRecord) throws -> Void) throws -> Void) rethrows {
+    package init(since token: GraphToken, to new: ((GraphRecord) throws -> Void) throws -> Void) rethrows {
         self.init(try token.changes(to: new), knowledge: .new)
     }
 

@@ -10,16 +10,16 @@
 /// new state in new values and inserted records.
 public struct GraphDelta: Sendable, Hashable {
     /// The header of the old state's document, if any.
-    public var oldHeader: DocumentHeader?
+    package var oldHeader: DocumentHeader?
     /// The header of the new state's document, if any.
-    public var newHeader: DocumentHeader?
+    package var newHeader: DocumentHeader?
     /// The changes, sorted by entity and id.
     public internal(set) var changes: [RecordChange]
     /// The states whose values the changes contain.
-    public private(set) var knowledge: Knowledge
+    package private(set) var knowledge: Knowledge
 
     /// The states whose values a delta contains.
-    public enum Knowledge: String, Sendable, Hashable {
+    package enum Knowledge: String, Sendable, Hashable {
         /// The old and the new one.
         case both
         /// The new one only, as in a delta from a `GraphToken`: of old values it is only known that they differ from
@@ -38,7 +38,7 @@ public struct GraphDelta: Sendable, Hashable {
     }
 
     /// Creates a delta of changes, which are sorted; of several for one record the last is used.
-    public init(
+    package init(
         _ changes: some Sequence<RecordChange> = [], oldHeader: DocumentHeader? = nil, newHeader: DocumentHeader? = nil,
         knowledge: Knowledge = .both
     ) {
@@ -67,7 +67,7 @@ public struct GraphDelta: Sendable, Hashable {
 
     /// The change of a record; nil if it is unchanged. If a deleted record had an id that another record has now, the
     /// change of that one. Logarithmic in the number of changes.
-    public subscript(subject: RecordSubject) -> RecordChange? {
+    package subscript(subject: RecordSubject) -> RecordChange? {
         var (low, high) = (0, changes.count)
         while low < high {
             let middle = (low + high) / 2
@@ -87,7 +87,7 @@ public struct GraphDelta: Sendable, Hashable {
 
     /// Throws `DeltaError` for a delta without new values, and for one with updates of records whose former natural key
     /// is not known.
-    public func requireApplicable() throws {
+    package func requireApplicable() throws {
         guard knowledge != .old else {
             throw DeltaError(
                 .oneWay, "The delta is from a token: it has no old values and cannot be reverted.")
@@ -104,7 +104,7 @@ public struct GraphDelta: Sendable, Hashable {
     ///
     /// With `checking`, throws `DeltaError` if the records differ from the delta's old state; without it, missing
     /// records are skipped, and existing ones are changed.
-    public func applied(to records: some Sequence<GraphRecord>, checking: Bool = true) throws -> [GraphRecord] {
+    package func applied(to records: some Sequence<GraphRecord>, checking: Bool = true) throws -> [GraphRecord] {
         try requireApplicable()
         guard !hasRenamedRecords else {
             let ids = RenamedIDs(self)
@@ -140,7 +140,7 @@ public struct GraphDelta: Sendable, Hashable {
     ///
     /// Throws `DeltaError` if the old state of the other is not the new state of this one. Cost: one step for each
     /// change.
-    public func followed(by next: GraphDelta) throws -> GraphDelta {
+    package func followed(by next: GraphDelta) throws -> GraphDelta {
         try requireApplicable()
         try next.requireApplicable()
         guard !hasRenamedRecords, !next.hasRenamedRecords else { return try renamedFollowed(by: next) }

@@ -27,7 +27,7 @@ public struct GraphToken: Sendable, Hashable {
     /// Creates the token of a state. Cost: one step for each record.
     ///
     /// - Parameter records: Passes all records to its argument, in any order.
-    public init(of records: ((GraphRecord) throws -> Void) throws -> Void) rethrows {
+    package init(of records: ((GraphRecord) throws -> Void) throws -> Void) rethrows {
         var positions: [String: [String: Int]] = [:]
         try records { record in
             guard !record.isDeleted else { return }

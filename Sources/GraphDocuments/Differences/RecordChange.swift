@@ -48,7 +48,7 @@ public enum RecordChange: Sendable, Hashable {
     }
 
     /// The inverse change.
-    public var inverse: RecordChange {
+    package var inverse: RecordChange {
         switch self {
         case .inserted(let record): .deleted(record)
         case .updated(let update): .updated(update.inverse)
@@ -65,7 +65,7 @@ public struct RecordSubject: Sendable, Hashable, Comparable, CustomStringConvert
     public var id: RecordID
 
     /// Creates the subject of an entity with an id.
-    public init(entity: String, id: RecordID) {
+    package init(entity: String, id: RecordID) {
         self.entity = entity
         self.id = id
     }
@@ -102,10 +102,10 @@ public struct RecordUpdate: Sendable, Hashable {
     /// Sorted by name.
     public var relationships: [RelationshipChange]
     /// The record's id in the old state. It differs if records are named by natural keys and the key has changed.
-    public var oldID: OldID
+    package var oldID: OldID
 
     /// The id of an updated record in the old state.
-    public enum OldID: Sendable, Hashable {
+    package enum OldID: Sendable, Hashable {
         /// That of the new state.
         case same
         /// Another one: the natural key has changed.
@@ -115,7 +115,7 @@ public struct RecordUpdate: Sendable, Hashable {
     }
 
     /// Creates an update of a record's values and relationships.
-    public init(
+    package init(
         id: RecordID, oldID: OldID = .same, entity: String, attributes: [AttributeChange] = [],
         relationships: [RelationshipChange] = []
     ) {
@@ -158,7 +158,7 @@ public struct AttributeChange: Sendable, Hashable {
     public var new: GraphValue?
 
     /// Creates the change of an attribute.
-    public init(name: String, old: GraphValue?, new: GraphValue?) {
+    package init(name: String, old: GraphValue?, new: GraphValue?) {
         self.name = name
         self.old = old
         self.new = new
@@ -185,7 +185,7 @@ public struct RelationshipChange: Sendable, Hashable {
     }
 
     /// Creates the change of a relationship.
-    public init(name: String, isOrdered: Bool, change: Change) {
+    package init(name: String, isOrdered: Bool, change: Change) {
         self.name = name
         self.isOrdered = isOrdered
         self.change = change

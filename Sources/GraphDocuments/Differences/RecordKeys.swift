@@ -2,7 +2,7 @@
 ///
 /// A record whose key is incomplete or not unique keeps its id. Memory holds an id for each record of an entity with a
 /// key.
-public struct RecordKeys: Sendable {
+package struct RecordKeys: Sendable {
     private let entities: [String: PlainLayout.Entity]
     private var names: [RecordID: RecordID] = [:]
 
@@ -12,7 +12,7 @@ public struct RecordKeys: Sendable {
     ///   - entities: For each entity with a key its attributes and to-one relationships, and the entity whose name the
     ///     key has.
     ///   - records: Passes all records to its argument.
-    public init(
+    package init(
         entities: [PlainLayout.Entity], records: ((GraphRecord) throws -> Void) throws -> Void
     ) rethrows {
         self.entities = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
@@ -87,10 +87,10 @@ public struct RecordKeys: Sendable {
     fileprivate var ids: some Collection<RecordID> { names.keys }
 
     /// The record's id: its key if it has one, else its own id.
-    public func name(of id: RecordID) -> RecordID { names[id] ?? id }
+    package func name(of id: RecordID) -> RecordID { names[id] ?? id }
 
     /// The record with all ids replaced by keys.
-    public func renamed(_ record: GraphRecord) -> GraphRecord {
+    package func renamed(_ record: GraphRecord) -> GraphRecord {
         names.isEmpty ? record : record.renamed(name)
     }
 }

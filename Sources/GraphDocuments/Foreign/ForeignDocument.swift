@@ -13,14 +13,14 @@ import KeyedArchives
 ///
 /// None of these documents contains its format, so it must be given; everything is in memory. The importer converts the
 /// values.
-public enum ForeignDocument {
+package enum ForeignDocument {
     /// The records of a document of one of these libraries, in JSON, a property list, or a keyed archive of dictionaries; the
     /// library is detected by the members. No class that an archive names is instantiated.
     ///
     /// - Parameter entity: The entity of top-level objects without a class.
     ///
     /// Throws `DocumentError` for other documents, and for entities that the schema does not have.
-    public static func records(
+    package static func records(
         of data: Data, schema: GraphSchema, entity: String? = nil, limits: DocumentLimits = .standard
     ) throws -> [PlacedRecord] {
         if BinaryPropertyList.isBinaryPropertyList(data), data.count <= limits.documentSize,
@@ -38,7 +38,7 @@ public enum ForeignDocument {
     }
 
     /// The records of a dictionary, or of an array or a set of dictionaries, of one of these libraries.
-    public static func records(
+    package static func records(
         ofFoundationObject object: Any, schema: GraphSchema, entity: String? = nil
     ) throws -> [PlacedRecord] {
         try records(of: TreeDocument.read(foundationObject: object), schema: schema, entity: entity)

@@ -1,7 +1,7 @@
 /// Writes a graph as JSON: flat, nested, or as JSON Lines. Streams; memory does not grow with the document.
 ///
 /// In every layout each record is on a line of its own, so that two documents can be compared line by line.
-public struct JSONGraphWriter: GraphWriter {
+package struct JSONGraphWriter: GraphWriter {
     private var writer: JSONWriter
     private let layout: DocumentLayout
     private var keys = JSONKeyCache()
@@ -20,13 +20,13 @@ public struct JSONGraphWriter: GraphWriter {
     }
 
     /// Creates a writer to the output. Throws `DocumentError` for the plain layout, which has a writer of its own.
-    public init(to output: ByteOutput, layout: DocumentLayout) throws {
+    package init(to output: ByteOutput, layout: DocumentLayout) throws {
         guard layout != .plain else { throw DocumentError(.misuse, "The plain layout is written by PlainJSONWriter.") }
         writer = JSONWriter(to: output)
         self.layout = layout
     }
 
-    public mutating func begin(_ header: DocumentHeader) throws {
+    package mutating func begin(_ header: DocumentHeader) throws {
         var header = header
         header.layout = layout
         header.endIsUnknown = false
@@ -44,7 +44,7 @@ public struct JSONGraphWriter: GraphWriter {
         }
     }
 
-    public mutating func beginObject(id: RecordID?, entity: String, isDeleted: Bool) throws {
+    package mutating func beginObject(id: RecordID?, entity: String, isDeleted: Bool) throws {
         if depth == 0 {
             count += 1
             if layout == .flat { try openGroup(entity) }
@@ -88,20 +88,20 @@ public struct JSONGraphWriter: GraphWriter {
         isInArray = false
     }
 
-    public mutating func attribute(
+    package mutating func attribute(
         _ name: String, _ value: GraphValue, declaredAs type: GraphSchema.Attribute?
     ) throws {
         try key(name)
         try writer.value(value, declaredAs: type)
     }
 
-    public mutating func beginRelationship(_ name: String, isToMany: Bool, isOrdered: Bool) throws {
+    package mutating func beginRelationship(_ name: String, isToMany: Bool, isOrdered: Bool) throws {
         try key(name)
         relationships.append(Relationship(isToMany: isToMany))
         if isToMany { try writer.beginArray() }
     }
 
-    public mutating func reference(_ id: RecordID) throws {
+    package mutating func reference(_ id: RecordID) throws {
         try noteContent()
         guard layout == .nested else { return try writer.string(id.text) }
         try writer.beginObject()
@@ -117,7 +117,7 @@ public struct JSONGraphWriter: GraphWriter {
         relationships[last].isEmpty = false
     }
 
-    public mutating func endRelationship() throws {
+    package mutating func endRelationship() throws {
         guard let relationship = relationships.popLast() else {
             throw DocumentError(.misuse, "No relationship is open.")
         }
@@ -128,18 +128,18 @@ public struct JSONGraphWriter: GraphWriter {
         }
     }
 
-    public mutating func nullRelationship(_ name: String) throws {
+    package mutating func nullRelationship(_ name: String) throws {
         try key(name)
         try writer.null()
     }
 
-    public mutating func endObject() throws {
+    package mutating func endObject() throws {
         depth -= 1
         try writer.endObject()
         if depth == 0, layout == .lines { try writer.endLine() }
     }
 
-    public mutating func finish() throws {
+    package mutating func finish() throws {
         try closeGroup()
         if layout == .lines {
             try writer.endLine(ofDocumentWith: count)

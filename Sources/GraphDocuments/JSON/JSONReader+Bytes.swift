@@ -62,7 +62,7 @@ extension JSONReader {
 
 extension JSONReader {
     /// The position of the token that was read last.
-    public var place: DocumentPlace { place(at: tokenOffset) }
+    package var place: DocumentPlace { place(at: tokenOffset) }
 
     var mark: PlaceMark {
         mutating get { PlaceMark(offset: tokenOffset, line: line, column: tokenOffset - lineStart + 1) }

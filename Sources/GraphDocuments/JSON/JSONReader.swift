@@ -5,16 +5,16 @@ import Foundation
 ///
 /// The grammar is RFC 8259, strictly: valid UTF-8, no unpaired surrogates, no duplicate keys, no comments. Any
 /// violation is a `DocumentError` with its position.
-public struct JSONReader {
+package struct JSONReader {
     /// Extensions of strict JSON that a reader accepts.
-    public struct Options: Sendable, Hashable {
+    package struct Options: Sendable, Hashable {
         /// Whether a trailing comma is accepted before a closing bracket.
-        public var allowsTrailingCommas: Bool
+        package var allowsTrailingCommas: Bool
         /// Whether several values may follow each other, as in JSON Lines.
-        public var allowsManyValues: Bool
+        package var allowsManyValues: Bool
 
         /// Creates options; strict JSON by default.
-        public init(allowsTrailingCommas: Bool = false, allowsManyValues: Bool = false) {
+        package init(allowsTrailingCommas: Bool = false, allowsManyValues: Bool = false) {
             self.allowsTrailingCommas = allowsTrailingCommas
             self.allowsManyValues = allowsManyValues
         }
@@ -63,28 +63,28 @@ public struct JSONReader {
     }
 
     /// Creates a reader of the source's bytes. A byte order mark at the beginning is skipped.
-    public init(_ source: any ByteSource, options: Options = Options(), limits: DocumentLimits = .standard) {
+    package init(_ source: any ByteSource, options: Options = Options(), limits: DocumentLimits = .standard) {
         input = ByteInput(source, limits: limits)
         self.limits = limits
         self.options = options
     }
 
     /// Creates a reader of a document in memory.
-    public init(_ data: Data, options: Options = Options(), limits: DocumentLimits = .standard) {
+    package init(_ data: Data, options: Options = Options(), limits: DocumentLimits = .standard) {
         self.init(MemorySource(data), options: options, limits: limits)
     }
 
     /// The bytes read so far.
-    public var bytesRead: Int { input.offset }
+    package var bytesRead: Int { input.offset }
     /// The size of the document, if it is known.
-    public var byteCount: Int? { input.byteCount }
+    package var byteCount: Int? { input.byteCount }
     /// The number of open arrays and objects.
-    public var depth: Int { frames.count }
+    package var depth: Int { frames.count }
 
     // MARK: - Tokens
 
     /// Reads the next token. After the end of the document it is always `.end`.
-    public mutating func next() throws -> DocumentToken {
+    package mutating func next() throws -> DocumentToken {
         switch expectation {
         case .memberValue:
             return try value()
@@ -122,7 +122,7 @@ public struct JSONReader {
 
     /// Skips the rest of the value whose first token was read last: up to the end of an array or object. Does nothing
     /// for any other value.
-    public mutating func skipValue(after token: DocumentToken) throws {
+    package mutating func skipValue(after token: DocumentToken) throws {
         guard token == .beginArray || token == .beginObject else { return }
         let outside = frames.count - 1
         while frames.count > outside { _ = try next() }
@@ -234,21 +234,21 @@ public struct JSONReader {
 
 extension JSONReader {
     /// The text of the key, string or number that was read last, as UTF-8. Valid until the next call of `next`.
-    public var text: UnsafeRawBufferPointer {
+    package var text: UnsafeRawBufferPointer {
         if textIsInScratch { return UnsafeRawBufferPointer(start: scratch.base, count: textCount) }
         return UnsafeRawBufferPointer(start: input.window.pointee.base + textStart, count: textCount)
     }
 
     /// The text of the key, string or number that was read last.
-    public func string() -> String {
+    package func string() -> String {
         String(decoding: text, as: UTF8.self)
     }
 
     /// The number that was read last, if it is a 64-bit integer, in any notation (`3`, `3.0`, `3e2`).
-    public var integer: Int64? { number.integer }
+    package var integer: Int64? { number.integer }
 
     /// The number that was read last as the nearest double, or nil on overflow.
-    public var double: Double? {
+    package var double: Double? {
         if number.digits == 0 { return number.isNegative ? -0.0 : 0 }
         if let value = number.fastDouble { return value }
         guard let value = Double(string()), value.isFinite else { return nil }
@@ -256,11 +256,11 @@ extension JSONReader {
     }
 
     /// The number that was read last as the nearest float, or nil on overflow.
-    public var float: Float? {
+    package var float: Float? {
         guard let value = Float(string()), value.isFinite else { return nil }
         return value
     }
 
     /// The number that was read last as a decimal, or nil if it is not exact.
-    public var decimal: Decimal? { DecimalText.decimal(text) }
+    package var decimal: Decimal? { DecimalText.decimal(text) }
 }

@@ -5,45 +5,45 @@ import XMLReading
 ///
 /// Only `"`, `\` and control characters are escaped. The caller is responsible for the order of calls: a key before
 /// each member's value, an end for each beginning. The cost of each call is proportional to its output.
-public struct JSONWriter {
+package struct JSONWriter {
     /// The output.
-    public let output: ByteOutput
+    package let output: ByteOutput
     private var needsComma = false
 
     /// Creates a writer to the output.
-    public init(to output: ByteOutput) {
+    package init(to output: ByteOutput) {
         self.output = output
     }
 
     // MARK: - Structure
 
     /// Opens an object.
-    public mutating func beginObject() throws { try open(UInt8(ascii: "{")) }
+    package mutating func beginObject() throws { try open(UInt8(ascii: "{")) }
     /// Closes the innermost object.
-    public mutating func endObject() throws { try close(UInt8(ascii: "}")) }
+    package mutating func endObject() throws { try close(UInt8(ascii: "}")) }
     /// Opens an array.
-    public mutating func beginArray() throws { try open(UInt8(ascii: "[")) }
+    package mutating func beginArray() throws { try open(UInt8(ascii: "[")) }
     /// Closes the innermost array.
-    public mutating func endArray() throws { try close(UInt8(ascii: "]")) }
+    package mutating func endArray() throws { try close(UInt8(ascii: "]")) }
 
     /// Writes a line break; between elements it is written after the comma.
-    public mutating func lineBreak() throws {
+    package mutating func lineBreak() throws {
         try separate()
         try output.write(UInt8(ascii: "\n"))
     }
 
     /// Ends a line, so that the next value is a document of its own, as in JSON Lines.
-    public mutating func endLine() throws {
+    package mutating func endLine() throws {
         needsComma = false
         try output.write(UInt8(ascii: "\n"))
     }
 
     /// A member's name in its JSON form, prepared for repeated writing.
-    public struct Key: Sendable {
+    package struct Key: Sendable {
         fileprivate let bytes: [UInt8]
 
         /// Prepares a name.
-        public init(_ name: String) throws {
+        package init(_ name: String) throws {
             let sink = MemorySink()
             let output = ByteOutput(to: sink, capacity: 0)
             var writer = JSONWriter(to: output)
@@ -55,14 +55,14 @@ public struct JSONWriter {
     }
 
     /// Writes a member's name.
-    public mutating func key(_ key: Key) throws {
+    package mutating func key(_ key: Key) throws {
         try separate()
         try output.write(key.bytes)
         needsComma = false
     }
 
     /// Writes a member's name.
-    public mutating func key(_ name: String) throws {
+    package mutating func key(_ name: String) throws {
         try string(name)
         try output.write(UInt8(ascii: ":"))
         needsComma = false
@@ -89,13 +89,13 @@ public struct JSONWriter {
     // MARK: - Text
 
     /// Writes a string.
-    public mutating func string(_ value: String) throws {
+    package mutating func string(_ value: String) throws {
         var value = value
         try value.withUTF8 { try quoted(UnsafeRawBufferPointer($0)) }
     }
 
     /// Writes a string given as UTF-8, without creating a `String`. Throws `DocumentError` if it is not valid UTF-8.
-    public mutating func string(utf8 bytes: UnsafeRawBufferPointer) throws {
+    package mutating func string(utf8 bytes: UnsafeRawBufferPointer) throws {
         if let index = UTF8Check.firstInvalid(in: bytes) {
             throw DocumentError(.invalidText, "A text to be written is not valid UTF-8 at its byte \(index).")
         }
@@ -116,9 +116,9 @@ public struct JSONWriter {
     // MARK: - Other values
 
     /// Writes null.
-    public mutating func null() throws { try literal("null") }
+    package mutating func null() throws { try literal("null") }
     /// Writes a boolean.
-    public mutating func bool(_ value: Bool) throws { try literal(value ? "true" : "false") }
+    package mutating func bool(_ value: Bool) throws { try literal(value ? "true" : "false") }
 
     private mutating func literal(_ text: StaticString) throws {
         try separate()
@@ -127,41 +127,41 @@ public struct JSONWriter {
     }
 
     /// Writes an integer with all digits.
-    public mutating func integer(_ value: Int64) throws {
+    package mutating func integer(_ value: Int64) throws {
         try append(IntegerText.longest) { IntegerText.write(value, at: $0) }
     }
 
     /// Writes a double with the shortest digits that identify it; `"NaN"`, `"Infinity"` or `"-Infinity"` if it is
     /// not finite.
-    public mutating func double(_ value: Double) throws {
+    package mutating func double(_ value: Double) throws {
         guard value.isFinite else { return try quotedLiteral(FloatingText.word(for: value)) }
         try append(FloatingText.longest) { FloatingText.write(value, at: $0) }
     }
 
     /// Writes a float with the shortest digits that identify it.
-    public mutating func float(_ value: Float) throws {
+    package mutating func float(_ value: Float) throws {
         guard value.isFinite else { return try quotedLiteral(FloatingText.word(for: Double(value))) }
         try append(FloatingText.longest) { FloatingText.write(value, at: $0) }
     }
 
     /// Writes a decimal with all digits: as a string, or with `asNumber` as a number.
-    public mutating func decimal(_ value: Decimal, asNumber: Bool = false) throws {
+    package mutating func decimal(_ value: Decimal, asNumber: Bool = false) throws {
         if asNumber, !value.isNaN { return try append(DecimalText.longest) { DecimalText.write(value, at: $0) } }
         try appendQuoted(DecimalText.longest) { DecimalText.write(value, at: $0) }
     }
 
     /// Writes a date, given in seconds since 2001, as an ISO 8601 string with full precision.
-    public mutating func date(_ seconds: Double) throws {
+    package mutating func date(_ seconds: Double) throws {
         try appendQuoted(DateText.longest) { DateText.write(seconds, at: $0) }
     }
 
     /// Writes a date, given in seconds since 2001, as an ISO 8601 string rounded to milliseconds.
-    public mutating func dateInMilliseconds(_ seconds: Double) throws {
+    package mutating func dateInMilliseconds(_ seconds: Double) throws {
         try appendQuoted(DateText.longest) { DateText.writeMilliseconds(seconds, at: $0) }
     }
 
     /// Writes bytes as a string in Base64.
-    public mutating func data(_ bytes: UnsafeRawBufferPointer) throws {
+    package mutating func data(_ bytes: UnsafeRawBufferPointer) throws {
         try separate()
         try output.write(UInt8(ascii: "\""))
         try Base64.write(bytes, to: output)
@@ -170,18 +170,18 @@ public struct JSONWriter {
     }
 
     /// Writes bytes as a string in Base64.
-    public mutating func data(_ value: Data) throws {
+    package mutating func data(_ value: Data) throws {
         try value.withUnsafeBytes { try data($0) }
     }
 
     /// Writes a UUID as a string.
-    public mutating func uuid(_ value: UUID) throws {
+    package mutating func uuid(_ value: UUID) throws {
         let bytes = value.uuid
         try withUnsafeBytes(of: bytes) { try uuid(bytes: $0) }
     }
 
     /// Writes a UUID, given as its 16 bytes, as a string. Throws `DocumentError` for any other number of bytes.
-    public mutating func uuid(bytes: UnsafeRawBufferPointer) throws {
+    package mutating func uuid(bytes: UnsafeRawBufferPointer) throws {
         guard bytes.count == 16 else {
             throw DocumentError(.notRepresentable, "A UUID has 16 bytes, not \(bytes.count).")
         }

@@ -3,7 +3,7 @@ import Foundation
 /// Writes records as *plain* JSON: arrays by entity, relationships as natural keys, no `$` members. Streams.
 ///
 /// Records must come entity by entity, in the layout's order, with ids made from their keys (`RecordID.key`).
-public struct PlainJSONWriter: RecordWriter, GraphWriter {
+package struct PlainJSONWriter: RecordWriter, GraphWriter {
     private var writer: JSONWriter
     private let layout: PlainLayout
     private let schema: GraphSchema
@@ -12,7 +12,7 @@ public struct PlainJSONWriter: RecordWriter, GraphWriter {
     private var isBegun = false
     /// The members of the current entity's records.
     private var members: [Member] = []
-    public private(set) var recordCount = 0
+    package private(set) var recordCount = 0
 
     private struct Member {
         var name: String
@@ -27,7 +27,7 @@ public struct PlainJSONWriter: RecordWriter, GraphWriter {
     }
 
     /// Creates a writer to the output. Throws `DocumentError` if the layout does not fit the schema.
-    public init(to output: ByteOutput, layout: PlainLayout, schema: GraphSchema) throws {
+    package init(to output: ByteOutput, layout: PlainLayout, schema: GraphSchema) throws {
         writer = JSONWriter(to: output)
         var groups = layout
         // Abstract entities are in a layout only because of their key.
@@ -38,13 +38,13 @@ public struct PlainJSONWriter: RecordWriter, GraphWriter {
     }
 
     /// Begins the document. The plain layout has no header.
-    public mutating func begin(_ header: DocumentHeader) throws {
+    package mutating func begin(_ header: DocumentHeader) throws {
         guard !isBegun else { throw DocumentError(.misuse, "The document has already begun.") }
         isBegun = true
         try writer.beginPlainDocument()
     }
 
-    public mutating func write(_ record: GraphRecord) throws {
+    package mutating func write(_ record: GraphRecord) throws {
         guard isBegun else { throw DocumentError(.misuse, "The document is not open.") }
         guard !record.isDeleted else {
             throw DocumentError(.notRepresentable, "The plain layout has no tombstones (\(record.id)).")
@@ -77,7 +77,7 @@ public struct PlainJSONWriter: RecordWriter, GraphWriter {
         recordCount += 1
     }
 
-    public mutating func finish() throws {
+    package mutating func finish() throws {
         guard isBegun else { throw DocumentError(.misuse, "The document is not open.") }
         while entity + 1 < layout.entities.count { try openNextGroup() }
         if entity >= 0 { try writer.endArray() }
@@ -86,7 +86,7 @@ public struct PlainJSONWriter: RecordWriter, GraphWriter {
     }
 
     /// Writes the parts of a record that the layout contains.
-    public mutating func write(_ record: GraphRecord, of entity: GraphSchema.Entity?) throws { try write(record) }
+    package mutating func write(_ record: GraphRecord, of entity: GraphSchema.Entity?) throws { try write(record) }
 
     private mutating func openNextGroup() throws {
         if entity >= 0 { try writer.endArray() }
@@ -193,15 +193,15 @@ extension GraphRelationship: NamedProperty {}
 // Records are written as a whole: the plain layout has no nested objects.
 extension PlainJSONWriter {
     private var misuse: DocumentError { DocumentError(.misuse, "The plain layout is written record by record.") }
-    public mutating func beginObject(id: RecordID?, entity: String, isDeleted: Bool) throws { throw misuse }
-    public mutating func attribute(
+    package mutating func beginObject(id: RecordID?, entity: String, isDeleted: Bool) throws { throw misuse }
+    package mutating func attribute(
         _ name: String, _ value: GraphValue, declaredAs type: GraphSchema.Attribute?
     ) throws { throw misuse }
-    public mutating func beginRelationship(_ name: String, isToMany: Bool, isOrdered: Bool) throws { throw misuse }
-    public mutating func reference(_ id: RecordID) throws { throw misuse }
-    public mutating func endRelationship() throws { throw misuse }
-    public mutating func nullRelationship(_ name: String) throws { throw misuse }
-    public mutating func endObject() throws { throw misuse }
+    package mutating func beginRelationship(_ name: String, isToMany: Bool, isOrdered: Bool) throws { throw misuse }
+    package mutating func reference(_ id: RecordID) throws { throw misuse }
+    package mutating func endRelationship() throws { throw misuse }
+    package mutating func nullRelationship(_ name: String) throws { throw misuse }
+    package mutating func endObject() throws { throw misuse }
 }
 
 extension DocumentError {

@@ -14,7 +14,7 @@ public enum GraphFormat: String, Sendable, Hashable, CaseIterable {
     case xml
 
     /// Whether documents are streamed. Others are held in memory while they are written and read.
-    public var streams: Bool {
+    package var streams: Bool {
         switch self {
         case .json, .jsonLines, .xml: true
         case .propertyList, .xmlPropertyList: false
@@ -22,14 +22,14 @@ public enum GraphFormat: String, Sendable, Hashable, CaseIterable {
     }
 
     /// A writer of records, with relationships as references: the flat layout, or lines.
-    public func recordWriter(to output: ByteOutput, schema: GraphSchema) throws -> any RecordWriter {
+    package func recordWriter(to output: ByteOutput, schema: GraphSchema) throws -> any RecordWriter {
         func writer(_ graph: some GraphWriter) -> any RecordWriter { GraphRecordWriter(graph, schema: schema) }
         return writer(try graphWriter(to: output, layout: self == .jsonLines ? .lines : .flat))
     }
 
     /// A writer of a graph, which for the nested layout a `NestedWalk` calls. Throws `DocumentError` for an unsupported
     /// layout.
-    public func graphWriter(to output: ByteOutput, layout: DocumentLayout) throws -> any GraphWriter {
+    package func graphWriter(to output: ByteOutput, layout: DocumentLayout) throws -> any GraphWriter {
         switch self {
         case .json: try JSONGraphWriter(to: output, layout: layout)
         case .jsonLines:
@@ -45,7 +45,7 @@ public enum GraphFormat: String, Sendable, Hashable, CaseIterable {
     }
 
     /// A reader of the document. Reads its header. Throws `DocumentError`.
-    public func reader(
+    package func reader(
         of data: Data, schema: GraphSchema, options: ReadingOptions = ReadingOptions()
     ) throws -> any DocumentReader {
         switch self {
@@ -58,7 +58,7 @@ public enum GraphFormat: String, Sendable, Hashable, CaseIterable {
     }
 
     /// A reader of the document in a file. JSON and XML are streamed. Reads its header. Throws `DocumentError`.
-    public func reader(
+    package func reader(
         ofFile path: String, schema: GraphSchema, options: ReadingOptions = ReadingOptions()
     ) throws -> any DocumentReader {
         switch self {
@@ -81,7 +81,7 @@ public enum GraphFormat: String, Sendable, Hashable, CaseIterable {
 
     /// The format detected from a document's first bytes, or nil. JSON and JSON Lines cannot be distinguished here: the
     /// header does that.
-    public static func detect(_ beginning: Data) -> GraphFormat? {
+    package static func detect(_ beginning: Data) -> GraphFormat? {
         if beginning.starts(with: Array("bplist".utf8)) { return .propertyList }
         var rest = beginning[...]
         if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
@@ -98,7 +98,7 @@ public enum GraphFormat: String, Sendable, Hashable, CaseIterable {
 
 extension ByteSource {
     /// Reads the rest of the source. Throws `DocumentError` if it exceeds the limit.
-    public func readAll(atMost limit: Int = .max) throws -> Data {
+    package func readAll(atMost limit: Int = .max) throws -> Data {
         var data = Data()
         var piece = [UInt8](repeating: 0, count: 256 * 1024)
         while true {

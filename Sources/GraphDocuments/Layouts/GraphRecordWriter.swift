@@ -1,31 +1,31 @@
 /// Writes records one by one through any format's `GraphWriter`, with relationships as references.
-public struct GraphRecordWriter<Writer: GraphWriter>: RecordWriter {
+package struct GraphRecordWriter<Writer: GraphWriter>: RecordWriter {
     private var writer: Writer
     private let schema: GraphSchema
     private var state = State.new
-    public private(set) var recordCount = 0
+    package private(set) var recordCount = 0
 
     private enum State { case new, begun, finished }
 
     /// Creates a writer of records whose attributes have the schema's types.
-    public init(_ writer: Writer, schema: GraphSchema) {
+    package init(_ writer: Writer, schema: GraphSchema) {
         self.writer = writer
         self.schema = schema
     }
 
-    public mutating func begin(_ header: DocumentHeader) throws {
+    package mutating func begin(_ header: DocumentHeader) throws {
         guard state == .new else { throw DocumentError(.misuse, "The document has already begun.") }
         state = .begun
         try writer.begin(header)
     }
 
-    public mutating func write(_ record: GraphRecord) throws {
+    package mutating func write(_ record: GraphRecord) throws {
         guard state == .begun else { throw DocumentError(.misuse, "The document is not open for records.") }
         try writer.write(record, of: schema.entity(record.entity))
         recordCount += 1
     }
 
-    public mutating func finish() throws {
+    package mutating func finish() throws {
         guard state == .begun else { throw DocumentError(.misuse, "The document is not open.") }
         state = .finished
         try writer.finish()

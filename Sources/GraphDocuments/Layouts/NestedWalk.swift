@@ -2,16 +2,16 @@
 ///
 /// Iterative. Beyond `depthLimit` a record is referenced, and written in full at the top level later, so that a chain
 /// of any length becomes a document within the limits of readers.
-public struct NestedWalk {
+package struct NestedWalk {
     /// The maximum nesting depth of objects; 256 by default.
-    public var depthLimit: Int
+    package var depthLimit: Int
     /// Whether a relationship's records are nested in it, or only referenced.
-    public var embeds: (GraphRecord, GraphRelationship) -> Bool
+    package var embeds: (GraphRecord, GraphRelationship) -> Bool
     /// Called before each record; throws to cancel.
-    public var willWrite: (RecordID) throws -> Void
+    package var willWrite: (RecordID) throws -> Void
 
     /// Creates a walk that embeds everything by default.
-    public init(
+    package init(
         depthLimit: Int = 256, embeds: @escaping (GraphRecord, GraphRelationship) -> Bool = { _, _ in true },
         willWrite: @escaping (RecordID) throws -> Void = { _ in }
     ) {
@@ -35,7 +35,7 @@ public struct NestedWalk {
     /// `record` returns the record of an id, or nil for one that is not part of the document. It is called once for
     /// each. Memory grows with the number of ids, and with the depth.
     @discardableResult
-    public func write(
+    package func write(
         _ roots: some Sequence<RecordID>, schema: GraphSchema, to writer: inout some GraphWriter,
         record: (RecordID) throws -> GraphRecord?
     ) throws -> Int {

@@ -1,24 +1,24 @@
 /// Options for reading a document.
-public struct ReadingOptions: Sendable {
+package struct ReadingOptions: Sendable {
     /// The limits.
-    public var limits: DocumentLimits
+    package var limits: DocumentLimits
     /// Whether a trailing comma is accepted before a closing bracket.
-    public var allowsTrailingCommas: Bool
+    package var allowsTrailingCommas: Bool
     /// The layout, if the document does not contain it: needed for `.lines` and `.plain` only.
-    public var layout: DocumentLayout?
+    package var layout: DocumentLayout?
     /// The entity of top-level objects without one. With it, the document may also be a single object or an array of
     /// objects.
-    public var rootEntity: String?
+    package var rootEntity: String?
     /// The natural keys of the plain layout.
-    public var plainLayout: PlainLayout?
+    package var plainLayout: PlainLayout?
     /// Whether a value that does not fit its declared type is passed on with the type of the format, for the importer
     /// to convert or reject. Otherwise it is an error.
-    public var keepsMismatchedValues: Bool
+    package var keepsMismatchedValues: Bool
     /// The treatment of records whose entity the schema does not have.
-    public var unknownEntities: UnknownEntityPolicy
+    package var unknownEntities: UnknownEntityPolicy
 
     /// The treatment of records whose entity the schema does not have.
-    public enum UnknownEntityPolicy: Sendable, Hashable {
+    package enum UnknownEntityPolicy: Sendable, Hashable {
         /// An error.
         case fail
         /// They are skipped, with all nested records.
@@ -26,7 +26,7 @@ public struct ReadingOptions: Sendable {
     }
 
     /// Creates options; those not given have their default.
-    public init(
+    package init(
         limits: DocumentLimits = .standard, allowsTrailingCommas: Bool = false, layout: DocumentLayout? = nil,
         rootEntity: String? = nil, plainLayout: PlainLayout? = nil, keepsMismatchedValues: Bool = false,
         unknownEntities: UnknownEntityPolicy = .fail

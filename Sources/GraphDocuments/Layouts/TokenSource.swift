@@ -1,5 +1,5 @@
 /// One step of a document that is read in order.
-public enum DocumentToken: Sendable, Hashable {
+package enum DocumentToken: Sendable, Hashable {
     /// The beginning of an object.
     case beginObject
     /// The end of an object.

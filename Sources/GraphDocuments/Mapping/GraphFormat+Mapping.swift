@@ -4,7 +4,7 @@ extension GraphFormat {
     /// A reader of a document with a foreign format, using a mapping. XML is not supported.
     ///
     /// Throws `DocumentError`.
-    public func reader(
+    package func reader(
         of data: Data, plan: MappingPlan, options: ReadingOptions = ReadingOptions()
     ) throws -> any DocumentReader {
         switch self {
@@ -17,7 +17,7 @@ extension GraphFormat {
     }
 
     /// A reader of a file with a foreign format, using a mapping. JSON is streamed. Throws `DocumentError`.
-    public func reader(
+    package func reader(
         ofFile path: String, plan: MappingPlan, options: ReadingOptions = ReadingOptions()
     ) throws -> any DocumentReader {
         switch self {
@@ -43,7 +43,7 @@ extension GraphFormat {
     /// with an array for each entity. XML is not supported.
     ///
     /// Throws `DocumentError`.
-    public func graphWriter(to output: ByteOutput, plan: MappingPlan, byEntity: Bool) throws -> any GraphWriter {
+    package func graphWriter(to output: ByteOutput, plan: MappingPlan, byEntity: Bool) throws -> any GraphWriter {
         switch self {
         case .json, .jsonLines:
             try MappedGraphWriter(
@@ -62,7 +62,7 @@ extension GraphFormat {
 }
 
 /// A reader of Foundation objects with a foreign format, using a mapping. Throws `DocumentError`.
-public func mappedReader(
+package func mappedReader(
     of document: Any, plan: MappingPlan, options: ReadingOptions = ReadingOptions()
 ) throws -> any DocumentReader {
     let tree = try ReadableValue(foundationObject: document, depthLimit: min(options.limits.depth, 4096))

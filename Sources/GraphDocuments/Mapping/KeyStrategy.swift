@@ -14,7 +14,7 @@ public enum KeyStrategy: Sendable {
     case custom(@Sendable (_ entity: String, _ property: String) -> [String])
 
     /// The strategy of that name: `same`, `snake_case`, `kebab-case`, `PascalCase`, `camelCase`.
-    public init?(named name: String) {
+    package init?(named name: String) {
         switch name {
         case "same": self = .same
         case "snake_case": self = .snakeCase
@@ -26,10 +26,10 @@ public enum KeyStrategy: Sendable {
     }
 
     /// The names for `init(named:)`.
-    public static let names = ["same", "snake_case", "kebab-case", "PascalCase", "camelCase"]
+    package static let names = ["same", "snake_case", "kebab-case", "PascalCase", "camelCase"]
 
     /// The keys of a property, as paths, in order of preference.
-    public func keys(of property: String, in entity: String) -> [String] {
+    package func keys(of property: String, in entity: String) -> [String] {
         switch self {
         case .same: [property]
         case .snakeCase: unique([words(of: property).joined(separator: "_").lowercased(), property])

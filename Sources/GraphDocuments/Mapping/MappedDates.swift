@@ -3,10 +3,10 @@ import Foundation
 /// The formats of dates in documents of a mapping. The first format is written; all are read, and ISO 8601 always is.
 public struct MappedDates: Sendable, Hashable {
     /// The formats: the first is written, all are read.
-    public var forms: [Form]
+    package var forms: [Form]
 
     /// One format of dates.
-    public enum Form: Sendable, Hashable {
+    package enum Form: Sendable, Hashable {
         /// ISO 8601 with full precision.
         case iso8601
         /// ISO 8601, rounded to milliseconds.
@@ -22,7 +22,7 @@ public struct MappedDates: Sendable, Hashable {
     }
 
     /// Creates a list of formats.
-    public init(_ forms: [Form]) {
+    package init(_ forms: [Form]) {
         self.forms = forms
     }
 
@@ -44,7 +44,7 @@ public struct MappedDates: Sendable, Hashable {
 
     /// The formats with a name: `iso8601`, `iso8601Milliseconds`, `unix`, `unixMilliseconds`, `reference`; any other
     /// text is a format of `DateFormatter`.
-    public init(named text: String) {
+    package init(named text: String) {
         switch text {
         case "iso8601": self = .iso8601
         case "iso8601Milliseconds": self = .iso8601Milliseconds

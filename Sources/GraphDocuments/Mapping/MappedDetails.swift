@@ -1,21 +1,21 @@
 /// Additional information of a mapping about a record.
 ///
 /// A class, so that records without a mapping contain only an empty reference. Compared by identity.
-public final class MappedDetails: Sendable {
+package final class MappedDetails: Sendable {
     /// Whether the record is at the top level of the document.
-    public let isTop: Bool
+    package let isTop: Bool
     /// The properties that identify the object, if they depend on the position in the document.
-    public let key: [String]?
+    package let key: [String]?
     /// The keys of referenced objects, by the ids in the record's relationships.
-    public let references: [RecordID: Reference]
+    package let references: [RecordID: Reference]
     /// The values that the object gets if it is new.
-    public let defaults: [GraphAttribute]
+    package let defaults: [GraphAttribute]
     /// The relationships that the document contains as keys only.
-    public let relationshipsByKey: Set<String>
+    package let relationshipsByKey: Set<String>
     /// The values that could not be read.
-    public let mistakes: [Mistake]
+    package let mistakes: [Mistake]
     /// Whether the document contains nothing of the object but its key.
-    public let isReference: Bool
+    package let isReference: Bool
     /// The keys of the properties in the document.
     let keys: [String: String]
 
@@ -45,23 +45,23 @@ public final class MappedDetails: Sendable {
     }
 
     /// An object that is referenced by its key.
-    public struct Reference: Sendable, Hashable {
+    package struct Reference: Sendable, Hashable {
         /// The destination entity of the relationship.
-        public let entity: String
+        package let entity: String
         /// The values of the key.
-        public let key: [GraphAttribute]
+        package let key: [GraphAttribute]
     }
 
     /// A value that cannot be read.
-    public struct Mistake: Sendable, Hashable {
+    package struct Mistake: Sendable, Hashable {
         /// The property; nil if the error concerns the whole object.
-        public let property: String?
+        package let property: String?
         /// A description of the error, in one sentence.
-        public let message: String
+        package let message: String
     }
 }
 
 extension MappedDetails: Hashable {
-    public static func == (left: MappedDetails, right: MappedDetails) -> Bool { left === right }
-    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+    package static func == (left: MappedDetails, right: MappedDetails) -> Bool { left === right }
+    package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

@@ -1,12 +1,12 @@
 /// The functions of a named transformer.
-public struct MappedFunctions {
+package struct MappedFunctions {
     /// Converts the document's value to the attribute's; nil is null.
-    public var read: ((ReadableValue) throws -> ReadableValue?)?
+    package var read: ((ReadableValue) throws -> ReadableValue?)?
     /// Converts the attribute's value to the document's; nil is null.
-    public var write: ((ReadableValue) throws -> ReadableValue?)?
+    package var write: ((ReadableValue) throws -> ReadableValue?)?
 
     /// Creates functions for both directions; a missing one leaves values unchanged.
-    public init(
+    package init(
         read: ((ReadableValue) throws -> ReadableValue?)?, write: ((ReadableValue) throws -> ReadableValue?)?
     ) {
         self.read = read
@@ -15,4 +15,4 @@ public struct MappedFunctions {
 }
 
 /// Finds the functions of a transformer by its name; nil if it is unknown.
-public typealias MappedFunctionLookup = (String) -> MappedFunctions?
+package typealias MappedFunctionLookup = (String) -> MappedFunctions?

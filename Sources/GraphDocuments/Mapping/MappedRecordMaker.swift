@@ -2,12 +2,12 @@
 ///
 /// A nested object becomes a record of its own, which comes before that of the enclosing object. Iterative: depth uses
 /// memory, not the stack.
-public struct MappedRecordMaker {
+package struct MappedRecordMaker {
     private let plan: MappingPlan
     private var recordCount = 0
 
     /// Creates a maker with a plan.
-    public init(_ plan: MappingPlan) {
+    package init(_ plan: MappingPlan) {
         self.plan = plan
     }
 
@@ -26,7 +26,7 @@ public struct MappedRecordMaker {
     /// The records of an object and its nested objects, in which the object's own comes last. A value that is not an
     /// object represents the object with that key. Throws `DocumentError` for an entity that the plan does not have;
     /// errors of single values are in the records' details.
-    public mutating func records(
+    package mutating func records(
         of tree: ReadableValue, entity: String, at place: DocumentPlace, index: Int = 0, key: String? = nil
     ) throws -> [PlacedRecord] {
         guard let entity = plan.entity(entity) else {

@@ -33,8 +33,8 @@ public struct Mapping: Sendable {
     /// The format of dates, in addition to ISO 8601 for reading, if a property has none of its own. Nil for ISO 8601
     /// with full precision.
     public var dates: MappedDates?
-    /// How decimals are written. Both forms are read.
-    public var decimals: PlainLayout.DecimalForm = .string
+    /// Whether decimals are written as numbers instead of strings. Both forms are read.
+    public var writesDecimalsAsNumbers = false
     /// Whether null is written for a property without a value; otherwise it is omitted.
     public var writesNulls = true
     /// The path to the array or object with the records, if it is not the document itself: `response.users`.
@@ -47,6 +47,8 @@ public struct Mapping: Sendable {
     public init(keys: KeyStrategy = .same) {
         self.keys = keys
     }
+
+    var decimals: PlainLayout.DecimalForm { writesDecimalsAsNumbers ? .number : .string }
 
     /// The mapping of an entity.
     public subscript(entity: String) -> EntityMapping {

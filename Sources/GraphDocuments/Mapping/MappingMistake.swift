@@ -36,7 +36,7 @@ public struct MappingMistake: Sendable, Hashable, CustomStringConvertible {
     public var isWarning: Bool
 
     /// Creates an error with a description.
-    public init(
+    package init(
         _ code: Code, _ message: String, entity: String, property: String? = nil, isWarning: Bool = false
     ) {
         self.code = code
@@ -57,7 +57,7 @@ public struct MappingError: Error, Sendable, Hashable, CustomStringConvertible {
     public var mistakes: [MappingMistake]
 
     /// Creates an error with its list.
-    public init(_ mistakes: [MappingMistake]) {
+    package init(_ mistakes: [MappingMistake]) {
         self.mistakes = mistakes
     }
 

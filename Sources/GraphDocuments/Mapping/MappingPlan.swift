@@ -1,13 +1,13 @@
 /// A mapping that was checked against a schema and compiled for reading and writing.
 ///
 /// Not `Sendable`, because of the functions of named transformers; create a plan where it is used.
-public final class MappingPlan {
+package final class MappingPlan {
     /// The mapping of the plan.
-    public let mapping: Mapping
+    package let mapping: Mapping
     /// The schema of the plan.
-    public let schema: GraphSchema
+    package let schema: GraphSchema
     /// The warnings about the mapping.
-    public let warnings: [MappingMistake]
+    package let warnings: [MappingMistake]
     private let entities: [String: EntityMappingPlan]
     private let entitiesByDocumentKey: [String: EntityMappingPlan]
     let root: MappedPath?
@@ -19,7 +19,7 @@ public final class MappingPlan {
     /// - Parameter functions: Finds transformers by name.
     ///
     /// Throws `MappingError` with all errors.
-    public init(
+    package init(
         _ mapping: Mapping, schema: GraphSchema, identities: [String: [String]] = [:],
         functions: @escaping MappedFunctionLookup = { _ in nil }
     ) throws {
@@ -54,10 +54,10 @@ public final class MappingPlan {
     func entity(documentKey: String) -> EntityMappingPlan? { entitiesByDocumentKey[documentKey] }
 
     /// The properties that identify an entity's objects, from the mapping or from `identities`.
-    public func identity(of entity: String) -> [String]? { entities[entity]?.identity }
+    package func identity(of entity: String) -> [String]? { entities[entity]?.identity }
 
     /// Whether documents of the mapping contain a relationship, so that writers must follow it.
-    public func writes(_ relationship: String, of entity: String) -> Bool {
+    package func writes(_ relationship: String, of entity: String) -> Bool {
         guard let plan = entities[entity]?.relationship(relationship) else { return false }
         return plan.write != nil || plan.writeReferences != nil
     }

@@ -2,7 +2,7 @@ import Foundation
 import KeyedArchives
 
 /// The two encodings of property lists.
-public enum PropertyListEncoding: Sendable, Hashable {
+package enum PropertyListEncoding: Sendable, Hashable {
     /// Apple's binary format.
     case binary
     /// Apple's XML format.
@@ -13,20 +13,20 @@ public enum PropertyListEncoding: Sendable, Hashable {
 ///
 /// Null is written as `{"$nil": true}`, because property lists have no null. The document is built in memory before it
 /// is written and needs several times its size.
-public struct PropertyListGraphWriter: ForwardingGraphWriter {
+package struct PropertyListGraphWriter: ForwardingGraphWriter {
     var target: TreeGraphWriter
     private let encoding: PropertyListEncoding
     private let output: ByteOutput
 
     /// Creates a writer to the output. Throws `DocumentError` for layouts that are neither flat nor nested.
-    public init(to output: ByteOutput, encoding: PropertyListEncoding, layout: DocumentLayout) throws {
+    package init(to output: ByteOutput, encoding: PropertyListEncoding, layout: DocumentLayout) throws {
         self.output = output
         self.encoding = encoding
         target = try TreeGraphWriter(
             style: TreeStyle(style: .propertyList, hasWholeSecondsOnly: encoding == .xml), layout: layout)
     }
 
-    public mutating func finish() throws {
+    package mutating func finish() throws {
         try target.finish()
         switch encoding {
         case .binary:
@@ -42,14 +42,14 @@ public struct PropertyListGraphWriter: ForwardingGraphWriter {
 /// Reads records from a property list, binary or XML.
 ///
 /// The document is held in memory, so its size is limited to 1 GiB in addition to the given limits.
-public struct PropertyListDocumentReader: DocumentReader {
+package struct PropertyListDocumentReader: DocumentReader {
     private var reader: TokenRecordReader<TreeTokens>
 
     /// The maximum size of a property list, in bytes.
-    public static let sizeLimit = 1 << 30
+    package static let sizeLimit = 1 << 30
 
     /// Reads the document. Throws `DocumentError`.
-    public init(_ data: Data, schema: GraphSchema, options: ReadingOptions = ReadingOptions()) throws {
+    package init(_ data: Data, schema: GraphSchema, options: ReadingOptions = ReadingOptions()) throws {
         let tokens = try PropertyListDocumentReader.tokens(of: data, options: options)
         reader = try TokenRecordReader(tokens, schema: schema, options: options)
     }
@@ -82,8 +82,8 @@ public struct PropertyListDocumentReader: DocumentReader {
         return try XMLPropertyListReader.tree(data, depthLimit: depthLimit)
     }
 
-    public var header: DocumentHeader? { reader.header }
-    public var bytesRead: Int { reader.bytesRead }
-    public var byteCount: Int? { reader.byteCount }
-    public mutating func nextPlaced() throws -> PlacedRecord? { try reader.nextPlaced() }
+    package var header: DocumentHeader? { reader.header }
+    package var bytesRead: Int { reader.bytesRead }
+    package var byteCount: Int? { reader.byteCount }
+    package mutating func nextPlaced() throws -> PlacedRecord? { try reader.nextPlaced() }
 }

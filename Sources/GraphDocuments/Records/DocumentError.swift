@@ -1,13 +1,12 @@
 @_exported import CodedErrors  // because the errors of this module have its type
 
-/// The domain of ``DocumentError``.
-public enum DocumentErrorDomain: ErrorDomain {
+extension GraphFormat: ErrorDomain {
     /// The position in a document.
     public typealias Place = DocumentPlace
 }
 
 /// The reason why a document cannot be read or written, and the position.
-public typealias DocumentError = CodedError<DocumentErrorDomain>
+public typealias DocumentError = CodedError<GraphFormat>
 
 extension DocumentError.Code {
     /// The text does not follow the format's grammar.

@@ -1,39 +1,39 @@
 import Foundation
 
 /// The header of a document, before its first record. Only the *plain* layout has none.
-public struct DocumentHeader: Sendable, Hashable {
+package struct DocumentHeader: Sendable, Hashable {
     /// The format name of this library's documents.
-    public static let formatName = "coral-graph"
+    package static let formatName = "coral-graph"
     /// The newest version that this library writes. It reads this and all earlier versions.
-    public static let currentVersion = 1
+    package static let currentVersion = 1
 
     /// The name of the format, `coral-graph`.
-    public var format: String
+    package var format: String
     /// The version of the format.
-    public var version: Int
+    package var version: Int
     /// The layout of the records. Writers set their own layout here.
-    public var layout: DocumentLayout
+    package var layout: DocumentLayout
     /// The source of the ids.
-    public var idScheme: IDScheme
+    package var idScheme: IDScheme
     /// The UUID of the records' store, if they are from one.
-    public var storeUUID: String?
+    package var storeUUID: String?
     /// The ids of the records that were requested, in their order, if the document contains others too, such as the
     /// objects that they own; empty if it does not, or is of a whole store.
-    public var roots: [RecordID]
+    package var roots: [RecordID]
     /// The shape of a document of objects, if it is not the default one: see `GraphShape`.
     package var shape: String?
     /// Whether a document in lines has no last line that states the number of its records, as documents of earlier versions:
     /// whether it is complete is not known.
     package var endIsUnknown = false
     /// The model's version identifiers, sorted.
-    public var modelVersionIdentifiers: [String]
+    package var modelVersionIdentifiers: [String]
     /// Each entity's version hash (32 bytes), by the entity's name.
-    public var entityVersionHashes: [String: Data]
+    package var entityVersionHashes: [String: Data]
     /// The part of the store's metadata that plain values can represent, in a stable order.
-    public var metadata: [ReadableValue.Member]
+    package var metadata: [ReadableValue.Member]
 
     /// Creates a header; everything has a default.
-    public init(
+    package init(
         layout: DocumentLayout = .flat, idScheme: IDScheme = .stored, storeUUID: String? = nil, roots: [RecordID] = [],
         modelVersionIdentifiers: [String] = [], entityVersionHashes: [String: Data] = [:],
         metadata: [ReadableValue.Member] = [], format: String = DocumentHeader.formatName,
@@ -64,7 +64,7 @@ public enum DocumentLayout: String, Sendable, Hashable, CaseIterable {
 }
 
 /// The source of the ids of a document.
-public enum IDScheme: String, Sendable, Hashable, CaseIterable {
+package enum IDScheme: String, Sendable, Hashable, CaseIterable {
     /// Entity and primary key in the store of the header: `Note/p12`.
     case stored
     /// The declared identity: `Tag/=home`.

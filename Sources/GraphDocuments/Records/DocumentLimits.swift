@@ -7,7 +7,7 @@ public struct DocumentLimits: Sendable, Hashable {
     /// The bytes of one string, as read. 1 GiB by default.
     public var stringLength: Int
     /// The bytes of one key, as read. 4,096 by default.
-    public var keyLength: Int
+    package var keyLength: Int
     /// The bytes of the document. No limit by default; a property list, which must be held in memory, is also limited
     /// to 1 GiB.
     public var documentSize: Int

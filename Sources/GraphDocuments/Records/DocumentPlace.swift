@@ -14,7 +14,7 @@ public struct DocumentPlace: Sendable, Hashable {
     var member: String?
 
     /// Creates a position; without line and column if there are none.
-    public init(offset: Int, line: Int = 0, column: Int = 0, pointer: String = "") {
+    package init(offset: Int, line: Int = 0, column: Int = 0, pointer: String = "") {
         self.init(offset: offset, line: line, column: column, container: pointer, index: -1, member: nil)
     }
 

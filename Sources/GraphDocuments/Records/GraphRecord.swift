@@ -63,7 +63,7 @@ public enum RelationshipTarget: Sendable, Hashable {
     case nullToMany
 
     /// The ids of the destinations.
-    public var ids: [RecordID] {
+    package var ids: [RecordID] {
         switch self {
         case .toOne(let id): id.map { [$0] } ?? []
         case .toMany(let ids): ids

@@ -2,26 +2,26 @@
 /// relationships.
 ///
 /// Readers decode by declared type (a string is a date if the schema declares one); writers use its order.
-public struct GraphSchema: Sendable {
+package struct GraphSchema: Sendable {
     /// The entities, in the order given.
-    public let entities: [Entity]
+    package let entities: [Entity]
     private let positions: [String: Int]
     private let parents: Set<String>
 
     /// Creates a schema of the given entities. Of two with the same name, the first is used.
-    public init(entities: [Entity]) {
+    package init(entities: [Entity]) {
         self.entities = entities
         positions = Dictionary(entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
         parents = Set(entities.compactMap(\.parent))
     }
 
     /// The entity of that name, or nil. Constant time.
-    public func entity(_ name: String) -> Entity? {
+    package func entity(_ name: String) -> Entity? {
         positions[name].map { entities[$0] }
     }
 
     /// The position of the entity of that name in `entities`. Constant time.
-    public func position(of name: String) -> Int? {
+    package func position(of name: String) -> Int? {
         positions[name]
     }
 
@@ -29,7 +29,7 @@ public struct GraphSchema: Sendable {
     func hasDescendants(_ name: String) -> Bool { parents.contains(name) }
 
     /// Whether the entity equals the other or is one of its descendants. Cost: a step for every generation.
-    public func isEntity(_ name: String, kindOf ancestor: String) -> Bool {
+    package func isEntity(_ name: String, kindOf ancestor: String) -> Bool {
         var current: String? = name
         // The loop is bounded by the number of entities, in case the parents form a cycle.
         for _ in 0...entities.count {
@@ -42,27 +42,27 @@ public struct GraphSchema: Sendable {
 }
 
 extension GraphSchema: Hashable {
-    public static func == (left: GraphSchema, right: GraphSchema) -> Bool { left.entities == right.entities }
-    public func hash(into hasher: inout Hasher) { hasher.combine(entities) }
+    package static func == (left: GraphSchema, right: GraphSchema) -> Bool { left.entities == right.entities }
+    package func hash(into hasher: inout Hasher) { hasher.combine(entities) }
 }
 
 extension GraphSchema {
     /// An entity with all its properties, including inherited ones.
-    public struct Entity: Sendable, Hashable {
+    package struct Entity: Sendable, Hashable {
         /// The entity's name.
-        public let name: String
+        package let name: String
         /// The name of its parent entity.
-        public let parent: String?
+        package let parent: String?
         /// Whether it is abstract.
-        public let isAbstract: Bool
+        package let isAbstract: Bool
         /// Its attributes, including inherited ones, in a stable order.
-        public let attributes: [Attribute]
+        package let attributes: [Attribute]
         /// Its relationships, including inherited ones, in a stable order.
-        public let relationships: [Relationship]
+        package let relationships: [Relationship]
         private let properties: [String: Property]
 
         /// Creates an entity.
-        public init(
+        package init(
             name: String, parent: String? = nil, isAbstract: Bool = false, attributes: [Attribute] = [],
             relationships: [Relationship] = []
         ) {
@@ -80,12 +80,12 @@ extension GraphSchema {
         }
 
         /// The attribute of that name, or nil. Constant time.
-        public func attribute(_ name: String) -> Attribute? {
+        package func attribute(_ name: String) -> Attribute? {
             if case .attribute(let index) = properties[name] { attributes[index] } else { nil }
         }
 
         /// The relationship of that name, or nil. Constant time.
-        public func relationship(_ name: String) -> Relationship? {
+        package func relationship(_ name: String) -> Relationship? {
             if case .relationship(let index) = properties[name] { relationships[index] } else { nil }
         }
 
@@ -94,12 +94,12 @@ extension GraphSchema {
             properties[name]
         }
 
-        public static func == (left: Entity, right: Entity) -> Bool {
+        package static func == (left: Entity, right: Entity) -> Bool {
             left.name == right.name && left.parent == right.parent && left.isAbstract == right.isAbstract
                 && left.attributes == right.attributes && left.relationships == right.relationships
         }
 
-        public func hash(into hasher: inout Hasher) {
+        package func hash(into hasher: inout Hasher) {
             hasher.combine(name)
         }
     }
@@ -111,16 +111,16 @@ extension GraphSchema {
     }
 
     /// An attribute and its type.
-    public struct Attribute: Sendable, Hashable {
+    package struct Attribute: Sendable, Hashable {
         /// The attribute's name.
-        public let name: String
+        package let name: String
         /// The declared type.
-        public let type: GraphValueType
+        package let type: GraphValueType
         /// The elements of a composite; empty for every other type.
-        public let elements: [Attribute]
+        package let elements: [Attribute]
 
         /// Creates an attribute.
-        public init(name: String, type: GraphValueType, elements: [Attribute] = []) {
+        package init(name: String, type: GraphValueType, elements: [Attribute] = []) {
             self.name = name
             self.type = type
             self.elements = elements
@@ -128,20 +128,20 @@ extension GraphSchema {
     }
 
     /// A relationship with its cardinality and destination.
-    public struct Relationship: Sendable, Hashable {
+    package struct Relationship: Sendable, Hashable {
         /// The relationship's name.
-        public let name: String
+        package let name: String
         /// The destination entity.
-        public let destination: String
+        package let destination: String
         /// The inverse relationship.
-        public let inverse: String?
+        package let inverse: String?
         /// Whether it is to-many.
-        public let isToMany: Bool
+        package let isToMany: Bool
         /// Whether it is ordered.
-        public let isOrdered: Bool
+        package let isOrdered: Bool
 
         /// Creates a relationship.
-        public init(
+        package init(
             name: String, destination: String, inverse: String? = nil, isToMany: Bool = false, isOrdered: Bool = false
         ) {
             self.name = name

@@ -32,7 +32,7 @@ extension GraphValue {
     package var documentText: String? { TextValue.text(of: self) }
 
     /// Creates the value of a type from a text in any of its usual notations; nil if it is invalid.
-    public init?(text: String, as type: GraphValueType) {
+    package init?(text: String, as type: GraphValueType) {
         guard let value = TextValue.anyValue(text, as: type) else { return nil }
         self = value
     }

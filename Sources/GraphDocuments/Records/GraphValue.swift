@@ -86,18 +86,18 @@ public indirect enum ReadableValue: Sendable, Hashable {
         public var value: ReadableValue
 
         /// Creates a member.
-        public init(name: String, value: ReadableValue) {
+        package init(name: String, value: ReadableValue) {
             self.name = name
             self.value = value
         }
     }
 
     /// The key for the class in a dictionary that represents an archived object. It is not escaped.
-    public static let classKey = "$class"
+    package static let classKey = "$class"
 
     /// Whether the tree contains a dictionary that represents an object. Such a tree is for reading only: it cannot be
     /// archived.
-    public var showsObjects: Bool {
+    package var showsObjects: Bool {
         switch self {
         case .value: false
         case .array(let values): values.contains(where: \.showsObjects)
@@ -118,13 +118,13 @@ public struct ExternalFile: Sendable, Hashable {
     public var isMissing = false
 
     /// Creates a reference to a file.
-    public init(path: String, byteCount: Int64? = nil) {
+    package init(path: String, byteCount: Int64? = nil) {
         self.path = path
         self.byteCount = byteCount
     }
 
     /// Creates a reference to a file that the store refers to and that does not exist.
-    public init(missing name: String) {
+    package init(missing name: String) {
         path = name
         isMissing = true
     }

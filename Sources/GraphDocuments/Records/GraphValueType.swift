@@ -1,5 +1,5 @@
 /// The declared type of an attribute. The raw values are Core Data's own (`NSAttributeType`).
-public enum GraphValueType: Int, Sendable, Hashable, CaseIterable {
+package enum GraphValueType: Int, Sendable, Hashable, CaseIterable {
     /// No declared type: every value is tagged with its own in the document.
     case undefined = 0
     /// An integer of 16 bits.
@@ -34,7 +34,7 @@ public enum GraphValueType: Int, Sendable, Hashable, CaseIterable {
     case composite = 2100
 
     /// The name of the type in documents and messages.
-    public var name: String {
+    package var name: String {
         switch self {
         case .undefined: "undefined"
         case .integer16: "integer16"
@@ -56,7 +56,7 @@ public enum GraphValueType: Int, Sendable, Hashable, CaseIterable {
     }
 
     /// The range of the integer type, or nil for other types.
-    public var integerRange: ClosedRange<Int64>? {
+    package var integerRange: ClosedRange<Int64>? {
         switch self {
         case .integer16: Int64(Int16.min)...Int64(Int16.max)
         case .integer32: Int64(Int32.min)...Int64(Int32.max)

@@ -4,7 +4,7 @@
 /// The order of calls: `begin`; objects; `finish`. An object is `beginObject`, its attributes, its relationships,
 /// `endObject`. A relationship is `beginRelationship`, any number of `reference` or whole objects (for a to-one at most
 /// one; without one it is null), `endRelationship`.
-public protocol GraphWriter {
+package protocol GraphWriter {
     /// Writes the part of the document before the first object.
     mutating func begin(_ header: DocumentHeader) throws
     /// Opens an object, at the top level or inside a relationship.
@@ -30,7 +30,7 @@ public protocol GraphWriter {
 
 extension GraphWriter {
     /// Writes a whole record, with relationships as references.
-    public mutating func write(_ record: GraphRecord, of entity: GraphSchema.Entity?) throws {
+    package mutating func write(_ record: GraphRecord, of entity: GraphSchema.Entity?) throws {
         try beginObject(id: record.id, entity: record.entity, isDeleted: record.isDeleted)
         // Records usually have their attributes in the entity's order: the next one is compared before a look-up.
         var next = 0

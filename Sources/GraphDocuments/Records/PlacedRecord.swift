@@ -1,24 +1,24 @@
 /// A record of a document with its position, the positions of its members, and unknown members.
-public struct PlacedRecord: Sendable, Hashable {
+package struct PlacedRecord: Sendable, Hashable {
     // Boxed, so that passing a record costs one reference count, not one for each part. Inlinable, so that reading a part in
     // another module does not copy the whole record.
     @usableFromInline let box: Box
 
     /// The record.
-    @inlinable public var record: GraphRecord { _read { yield box.record } }
+    @inlinable package var record: GraphRecord { _read { yield box.record } }
     /// The position of the record.
-    @inlinable public var place: DocumentPlace { box.place }
+    @inlinable package var place: DocumentPlace { box.place }
     /// Whether the id is in the document; otherwise the reader has generated one, which no other record refers to.
-    @inlinable public var hasOwnID: Bool { box.hasOwnID }
+    @inlinable package var hasOwnID: Bool { box.hasOwnID }
     /// Whether the document contains the id (`$id`), so that no other record may have it. Several records of one object
     /// may have the same id if it is derived from their key.
-    @inlinable public var hasStatedID: Bool { box.hasStatedID }
+    @inlinable package var hasStatedID: Bool { box.hasStatedID }
     /// Whether the entity is in the document; otherwise it follows from the record's position.
-    @inlinable public var hasOwnEntity: Bool { box.hasOwnEntity }
+    @inlinable package var hasOwnEntity: Bool { box.hasOwnEntity }
     /// Members that the schema's entity does not have, in the document's order.
-    @inlinable public var unknownMembers: [UnknownMember] { box.unknownMembers }
+    @inlinable package var unknownMembers: [UnknownMember] { box.unknownMembers }
     /// Additional information of a mapping; nil without one.
-    @inlinable public var details: MappedDetails? { box.details }
+    @inlinable package var details: MappedDetails? { box.details }
     /// The position of each attribute's value, in the record's order.
     var attributeMarks: [PlaceMark] { box.attributeMarks }
     /// The position of each relationship's value, in the record's order.
@@ -61,7 +61,7 @@ public struct PlacedRecord: Sendable, Hashable {
             details: details)
     }
 
-    public static func == (left: PlacedRecord, right: PlacedRecord) -> Bool {
+    package static func == (left: PlacedRecord, right: PlacedRecord) -> Bool {
         left.box === right.box
             || left.record == right.record && left.place == right.place && left.hasOwnID == right.hasOwnID
                 && left.hasOwnEntity == right.hasOwnEntity && left.unknownMembers == right.unknownMembers
@@ -69,7 +69,7 @@ public struct PlacedRecord: Sendable, Hashable {
                 && left.relationshipMarks == right.relationshipMarks
     }
 
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(record)
         hasher.combine(place)
     }
@@ -91,12 +91,12 @@ public struct PlacedRecord: Sendable, Hashable {
     }
 
     /// Creates a record that is not from a document.
-    public init(_ record: GraphRecord) {
+    package init(_ record: GraphRecord) {
         self.init(record: record, place: DocumentPlace(offset: 0), hasOwnID: true)
     }
 
     /// The position of a member's value; the record's own position if it is absent.
-    public func place(of member: String) -> DocumentPlace {
+    package func place(of member: String) -> DocumentPlace {
         if let key = details?.keys[member] { return place.member(key) }
         var place = place.member(member)
         let mark: PlaceMark?
@@ -116,16 +116,16 @@ public struct PlacedRecord: Sendable, Hashable {
     }
 
     /// A member that the schema's entity does not have.
-    public struct UnknownMember: Sendable, Hashable {
+    package struct UnknownMember: Sendable, Hashable {
         /// The member's name.
-        public var name: String
+        package var name: String
         /// The value with the type of the format alone; nil for an array or an object.
-        public var value: GraphValue?
+        package var value: GraphValue?
         /// The position.
-        public var place: DocumentPlace
+        package var place: DocumentPlace
 
         /// Creates a member.
-        public init(name: String, value: GraphValue?, place: DocumentPlace) {
+        package init(name: String, value: GraphValue?, place: DocumentPlace) {
             self.name = name
             self.value = value
             self.place = place

@@ -1,7 +1,7 @@
 /// Writes records one by one to a document.
 ///
 /// `begin` is called first and once, `finish` last and once; without `finish` no document is written.
-public protocol RecordWriter {
+package protocol RecordWriter {
     /// Writes the part of the document before the records.
     mutating func begin(_ header: DocumentHeader) throws
     /// Writes one record. Layouts that group by entity require the records of one entity to be consecutive.
@@ -13,7 +13,7 @@ public protocol RecordWriter {
 }
 
 /// Reads the records of a document one by one.
-public protocol RecordReader {
+package protocol RecordReader {
     /// The header of the document. Read when the reader is created; nil for a document without a header.
     var header: DocumentHeader? { get }
     /// The next record, or nil after the last. Throws `DocumentError`; after an error there are no more records.
@@ -25,13 +25,13 @@ public protocol RecordReader {
 }
 
 /// Reads the records of a document with their positions, for an importer.
-public protocol DocumentReader: RecordReader {
+package protocol DocumentReader: RecordReader {
     /// The next record with its position, or nil after the last.
     mutating func nextPlaced() throws -> PlacedRecord?
 }
 
 extension DocumentReader {
-    public mutating func next() throws -> GraphRecord? {
+    package mutating func next() throws -> GraphRecord? {
         try nextPlaced()?.record
     }
 }

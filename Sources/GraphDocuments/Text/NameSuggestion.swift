@@ -1,10 +1,10 @@
 /// Suggestions for misspelt names.
-public enum NameSuggestion {
+package enum NameSuggestion {
     /// The name with the smallest edit distance to the given one, if it is small enough for a typing error. Of equally
     /// near ones the first in alphabetical order. Nil for a name of more than 64 characters.
     ///
     /// Cost: for each name of similar length, the product of both lengths.
-    public static func nearest(to name: String, in names: some Sequence<String>) -> String? {
+    package static func nearest(to name: String, in names: some Sequence<String>) -> String? {
         guard name.utf8.count <= longest * 4 else { return nil }
         let wanted = Array(name.lowercased())
         guard wanted.count <= longest else { return nil }
@@ -25,7 +25,7 @@ public enum NameSuggestion {
     private static let longest = 64
 
     /// ` Did you mean "Note"?`, with a leading space, or an empty text.
-    public static func question(for name: String, in names: some Sequence<String>) -> String {
+    package static func question(for name: String, in names: some Sequence<String>) -> String {
         nearest(to: name, in: names).map { " Did you mean \"\($0)\"?" } ?? ""
     }
 

@@ -5,10 +5,10 @@ import KeyedArchives
 ///
 /// Keys are not escaped: the caller must ensure that no key of foreign data is confused with a tag (see `escapedKey`).
 /// The whole document is in memory.
-public enum TreeDocument {
+package enum TreeDocument {
     /// The maximum nesting depth of arrays and dictionaries, if no lower limit is given. Deallocating a tree is
     /// recursive.
-    public static let depthLimit = 256
+    package static let depthLimit = 256
 
     /// Writes a tree. With `tagsTypes` every value of a type that the format does not have is tagged by a member such
     /// as `$date`; otherwise it is written as text, and the reader must have the type. In JSON Lines the elements of an
@@ -16,7 +16,7 @@ public enum TreeDocument {
     ///
     /// Throws `DocumentError` for a tree that nests deeper than `depthLimit`, and for text that the format cannot
     /// represent.
-    public static func write(
+    package static func write(
         _ tree: ReadableValue, as format: GraphFormat, tagsTypes: Bool = true, to output: ByteOutput
     ) throws {
         guard !tree.isDeeper(than: depthLimit) else {
@@ -53,14 +53,14 @@ public enum TreeDocument {
     }
 
     /// The tree as a document in memory. Throws as `write` does.
-    public static func data(_ tree: ReadableValue, as format: GraphFormat, tagsTypes: Bool = true) throws -> Data {
+    package static func data(_ tree: ReadableValue, as format: GraphFormat, tagsTypes: Bool = true) throws -> Data {
         let sink = MemorySink()
         try write(tree, as: format, tagsTypes: tagsTypes, to: ByteOutput(to: sink))
         return sink.data
     }
 
     /// The tree as Foundation objects in one of the styles; see `write` for `tagsTypes`.
-    public static func foundationObject(
+    package static func foundationObject(
         _ tree: ReadableValue, style: DictionaryStyle, tagsTypes: Bool = true
     ) -> Any {
         let style = TreeStyle(style: style)
@@ -70,7 +70,7 @@ public enum TreeDocument {
     /// Reads the tree of a document; with nil the format is detected by the document's beginning.
     ///
     /// Throws `DocumentError`. The depth limit is the lower one of `limits` and `depthLimit`.
-    public static func read(
+    package static func read(
         _ data: Data, as format: GraphFormat? = nil, options: ReadingOptions = ReadingOptions()
     ) throws -> ReadableValue {
         guard let format = format ?? GraphFormat.detect(data) else {
@@ -97,7 +97,7 @@ public enum TreeDocument {
     }
 
     /// The tree of Foundation objects, of any style. Throws `DocumentError` for an object of an unsupported type.
-    public static func read(
+    package static func read(
         foundationObject object: Any, limits: DocumentLimits = .standard
     ) throws -> ReadableValue {
         let tree = try ReadableValue(foundationObject: object, depthLimit: min(limits.depth, depthLimit))
@@ -106,12 +106,12 @@ public enum TreeDocument {
     }
 
     /// Escapes a key of foreign data, so that it is not confused with a tag, an id or a reference.
-    public static func escapedKey(_ key: String) -> String {
+    package static func escapedKey(_ key: String) -> String {
         key.hasPrefix("$") && key != ReadableValue.classKey ? "$" + key : key
     }
 
     /// Reverts `escapedKey`.
-    public static func unescapedKey(_ key: String) -> String { ReadableValue.unescaped(key) }
+    package static func unescapedKey(_ key: String) -> String { ReadableValue.unescaped(key) }
 
     private static func only(_ source: inout some TokenSource, _ depthLimit: Int) throws -> ReadableValue {
         let token = try source.next()

@@ -3,11 +3,11 @@ import XMLReading
 
 /// Reads records from this library's XML. Streams; memory grows with depth, not with length. Documents with a document
 /// type, or in another encoding than UTF-8, are rejected.
-public struct XMLDocumentReader: DocumentReader {
+package struct XMLDocumentReader: DocumentReader {
     private var reader: TokenRecordReader<XMLTokens>
 
     /// Reads the header. Throws `DocumentError`.
-    public init(_ source: any ByteSource, schema: GraphSchema, options: ReadingOptions = ReadingOptions()) throws {
+    package init(_ source: any ByteSource, schema: GraphSchema, options: ReadingOptions = ReadingOptions()) throws {
         if let byteCount = source.byteCount, byteCount > options.limits.documentSize {
             throw DocumentError(
                 .limit, "The document is larger than \(options.limits.documentSize) bytes.",
@@ -18,19 +18,19 @@ public struct XMLDocumentReader: DocumentReader {
     }
 
     /// Reads the header of a document in memory. Throws `DocumentError`.
-    public init(_ data: Data, schema: GraphSchema, options: ReadingOptions = ReadingOptions()) throws {
+    package init(_ data: Data, schema: GraphSchema, options: ReadingOptions = ReadingOptions()) throws {
         try self.init(MemorySource(data), schema: schema, options: options)
     }
 
     /// Reads the header of a document in a file. Throws `DocumentError`.
-    public init(path: String, schema: GraphSchema, options: ReadingOptions = ReadingOptions()) throws {
+    package init(path: String, schema: GraphSchema, options: ReadingOptions = ReadingOptions()) throws {
         try self.init(FileSource(path: path), schema: schema, options: options)
     }
 
-    public var header: DocumentHeader? { reader.header }
-    public var bytesRead: Int { reader.bytesRead }
-    public var byteCount: Int? { reader.byteCount }
-    public mutating func nextPlaced() throws -> PlacedRecord? { try reader.nextPlaced() }
+    package var header: DocumentHeader? { reader.header }
+    package var bytesRead: Int { reader.bytesRead }
+    package var byteCount: Int? { reader.byteCount }
+    package mutating func nextPlaced() throws -> PlacedRecord? { try reader.nextPlaced() }
 }
 
 /// The tokens of an XML document.

@@ -1,7 +1,7 @@
 /// The published schema of this library's XML documents.
-public enum XMLDocumentSchema {
+package enum XMLDocumentSchema {
     /// The namespace of all elements.
-    public static let namespace = "urn:coral:graph:1"
+    package static let namespace = "urn:coral:graph:1"
 
     /// The schema, in RELAX NG's compact syntax.
     public static let text = #"""

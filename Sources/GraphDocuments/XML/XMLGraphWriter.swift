@@ -1,14 +1,14 @@
 /// Writes a graph as this library's XML, flat or nested, with the schema `XMLDocumentSchema.text`. Streams.
 ///
 /// Text that XML cannot represent (control characters) is in an element with `escaped="true"`, as `\uXXXX`.
-public struct XMLGraphWriter: GraphWriter {
+package struct XMLGraphWriter: GraphWriter {
     private let output: ByteOutput
     private let values: XMLTreeWriter
     private let layout: DocumentLayout
     private var depth = 0
 
     /// Creates a writer to the output. Throws `DocumentError` for layouts that are neither flat nor nested.
-    public init(to output: ByteOutput, layout: DocumentLayout) throws {
+    package init(to output: ByteOutput, layout: DocumentLayout) throws {
         guard layout == .flat || layout == .nested else {
             throw DocumentError(.misuse, "XML documents are flat or nested, not \(layout.rawValue).")
         }
@@ -17,7 +17,7 @@ public struct XMLGraphWriter: GraphWriter {
         self.layout = layout
     }
 
-    public mutating func begin(_ header: DocumentHeader) throws {
+    package mutating func begin(_ header: DocumentHeader) throws {
         var header = header
         header.layout = layout
         try values.beginDocument("graph")
@@ -26,7 +26,7 @@ public struct XMLGraphWriter: GraphWriter {
         try output.write(literal: "</header>\n")
     }
 
-    public mutating func beginObject(id: RecordID?, entity: String, isDeleted: Bool) throws {
+    package mutating func beginObject(id: RecordID?, entity: String, isDeleted: Bool) throws {
         try output.write(literal: "<object")
         try values.attribute("entity", entity)
         if let id { try values.attribute("id", id.text) }
@@ -34,36 +34,36 @@ public struct XMLGraphWriter: GraphWriter {
         try output.write(literal: ">\n")
     }
 
-    public mutating func attribute(
+    package mutating func attribute(
         _ name: String, _ value: GraphValue, declaredAs type: GraphSchema.Attribute?
     ) throws {
         try values.element("attribute", named: name, value, declaredAs: type)
     }
 
-    public mutating func beginRelationship(_ name: String, isToMany: Bool, isOrdered: Bool) throws {
+    package mutating func beginRelationship(_ name: String, isToMany: Bool, isOrdered: Bool) throws {
         try output.write(literal: "<relationship")
         try values.attribute("name", name)
         if isToMany { try output.write(literal: " many=\"true\"") }
         try output.write(literal: ">")
     }
 
-    public mutating func reference(_ id: RecordID) throws {
+    package mutating func reference(_ id: RecordID) throws {
         try output.write(literal: "<reference")
         try values.attribute("id", id.text)
         try output.write(literal: "/>")
     }
 
-    public mutating func endRelationship() throws { try output.write(literal: "</relationship>\n") }
+    package mutating func endRelationship() throws { try output.write(literal: "</relationship>\n") }
 
-    public mutating func nullRelationship(_ name: String) throws {
+    package mutating func nullRelationship(_ name: String) throws {
         try output.write(literal: "<relationship")
         try values.attribute("name", name)
         try output.write(literal: " many=\"true\" null=\"true\"/>\n")
     }
 
-    public mutating func endObject() throws { try output.write(literal: "</object>\n") }
+    package mutating func endObject() throws { try output.write(literal: "</object>\n") }
 
-    public mutating func finish() throws {
+    package mutating func finish() throws {
         try values.endDocument("graph")
         try output.finish()
     }

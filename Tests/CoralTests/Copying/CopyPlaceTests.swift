@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `in another store the counterpart of a neighbour is found by its key or by a closure`() throws {
+    @Test func `in another store the counterpart of a linked object is found by its key or by a closure`() throws {
         let (context, other) = (try makeNotesContext(), try makeNotesContext())
         let home = try other.performAndWait { () throws -> NSManagedObjectID in
             let home = other.insert("Tag", ["name": "home"])

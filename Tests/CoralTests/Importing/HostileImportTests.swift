@@ -85,7 +85,7 @@ struct HostileImportTests {
         let before = MemorySink()
         try GraphExporter().exportStore(of: coordinator, to: before)
         var options = ImportOptions()
-        options.reading.limits = DocumentLimits(
+        options.limits = DocumentLimits(
             depth: 300, recordCount: 4000, stringLength: 1 << 16, documentSize: 2_000_000)
         let unsaved = shop.context.performAndWait { shop.context.insert("Remark", ["text": "unsaved"]) }
         do {

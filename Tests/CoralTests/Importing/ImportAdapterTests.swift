@@ -305,7 +305,7 @@
 
         var lenientOptions: ImportOptions {
             var options = ImportOptions()
-            options.reading.layout = .plain
+            options.layout = .plain
             options.danglingReferences = .skip
             return options
         }
@@ -313,7 +313,7 @@
         mutating func options() -> ImportOptions {
             var options = lenientOptions
             if hasErrors, chance(0.5) { options.danglingReferences = .fail }
-            if hasErrors, chance(0.2) { options.isStrict = true }
+            if hasErrors, chance(0.2) { options.mismatchedValues = .fail }
             options.dateTolerance = pick([nil, 0, 1])
             return options
         }

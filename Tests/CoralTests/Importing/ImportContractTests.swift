@@ -36,7 +36,7 @@ struct ImportContractTests {
         let plan = try shop.plan(#"{"Order": [{"number": 1, "total": null, "customer": null, "labels": []}]}"#)
         #expect(plan.summary == "0 inserts, 1 update, 2 links, 0 errors")
         let change = try #require(plan.updates.kept.first?.changes.first)
-        #expect(change.attribute == "total" && change.old == .decimal(5) && change.new == .null)
+        #expect(change.name == "total" && change.old == .decimal(5) && change.new == .null)
         #expect(order.value(forKey: "total") != nil, "A plan alone changes nothing.")
         try shop.context.performAndWait { _ = try plan.apply() }
         #expect(order.value(forKey: "total") == nil)
@@ -230,7 +230,7 @@ struct ImportContractTests {
         let order = try #require(try shop.objects("Order", sortedBy: "number").first)
         try shop.context.performAndWait {
             try GraphImporter(into: shop.context).populate(
-                order, from: Data(#"{"number": 5, "lines": [{"position": 1, "text": "tea"}]}"#.utf8))
+                order, from: .data(Data(#"{"number": 5, "lines": [{"position": 1, "text": "tea"}]}"#.utf8)))
             try shop.context.save()
         }
         #expect(
@@ -243,9 +243,9 @@ struct ImportContractTests {
         try shop.take(#"{"Order": [{"number": 1, "lines": [{"position": 1, "text": "tea"}]}]}"#)
         let order = try #require(try shop.objects("Order", sortedBy: "number").first)
         try shop.context.performAndWait {
-            let document = try GraphExporter().data([order])
+            let document = try GraphExporter().encoded([order])
             order.setValue(2, forKey: "number")
-            try GraphImporter(into: shop.context).populate(order, from: document)
+            try GraphImporter(into: shop.context).populate(order, from: .data(document))
         }
         #expect((order.value(forKey: "number") as? NSNumber)?.intValue == 1)
     }

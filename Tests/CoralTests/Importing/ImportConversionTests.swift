@@ -42,11 +42,13 @@ struct ImportConversionTests {
 
     @Test func `strict mode converts nothing`() throws {
         for json in [#"{"position": "1"}"#, #"{"text": 1}"#, #"{"isGift": 1}"#] {
-            #expect(try shop.plan(json, entity: "Line") { $0.isStrict = true }.errors.count == 1)
+            #expect(try shop.plan(json, entity: "Line") { $0.mismatchedValues = .fail }.errors.count == 1)
         }
         #expect(
-            try shop.plan(#"{"position": 1, "text": "1", "isGift": true}"#, entity: "Line") { $0.isStrict = true }
-                .errors.isEmpty)
+            try shop.plan(#"{"position": 1, "text": "1", "isGift": true}"#, entity: "Line") {
+                $0.mismatchedValues = .fail
+            }
+            .errors.isEmpty)
     }
 
     @Test(arguments: [

@@ -90,7 +90,7 @@ struct InheritedKeyTests {
                 try graphs.plan(Data(#"{"Employee":[\#(employee)]}"#.utf8)).apply()
             case .batches, .rows:
                 var options = options
-                options.reading.layout = .plain
+                options.layout = .plain
                 var batches = BatchImporter(into: coordinator, options: options, batchSize: 1)
                 batches.rowImporting = importer == .rows ? .always : .never
                 try batches.importDocument(.data(Data(#"{"Employee":[\#(employee)]}"#.utf8)))
@@ -108,7 +108,7 @@ struct InheritedKeyTests {
             case .jsonLines:
                 let line = employee.replacingOccurrences(of: "{", with: #"{"$entity":"Employee","#, options: .anchored)
                 var options = options
-                options.reading.layout = .lines
+                options.layout = .lines
                 try GraphImporter(into: context, options: options).plan(Data((line + "\n").utf8)).apply()
             }
             return []

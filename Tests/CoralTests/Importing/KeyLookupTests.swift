@@ -60,7 +60,7 @@
         @Test func `rows are looked up by keys that are loaded once`() throws {
             let context = try makeContext()
             var importer = BatchImporter(into: try #require(context.persistentStoreCoordinator))
-            importer.options.reading.layout = .plain
+            importer.options.layout = .plain
             importer.rowImporting = .always
             let first = try importer.importDocument(.data(document(4000, stars: 0)))
             #expect((first.insertCount, first.savedBatchCount) == (8000, 1))
@@ -86,7 +86,7 @@
                 context.reset()
             }
             var importer = BatchImporter(into: try #require(context.persistentStoreCoordinator))
-            importer.options.reading.layout = .plain
+            importer.options.layout = .plain
             importer.rowImporting = .always
             let result = try importer.importDocument(.data(document(3000, stars: 5)))
             #expect(result.savedBatchCount > 1, "Objects did it.")

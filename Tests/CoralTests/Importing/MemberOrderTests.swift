@@ -71,7 +71,7 @@ struct MemberOrderTests {
             thing.setValue("b", forKey: "name")
             let delta = try thing.changes(since: before)
             let reversed = try JSONSerialization.data(
-                withJSONObject: JSONSerialization.jsonObject(with: delta.data()), options: .sortedKeys)
+                withJSONObject: JSONSerialization.jsonObject(with: delta.encoded()), options: .sortedKeys)
             #expect(!reversed.text.hasPrefix("{\"$header"))
             #expect(try GraphDelta(reversed) == delta)
         }

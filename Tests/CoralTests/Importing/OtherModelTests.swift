@@ -13,7 +13,7 @@ struct OtherModelTests {
         return try context.performAndWait {
             let ann = context.insert("Person", ["name": "Ann", "fax": "12"])
             let pager = context.insert("Pager", ["number": "7"])
-            return try GraphExporter(shape: .everything).data([ann, pager])
+            return try GraphExporter(shape: .everything).encoded([ann, pager])
         }
     }
 
@@ -48,12 +48,14 @@ struct OtherModelTests {
         #expect(plan.summary == "1 insert, 0 updates, 0 links, 2 conflicts, 0 errors")
         #expect(plan.inserts.kept.first?.values == [GraphAttribute(name: "fullName", value: .string("Ann"))])
         #expect(plan.conflicts.kept.map(\.property) == [nil, "fax"])
-        #expect(plan.leftovers.isEmpty)
+        #expect(plan.unmappedMembers.isEmpty)
     }
 
     @Test func `unknown members can be kept, or be errors`() throws {
         let kept = try plan(.keep)
-        #expect(kept.leftovers.kept.map(\.member) == ["fax"] && kept.leftovers.kept.first?.value == .string("12"))
+        #expect(
+            kept.unmappedMembers.kept.map(\.member) == ["fax"]
+                && kept.unmappedMembers.kept.first?.value == .string("12"))
         #expect(throws: DocumentError.self) { try plan(.fail) }
         #expect(throws: DocumentError.self) { try plan(nil) }
     }
@@ -61,7 +63,7 @@ struct OtherModelTests {
     @Test func `a document of the same model has no differences`() throws {
         let shop = try Shop()
         let data = try shop.context.performAndWait {
-            try GraphExporter().data([shop.context.insert("Order", ["number": 1])])
+            try GraphExporter().encoded([shop.context.insert("Order", ["number": 1])])
         }
         #expect(try shop.plan(data.text) { $0.otherModel = .fail }.modelDifferences.isEmpty)
     }

@@ -217,7 +217,7 @@ struct OutdatedPlanTests {
             context.insert("Note", ["title": "a"])
             try context.save()
             var options = ImportOptions()
-            options.reading.layout = .lines
+            options.layout = .lines
             options.deletionScopes = [DeletionScope(entity: "Note")]
             let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).jsonl")
             try Data(text.utf8).write(to: file)
@@ -259,7 +259,7 @@ struct OutdatedPlanTests {
             let before = try note.encoded()
             note.setValue("b", forKey: "title")
             let delta = try note.changes(since: before)
-            let document = try delta.data(as: .jsonLines)
+            let document = try delta.encoded(as: .jsonLines)
             #expect(try GraphDelta(document) == delta)
             let lines = document.text.split(separator: "\n")
             let cut = Data(lines.prefix(1).map { $0 + "\n" }.joined().utf8)

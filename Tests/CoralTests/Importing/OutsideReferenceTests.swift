@@ -85,11 +85,11 @@ struct OutsideReferenceTests {
                         + "it cannot be found in other stores."
                 ])
             exporter.isPortable = true
-            #expect(throws: ExportError.self) { try exporter.data([note]) }
+            #expect(throws: ExportError.self) { try exporter.encoded([note]) }
             #expect(throws: ExportError.self) { try note.encoded(layout: layout, portable: true) }
             #expect(throws: ExportError.self) { try note.dictionary(portable: true) }
             exporter.identity.keys = ["Person": ["name"]]
-            #expect(try exporter.data([note]).text.contains("Person/p1=Ada"))
+            #expect(try exporter.encoded([note]).text.contains("Person/p1=Ada"))
         }
     }
 
@@ -102,7 +102,7 @@ struct OutsideReferenceTests {
             try context.save()
             let result = try GraphExporter(layout: .nested).export([place], to: MemorySink())
             #expect(result.keylessReferences == [])
-            let document = try GraphExporter(layout: .nested).data([place])
+            let document = try GraphExporter(layout: .nested).encoded([place])
             let other = try makeContext(WebModel.make())
             #expect(try other.importObjects(from: document).count == 1)
         }

@@ -82,6 +82,24 @@ struct OwnedChildTests {
         }
     }
 
+    @Test func `children that are not listed stay on request`() throws {
+        let context = try makeNotesContext()
+        try context.performAndWait {
+            let note = try note(context, Self.server)
+            let before = names(note)
+            let later: [String: Any] = ["items": [["name": "Butter"]]]
+            let plan = try GraphImporter(into: context)
+                .plan(populating: note, from: .dictionary(later), deletingUnlistedChildren: false)
+            #expect(plan.deletions.isEmpty && plan.inserts.count == 1)
+            try note.populate(from: later, deletingUnlistedChildren: false)
+            #expect(names(note) == before + ["Butter"])
+            try note.populate(from: later, deletingUnlistedChildren: false)
+            #expect(names(note) == before + ["Butter"], "A child with the same values is not inserted twice.")
+            try note.populate(from: later)
+            #expect(names(note) == ["Butter"])
+        }
+    }
+
     @Test func `objects that are not owned are kept`() throws {
         let context = try makeNotesContext()
         try context.performAndWait {

@@ -45,10 +45,10 @@ struct PlainShapeTests {
                 "Remark":[]}
 
                 """)
-        let again = try shop.take(data.text) { $0.reading.layout = .plain }
+        let again = try shop.take(data.text) { $0.layout = .plain }
         #expect(again == "0 inserts, 0 updates, 0 links, 0 errors")
         let other = try Shop()
-        try other.take(data.text) { $0.reading.layout = .plain }
+        try other.take(data.text) { $0.layout = .plain }
         #expect(try plain(other) == data)
     }
 
@@ -58,13 +58,13 @@ struct PlainShapeTests {
             _ = shop.context.insert(
                 "Order", ["number": 1, "changed": Date(timeIntervalSinceReferenceDate: 730_902_600.1234567)])
         }
-        let rounded = try plain(shop) { $0.plainDates = .milliseconds }
+        let rounded = try plain(shop) { $0.roundsDatesToMilliseconds = true }
         #expect(rounded.text.contains("2024-02-29T12:30:00.123Z"))
         #expect(
-            try shop.take(rounded.text) { $0.reading.layout = .plain } == "0 inserts, 0 updates, 0 links, 0 errors")
+            try shop.take(rounded.text) { $0.layout = .plain } == "0 inserts, 0 updates, 0 links, 0 errors")
         let exact = try plain(shop)
         let other = try Shop()
-        try other.take(exact.text) { $0.reading.layout = .plain }
+        try other.take(exact.text) { $0.layout = .plain }
         #expect(
             try other.objects("Order", sortedBy: "number").first?.value(forKey: "changed") as? Date
                 == Date(timeIntervalSinceReferenceDate: 730_902_600.1234567))
@@ -113,7 +113,7 @@ struct PlainShapeTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let url = folder.appendingPathComponent("Shop.sqlite")
         var options = ImportOptions()
-        options.reading.layout = .plain
+        options.layout = .plain
         let model = ShopModel.make()
         func take(_ data: Data) throws -> BatchImporter.Result {
             try BatchImporter.importDocument(

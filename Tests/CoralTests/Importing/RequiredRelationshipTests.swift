@@ -31,7 +31,7 @@
 
             private static var options: ImportOptions {
                 var options = ImportOptions()
-                options.reading.layout = .plain
+                options.layout = .plain
                 return options
             }
 

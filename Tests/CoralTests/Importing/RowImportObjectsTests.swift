@@ -47,7 +47,7 @@
             @discardableResult
             func importDocument(_ json: String, by path: RowImporting = .always) throws -> BatchImporter.Result {
                 var options = ImportOptions()
-                options.reading.layout = .plain
+                options.layout = .plain
                 var importer = BatchImporter(into: try #require(context.persistentStoreCoordinator), options: options)
                 importer.rowImporting = path
                 return try importer.importDocument(.data(Data(json.utf8)))
@@ -162,7 +162,7 @@
                 ofType: NSSQLiteStoreType, configurationName: nil, at: url,
                 options: [NSPersistentHistoryTrackingKey: true as NSNumber])
             var options = ImportOptions()
-            options.reading.layout = .plain
+            options.layout = .plain
             let result = try BatchImporter(into: coordinator, options: options)
                 .importDocument(.data(Data(Self.document.utf8)))
             #expect(result.path != .rows)

@@ -117,7 +117,7 @@
 
         private static func options(_ change: (inout ImportOptions) -> Void) -> ImportOptions {
             var options = ImportOptions()
-            options.reading.layout = .plain
+            options.layout = .plain
             change(&options)
             return options
         }
@@ -399,7 +399,7 @@
         }
 
         @Test func `strict values are checked as by the object importer`() throws {
-            try requireSameError(#"{"Book": [{"code": "c", "pages": "12"}]}"#) { $0.isStrict = true }
+            try requireSameError(#"{"Book": [{"code": "c", "pages": "12"}]}"#) { $0.mismatchedValues = .fail }
             try requireSameError(#"{"Book": [{"code": "c", "misspelt": 12}, 1]}"#) { $0.unknownKeys = .fail }
         }
 

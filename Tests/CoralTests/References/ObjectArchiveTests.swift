@@ -110,6 +110,31 @@ import Testing
             #expect(try decoder.decode(Selection.self, from: JSONEncoder().encode(later)).$thing?.code == .rowDeleted)
         }
     }
+
+    @Test func `an array in a Codable value lacks the objects that do not exist, and keeps their references`() throws {
+        struct Selection: Codable {
+            @Referenced var things: [NSManagedObject] = []
+        }
+        try withThings { context, things in
+            let decoder = JSONDecoder()
+            decoder.userInfo[.managedObjectContext] = context
+            #expect(try decoder.decode(Selection.self, from: Data("{}".utf8)).things.isEmpty)
+            let data = try JSONEncoder().encode(Selection(things: things))
+            #expect(try decoder.decode(Selection.self, from: data).things == things)
+            context.delete(things[0])
+            try context.save()
+            var later = try decoder.decode(Selection.self, from: data)
+            #expect(later.things == Array(things.dropFirst()))
+            #expect(later.$things.map(\.code) == [.rowDeleted])
+            #expect(try decoder.decode(Selection.self, from: JSONEncoder().encode(later)).$things.count == 1)
+            later.things = [things[1]]
+            #expect(later.$things.isEmpty)
+            #expect(try decoder.decode(Selection.self, from: JSONEncoder().encode(later)).things == [things[1]])
+            #expect(throws: DecodingError.self) {
+                try decoder.decode(Selection.self, from: Data(#"{"things": 1}"#.utf8))
+            }
+        }
+    }
 }
 
 /// An object as the older convention encoded it.

@@ -151,7 +151,7 @@ import Testing
             let notes = notes(3, in: context)
             try context.save()
             let references = try ManagedObjectReference.references(to: notes)
-            let document = try GraphExporter(shape: .everything).data(notes.reversed())
+            let document = try GraphExporter(shape: .everything).encoded(notes.reversed())
             try other.performAndWait {
                 // Another row comes first, so that all primary keys differ.
                 other.insert("Memo", ["title": "before", "token": UUID()])

@@ -149,7 +149,7 @@ private final class StrangeTransformer: ValueTransformer {
             }
             #expect(other?.code == (attribute == "lost" ? .missingTransformer : .encoding))
             #expect(other?.message.contains("Palette.\(attribute)") == true)
-            #expect(throws: (any Error).self) { try GraphExporter().data([palette]) }
+            #expect(throws: (any Error).self) { try GraphExporter().encoded([palette]) }
         }
     }
 

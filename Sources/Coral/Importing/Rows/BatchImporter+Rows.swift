@@ -103,7 +103,7 @@ import GraphDocuments
             try require(owner == nil, "The imported objects have an owner.")
             try require(hooks.isEmpty, "The options contain hooks.")
             try require(!skipsInvalid, "Records with errors are omitted (skipsInvalid).")
-            try require(mismatchedValues == .fail, "Values of a wrong type are omitted (mismatchedValues).")
+            try require(mismatchedValues != .record, "Values of a wrong type are omitted (mismatchedValues).")
             try require(operations.isSuperset(of: [.insert, .update]), "Insertions or updates are not permitted.")
             try require(!identity.matchesContent, "Objects are identified by their content.")
             try require(

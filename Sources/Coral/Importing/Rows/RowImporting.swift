@@ -6,7 +6,7 @@ import CoreData
 /// It requires a store of this package's engine, a JSON document, and options that need no objects: no hooks, no
 /// mapping, and default policies. Otherwise, and with Apple's Core Data, objects are used regardless of this setting. Records
 /// that rows cannot hold are imported through objects, in the same transaction, and the objects' methods are called.
-public enum RowImporting: String, Sendable, Hashable, CaseIterable {
+package enum RowImporting: String, Sendable, Hashable, CaseIterable {
     /// Objects are always used.
     case never
     /// Rows are written if no entity has a class of its own: such a class may override methods that are called when

@@ -235,11 +235,11 @@ final class ToolkitTests: XCTestCase {
         let document = folder.appendingPathComponent("all.json")
         try context.container.export(to: document)
         XCTAssertTrue(
-            try StoreSeed.documents([document])
-                .prepareStore(for: context.container.schema, configuration: configuration("seeded")))
+            try StoreCreation.createStore(
+                for: context.container.schema, configuration: configuration("seeded"), importing: [document]))
         XCTAssertFalse(
-            try StoreSeed.documents([document])
-                .prepareStore(for: context.container.schema, configuration: configuration("seeded")))
+            try StoreCreation.createStore(
+                for: context.container.schema, configuration: configuration("seeded"), importing: [document]))
         let seeded = try makeContext("seeded")
         let found = try XCTUnwrap(seeded.fetch(FetchDescriptor<Cocktail>()).first)
         XCTAssertEqual(found.ingredients.count, 2)

@@ -32,5 +32,5 @@ try context.save()
 let comparison = GraphComparison(model)
 let (delta, _) = try comparison.delta(since: token, to: coordinator)
 
-let document = try delta.data(as: .jsonLines)
+let document = try delta.encoded(as: .jsonLines)
 print(String(decoding: document, as: UTF8.self))

@@ -3,7 +3,7 @@ import NotesModel
 import Testing
 
 /// The initial content of a store.
-final class StoreSeedTests {
+final class StoreCreationTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("seed-\(UUID().uuidString)")
 
     init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
@@ -40,15 +40,16 @@ final class StoreSeedTests {
         let notes = try document(
             "notes.json", #"{"Note": [{"title": "Groceries", "tags": ["home"]}, {"title": "Welcome"}]}"#)
         let url = folder.appendingPathComponent("Library/Notes.sqlite")
-        let seed = StoreSeed.documents([tags, notes])
-        #expect(try seed.prepareStore(at: url, model: .notes()))
+        #expect(try StoreCreation.createStore(at: url, model: .notes(), importing: [tags, notes]))
         #expect(try titles(url) == ["Groceries home", "Welcome "])
-        #expect(try !seed.prepareStore(at: url, model: .notes()), "At the second launch it exists.")
+        #expect(
+            try !StoreCreation.createStore(at: url, model: .notes(), importing: [tags, notes]),
+            "At the second launch it exists.")
         #expect(try titles(url).count == 2)
 
         let copy = folder.appendingPathComponent("Copy.sqlite")
         let before = try Data(contentsOf: url)
-        #expect(try StoreSeed.store(url).prepareStore(at: copy, model: .notes()))
+        #expect(try StoreCreation.createStore(at: copy, model: .notes(), copying: url))
         #expect(try titles(copy) == ["Groceries home", "Welcome "])
         #expect(try Data(contentsOf: url) == before)
     }
@@ -58,16 +59,16 @@ final class StoreSeedTests {
         let bad = try document("bad.json", #"{"Note": [{"rank": "high"}]}"#)
         let url = folder.appendingPathComponent("Notes.sqlite")
         #expect(throws: ImportError.self) {
-            try StoreSeed.documents([good, bad]).prepareStore(at: url, model: .notes())
+            try StoreCreation.createStore(at: url, model: .notes(), importing: [good, bad])
         }
         #expect(throws: (any Error).self) {
-            try StoreSeed.store(self.folder.appendingPathComponent("none.sqlite")).prepareStore(
-                at: url, model: .notes())
+            try StoreCreation.createStore(
+                at: url, model: .notes(), copying: self.folder.appendingPathComponent("none.sqlite"))
         }
         let other = folder.appendingPathComponent("Other.sqlite")
         try StoreCreation.createStore(at: other, model: WebModel.make())
         let error = #expect(throws: ImportError.self) {
-            try StoreSeed.store(other).prepareStore(at: url, model: .notes())
+            try StoreCreation.createStore(at: url, model: .notes(), copying: other)
         }
         #expect(error?.code == .misuse)
         let left = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {

@@ -10,9 +10,9 @@ import GraphDocuments
 ///
 /// If a record has both a key and an id of the same store, and these belong to different objects, the plan contains
 /// a conflict. The key takes precedence, or the id with `prefersObjectURIs`.
-public struct ImportIdentity: Sendable, Hashable {
+public struct ObjectIdentity: Sendable, Hashable {
     /// The key of the directive in the user info of entities.
-    public static let userInfoKey = "coral.identity"
+    package static let userInfoKey = "coral.identity"
 
     /// For each entity the attributes and to-one relationships that identify an object. A relationship in a key makes
     /// it unique per parent: the other values and the destination must be equal. A record nested in its parent need not
@@ -25,12 +25,12 @@ public struct ImportIdentity: Sendable, Hashable {
     /// Whether an id of the same store takes precedence over keys: a record with the id of a stored object and another
     /// key changes that object's key. False by default, because a copy of a store has the same UUID, and its ids may be
     /// those of other objects.
-    public var prefersObjectURIs = false
+    package var prefersObjectURIs = false
     /// Whether a record of an entity without a key is matched with an object that has the same attribute values; false
     /// by default.
     public var matchesContent: Bool
     /// Whether keys declared in the model's user info are used.
-    public var usesDeclaredKeys = true
+    package var usesDeclaredKeys = true
 
     /// Creates an identity of declared keys and other criteria.
     public init(

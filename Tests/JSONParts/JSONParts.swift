@@ -1,6 +1,6 @@
-import Coral
 import Foundation
 import GRDB
+import GraphDocuments
 
 /// A typical line of a document.
 struct Entry: Codable {

@@ -1,0 +1,1 @@
+../../Benchmarks/Sources/pure-parts/Measure.swift
