@@ -26,7 +26,7 @@ import GraphDocuments
 /// holds the ids and fingerprints of the older side, and the changes.
 public struct GraphComparison {
     /// The names of objects, which determine the objects that are compared with each other.
-    package enum Naming: Sendable, Hashable {
+    public enum Naming: Sendable, Hashable {
         /// Primary keys if both sides come from one store, else natural keys if they exist.
         case automatic
         /// Natural keys for entities that have one, else primary keys.
@@ -36,7 +36,7 @@ public struct GraphComparison {
     }
 
     /// The names of objects.
-    package var naming = Naming.automatic
+    public var naming = Naming.automatic
     /// The natural keys of objects: declared keys, else uniqueness constraints.
     public var identity = ObjectIdentity()
     /// The entities and properties that are compared, and for given objects the objects that belong to them.

@@ -25,7 +25,7 @@ public struct ObjectIdentity: Sendable, Hashable {
     /// Whether an id of the same store takes precedence over keys: a record with the id of a stored object and another
     /// key changes that object's key. False by default, because a copy of a store has the same UUID, and its ids may be
     /// those of other objects.
-    package var prefersObjectURIs = false
+    public var prefersObjectURIs = false
     /// Whether a record of an entity without a key is matched with an object that has the same attribute values; false
     /// by default.
     public var matchesContent: Bool

@@ -73,7 +73,7 @@ public struct ImportResult: Sendable {
     /// The number of values whose files did not exist when the document was written.
     public internal(set) var missingFileCount = 0
     /// The first values whose files did not exist.
-    package internal(set) var missingFiles: [ImportMissingFile] = []
+    public internal(set) var missingFiles: [ImportMissingFile] = []
     /// The first conflicts.
     public internal(set) var conflicts: [ImportConflict] = []
     /// The errors of the first omitted records, if `skipsInvalid` is set.

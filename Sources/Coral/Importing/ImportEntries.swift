@@ -114,15 +114,15 @@ public struct ImportDeletion: Sendable, Hashable {
 }
 
 /// A value whose file did not exist when the document was written.
-package struct ImportMissingFile: Sendable, Hashable, CustomStringConvertible {
+public struct ImportMissingFile: Sendable, Hashable, CustomStringConvertible {
     /// The record, and its object.
-    package var subject: ImportSubject
+    public var subject: ImportSubject
     /// The attribute's name.
-    package var attribute: String
+    public var attribute: String
     /// The name of the file in the store that the document was exported from.
-    package var name: String
+    public var name: String
 
-    package var description: String {
+    public var description: String {
         "The file of \(subject.label).\(attribute) did not exist when the document was written (\(name))."
     }
 }

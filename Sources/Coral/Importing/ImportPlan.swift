@@ -31,7 +31,7 @@ public final class ImportPlan<Root: NSManagedObject> {
     /// Members that the model does not have, if `ImportOptions.otherModel` is `keep`.
     public var unmappedMembers: ImportEntries<UnmappedMember> { session.changes.unmappedMembers }
     /// Values whose files did not exist when the document was written: see `ImportOptions.missingFiles`.
-    package var missingFiles: ImportEntries<ImportMissingFile> { session.changes.missingFiles }
+    public var missingFiles: ImportEntries<ImportMissingFile> { session.changes.missingFiles }
     /// How the document's model differs from the one that it is imported into; empty if it does not differ, or if the
     /// document does not describe its model.
     package var modelDifferences: [DocumentModelDifference] { session.modelDifferences }

@@ -41,7 +41,7 @@ public struct PlainExporter: Sendable {
     }
 
     /// An encodable value as Foundation objects: a dictionary, an array or a scalar.
-    package func foundationObject(_ value: some Encodable, style: DictionaryStyle = .json) throws -> Any {
+    public func foundationObject(_ value: some Encodable, style: DictionaryStyle = .json) throws -> Any {
         TreeDocument.foundationObject(
             try PlainEncoder.tree(value, style: self.style), style: style, tagsTypes: tagsTypes)
     }
@@ -57,13 +57,13 @@ public struct PlainExporter: Sendable {
         try TreeDocument.data(PlainWriting.tree(value, style: self.style), as: format, tagsTypes: tagsTypes)
     }
 
-    /// An object of a mapped class as a document, as `data(reflecting:)` writes it.
+    /// An object of a mapped class as a document, as `encoded(reflecting:)` writes it.
     public func encoded(_ object: some Mapped) throws -> Data {
         try encoded(reflecting: object)
     }
 
-    /// Any object or value as Foundation objects, as `data(reflecting:)` writes it.
-    package func foundationObject(reflecting value: Any, style: DictionaryStyle = .json) throws -> Any {
+    /// Any object or value as Foundation objects, as `encoded(reflecting:)` writes it.
+    public func foundationObject(reflecting value: Any, style: DictionaryStyle = .json) throws -> Any {
         TreeDocument.foundationObject(
             try PlainWriting.tree(value, style: self.style), style: style, tagsTypes: tagsTypes)
     }

@@ -1,13 +1,12 @@
 import CodedErrors
 
-/// The domain of ``PlainObjectError``.
-public enum PlainObjectErrorDomain: ErrorDomain {
+extension PlainExporter: ErrorDomain {
     /// The position, as a JSON pointer such as `/children/3/name`.
     public typealias Place = String
 }
 
 /// The reason why a plain Swift object cannot be read from a document, or written to one.
-public typealias PlainObjectError = CodedError<PlainObjectErrorDomain>
+public typealias PlainObjectError = CodedError<PlainExporter>
 
 extension PlainObjectError.Code {
     /// A value that does not fit the property's type.

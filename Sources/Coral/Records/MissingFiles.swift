@@ -21,15 +21,15 @@ public enum MissingFilePolicy: String, Sendable, Hashable, CaseIterable {
 }
 
 /// A value whose file does not exist.
-package struct MissingFile: Sendable, Hashable, CustomStringConvertible {
+public struct MissingFile: Sendable, Hashable, CustomStringConvertible {
     /// The object that has the value.
-    package var id: RecordID
+    public var id: RecordID
     /// The attribute's name.
-    package var attribute: String
+    public var attribute: String
     /// The name of the file in the store.
-    package var name: String
+    public var name: String
 
-    package var description: String { "The file of \(id).\(attribute) does not exist (\(name))." }
+    public var description: String { "The file of \(id).\(attribute) does not exist (\(name))." }
 }
 
 /// Reads and sets references to files that do not exist. Core Data has no API for them: on Apple's platforms such

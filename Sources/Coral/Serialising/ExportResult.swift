@@ -13,13 +13,13 @@ public struct ExportResult: Sendable, Hashable {
     /// The number of values whose files do not exist: see `GraphExporter.missingFiles`.
     public internal(set) var missingFileCount = 0
     /// The first hundred of these values, in the document's order.
-    package internal(set) var missingFiles: [MissingFile] = []
+    public internal(set) var missingFiles: [MissingFile] = []
 
     /// The number of references to objects outside the document that have no natural key, so that an import finds them
     /// in their own store only.
     public internal(set) var keylessCount = 0
     /// The first hundred of these references, in the document's order.
-    package internal(set) var keylessReferences: [KeylessReference] = []
+    public internal(set) var keylessReferences: [KeylessReference] = []
 
     /// The counts of an export that has written nothing.
     package init() {}

@@ -136,7 +136,7 @@ public struct GraphExporter: Sendable {
 
     /// Objects as dictionaries of Foundation's objects according to the mapping: an array, or with the flat layout a
     /// dictionary with an array for each entity. Requires a `mapping`. The whole result is in memory.
-    package func mappedDictionaries(
+    public func mappedDictionaries(
         _ objects: [NSManagedObject], style: DictionaryStyle = .native, progress: Progress? = nil
     ) throws -> Any {
         let session = try session(for: objects)

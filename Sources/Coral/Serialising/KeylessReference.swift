@@ -4,15 +4,15 @@ import GraphDocuments
 /// constraint nor a declared key (`ObjectIdentity`), or the values of the key are missing. An import finds the object by
 /// its URI, in the store it was exported from; in other stores it does not exist. An object that was not saved is never
 /// found.
-package struct KeylessReference: Sendable, Hashable, CustomStringConvertible {
+public struct KeylessReference: Sendable, Hashable, CustomStringConvertible {
     /// The object that has the relationship.
-    package var id: RecordID
+    public var id: RecordID
     /// The relationship's name.
-    package var relationship: String
+    public var relationship: String
     /// The object outside the document.
-    package var target: RecordID
+    public var target: RecordID
 
-    package var description: String {
+    public var description: String {
         "\(id).\(relationship) refers to \(target), which is not in the document and has no natural key: "
             + "it cannot be found in other stores."
     }
