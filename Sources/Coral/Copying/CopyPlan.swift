@@ -3,7 +3,7 @@ import CoreData
 /// The objects that a copier would copy, and the links that it would set or omit, computed without changing anything.
 public struct CopyPlan: Sendable, CustomStringConvertible {
     /// The objects that would be copied, in the order of the walk: the requested ones first.
-    package internal(set) var originals: [NSManagedObjectID] = []
+    public internal(set) var originals: [NSManagedObjectID] = []
     /// The number of objects of each entity that would be copied.
     public internal(set) var counts: [String: Int] = [:]
     /// The number of links to objects that are not copied, for each relationship as `Entity.name`.

@@ -62,7 +62,7 @@ public struct Dialect: Sendable {
     /// members, and trailing commas. Other given options are kept.
     ///
     /// Throws `MappingError` if the user info is malformed.
-    package func importOptions(
+    public func importOptions(
         for model: NSManagedObjectModel, _ base: ImportOptions = ImportOptions()
     ) throws -> ImportOptions {
         var options = base

@@ -26,6 +26,7 @@ extension ProgressiveMigration {
     /// Migrates a store.
     ///
     /// - Parameter occupant: What may exist at the location of the output and be replaced.
+    @discardableResult
     package func migrateStore(
         at url: URL, to output: URL?, replacing occupant: StoreCreation.Occupant, progress: Progress? = nil
     ) throws -> [MigrationStep] {

@@ -2,7 +2,7 @@
     import CoreData
 
     extension ProgressiveMigration {
-        /// The SQL statements that ``migrateStore(at:to:replacing:progress:)`` would execute on a store, with their values, in
+        /// The SQL statements that ``migrateStore(at:to:progress:)`` would execute on a store, with their values, in
         /// order: one transaction. None if the store already has the version to migrate to. The store is not changed.
         ///
         /// The statements are recorded while they migrate a copy in the temporary folder, or in another schema of the same

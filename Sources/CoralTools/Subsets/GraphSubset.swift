@@ -73,6 +73,7 @@ public struct GraphSubset: Sendable {
     /// Creates a store with the objects.
     ///
     /// - Parameter occupant: What may be replaced.
+    @discardableResult
     package func write(
         _ objects: [NSManagedObject], to url: URL, replacing occupant: StoreCreation.Occupant, progress: Progress? = nil
     ) throws -> CopyPlan {

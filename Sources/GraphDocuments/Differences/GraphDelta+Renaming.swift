@@ -8,7 +8,7 @@ extension GraphDelta {
     /// The updated records whose natural key may have changed and whose former key is not known, in the order of the
     /// changes. A delta with such records cannot be applied: another store may contain them under any key. History
     /// alone does not contain former keys; it does if the store keeps old values.
-    package var updatesWithUnknownKey: [RecordSubject] {
+    public var updatesWithUnknownKey: [RecordSubject] {
         changes.compactMap { change in
             guard case .updated(let update) = change, update.oldID == .unknown else { return nil }
             return change.subject

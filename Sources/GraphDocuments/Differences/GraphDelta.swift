@@ -140,7 +140,7 @@ public struct GraphDelta: Sendable, Hashable {
     ///
     /// Throws `DeltaError` if the old state of the other is not the new state of this one. Cost: one step for each
     /// change.
-    package func followed(by next: GraphDelta) throws -> GraphDelta {
+    public func followed(by next: GraphDelta) throws -> GraphDelta {
         try requireApplicable()
         try next.requireApplicable()
         guard !hasRenamedRecords, !next.hasRenamedRecords else { return try renamedFollowed(by: next) }
