@@ -19,8 +19,8 @@ public struct GraphSubset: Sendable {
     public var includesLinkedObjects: Bool
     /// The replacement of values; nil keeps all.
     public var redaction: Redaction?
-    /// A store of the model from which the new store takes the names of its join tables; see
-    /// `StoreCreation.createStore(at:model:header:joinTablesLike:)`.
+    /// A store of the model from which the new store takes the names of its join tables; nil for those of Core Data's known rules. No
+    /// effect in PostgreSQL, and on Apple's platforms, where the framework chooses the names.
     public var joinTablesLike: URL?
     /// The number of objects that are in memory together.
     public var batchSize = 500
