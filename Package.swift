@@ -111,7 +111,8 @@ if engineIsBuilt {
             dependencies: ["SwiftDiagnostics", "SwiftSyntax", "SwiftSyntaxMacros", "SwiftCompilerPlugin"].map(syntax)),
         // The module `SwiftData` outside Apple's platforms: models over the engine's contexts and rows.
         .target(
-            name: "SwiftData", dependencies: ["CoreData", "ManagedObjects", "PredicateLanguage", "SwiftDataMacros"]),
+            name: "SwiftData",
+            dependencies: ["CoreData", "ManagedObjects", "ModelFiles", "PredicateLanguage", "SwiftDataMacros"]),
         // The toolkit for SwiftData's models.
         .target(name: "CoralModels", dependencies: ["CodedErrors", "Coral", "SwiftData"]),
         // Stores in PostgreSQL. Empty without the trait.

@@ -5,7 +5,7 @@ import KeyedArchives
 public struct ModelFile: Sendable, Equatable {
     /// The kind of file.
     public var kind: Kind
-    /// The versions, sorted by name with numeric ordering. There is at least one.
+    /// The versions, sorted by name with numeric ordering, or in the order of a migration plan. There is at least one.
     public var versions: [Version]
     /// The index of the current version in ``versions``.
     public var currentIndex: Int
@@ -22,6 +22,10 @@ public struct ModelFile: Sendable, Equatable {
         case compiledBundle
         /// `.mom`: one compiled model.
         case compiled
+        /// Swift sources with classes of SwiftData, in versioned schemas.
+        case swiftSchemas
+        /// Swift sources with classes of SwiftData, without versions.
+        case swiftSource
     }
 
     /// A version of a model.
@@ -42,6 +46,12 @@ public struct ModelFile: Sendable, Equatable {
     public init(kind: Kind, versions: [Version], currentName: String? = nil) throws {
         guard !versions.isEmpty else { throw ModelError(.unknownFormat, "The directory contains no model.") }
         self.kind = kind
+        // The versions of a migration plan have their own order.
+        guard kind != .swiftSchemas else {
+            self.versions = versions
+            currentIndex = versions.firstIndex { $0.name == currentName } ?? versions.count - 1
+            return
+        }
         self.versions = versions.sorted { $0.name.compare($1.name, options: .numeric) == .orderedAscending }
         currentIndex = self.versions.firstIndex { $0.name == currentName } ?? self.versions.count - 1
     }

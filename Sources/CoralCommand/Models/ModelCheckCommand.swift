@@ -11,16 +11,30 @@ struct ModelCheckCommand: ParsableCommand {
             can jump to them. All versions of a model are checked; with --dialect the directives in the user info of \
             the current version are checked too. Exit code 2 means that there are errors, with --strict also warnings.
 
+            The classes with @Model in Swift sources are a model too: the one that SwiftData makes of them. Only their \
+            declarations are read; a type that is not in the sources, or a property that depends on #if, is an error. Give \
+            the files of one target: a file, a folder, or several of them separated by colons.
+
+            With --store the command says whether a store opens with the current version, and if it does not, which \
+            properties differ and why. Exit code 2 then also means that the store does not open.
+
             EXAMPLES:
               coral model check Notes.xcdatamodeld
               coral model check Notes.xcdatamodeld --strict --json
               coral model check Notes.xcdatamodeld --dialect groot
+              coral model check Sources/Notes --store default.store
             """)
 
-    @Argument(help: "A store, .momd, .mom, .xcdatamodeld or .xcdatamodel.", completion: Completion.models)
+    @Argument(
+        help: "A store, .momd, .mom, .xcdatamodeld, .xcdatamodel, or Swift sources.", completion: Completion.models)
     var path: String
 
     @OptionGroup var words: DialectOption
+
+    @Option(
+        name: .long, help: ArgumentHelp("A store that shall open with the model. It is only read.", valueName: "file"),
+        completion: Completion.stores)
+    var store: String?
 
     @Flag(name: .long, help: "Treat warnings as errors.")
     var strict = false
@@ -44,7 +58,7 @@ struct ModelCheckCommand: ParsableCommand {
 
     @OptionGroup var quiet: QuietOption
 
-    func run() throws { try proof.prove(path, body: check) }
+    func run() throws { try proof.prove([path] + (store.map { [$0] } ?? []), body: check) }
 
     private func check() throws {
         let file = try ModelFileSource.file(at: path)
@@ -60,7 +74,10 @@ struct ModelCheckCommand: ParsableCommand {
         }
         let errors = messages.count { $0.severity == "error" }
         let warnings = messages.count - errors
-        if json {
+        let explained = try store.map { try explanation(of: $0, file) }
+        if json, let explained {
+            try JSONOutput.write(StoreAnswer(messages: messages, store: explained))
+        } else if json {
             try JSONOutput.write(messages)
         } else {
             for message in messages { try StandardOutput.write(text(message, of: file) + "\n") }
@@ -69,8 +86,25 @@ struct ModelCheckCommand: ParsableCommand {
             try StandardOutput.write(
                 "\(Quantity.count(entities, "entity"))\(versions): \(Quantity.count(errors, "error")), "
                     + "\(Quantity.count(warnings, "warning"))\n")
+            if let explained { try StandardOutput.write("\n" + explained.text) }
         }
-        if errors > 0 || strict && warnings > 0 { throw CommandStatus.findings.exitCode }
+        if errors > 0 || strict && warnings > 0 || explained?.opens == false { throw CommandStatus.findings.exitCode }
+    }
+
+    /// The JSON output with `--store`.
+    private struct StoreAnswer: Encodable {
+        var messages: [Message]
+        var store: ExplanationReport
+    }
+
+    private func explanation(of store: String, _ file: ModelFile) throws -> ExplanationReport {
+        #if canImport(Darwin) || CORAL_PUBLIC_API
+            throw CommandError("On this system the model in a store cannot be read.")
+        #else
+            let header = try ExplainedStore(at: OpenStore.location(at: store).withoutLinks)
+            return ExplanationReport(
+                header.explanation(with: file), store: ServerURLs.shown(store), model: path, file: file)
+        #endif
     }
 
     private func message(_ error: ModelError, _ severity: String, _ version: String) -> Message {

@@ -3,10 +3,11 @@ import ModelFiles
 
 /// Models as plain values, from files and stores. They include what compiled models omit.
 enum ModelFileSource {
-    /// The model file with all its versions, or the cached model of a store as a file of one version.
+    /// The model file or the Swift sources with all versions, or the cached model of a store as a file of one version.
     ///
     /// Throws `CommandError`, or `ModelError` with file and line.
     static func file(at path: String) throws -> ModelFile {
+        if let sources = try SwiftDataSourceFiles.read(path) { return try sources.modelFile() }
         let url = URL(storeAt: path)
         guard try url.storeExists() else {
             throw CommandError("There is no model or store at \(ServerURLs.shown(path)).")

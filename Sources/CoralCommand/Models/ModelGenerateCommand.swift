@@ -95,7 +95,9 @@ struct ModelGenerateCommand: ParsableCommand {
     // MARK: - SwiftData
 
     private func writeSwiftData(of model: Model, _ wanted: Set<String>, from source: URL) throws {
-        let rawValues = ModelSource.isModelFile(source) ? [:] : try SwiftDataRawValues.read(self.model, model)
+        let rawValues =
+            ModelSource.isModelFile(source) || SwiftDataSourceFiles.paths(self.model) != nil
+            ? [:] : try SwiftDataRawValues.read(self.model, model)
         let classes = try SwiftDataClasses(of: model, named: source.lastPathComponent, rawValues: rawValues)
         let folder = try makeFolder()
         try StandardOutput.requireOpen()

@@ -7,17 +7,20 @@ struct ModelSource: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The model: a .momd, .mom, .xcdatamodeld, .xcdatamodel, or another store. Default: the store's own.",
+            "The model: a .momd, .mom, .xcdatamodeld, .xcdatamodel, Swift sources with @Model, or another store. Default: the store's own.",
             valueName: "path"), completion: Completion.models)
     var model: String?
 
     /// The given file; nil if there is none.
     var url: URL? { model.map { URL(storeAt: $0) } }
 
-    /// The model of a model file of any kind, or the model that is cached in a store.
+    /// The model of a model file of any kind or of Swift sources, or the model that is cached in a store.
     ///
     /// Throws `CommandError` or an error of Core Data's, with the file and the reason.
     static func model(at path: String) throws -> NSManagedObjectModel {
+        if let sources = try SwiftDataSourceFiles.read(path) {
+            return try SwiftDataSourceFiles.managedModel(sources.current.model)
+        }
         let url = URL(storeAt: path)
         guard try url.storeExists() else {
             throw CommandError("There is no model or store at \(ServerURLs.shown(path)).")

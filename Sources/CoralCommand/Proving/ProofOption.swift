@@ -29,7 +29,8 @@ struct ProofOption: ParsableArguments {
         guard !stores.contains(where: ServerURLs.isOne) else {
             throw CommandError("--proof compares the files of a store: a store in PostgreSQL has none.")
         }
-        let files = Set(stores).map { StoreFileHashes(store: URL(fileURLWithPath: $0).withoutLinks) }
+        let paths = Set(stores.flatMap { SwiftDataSourceFiles.paths($0) ?? [$0] })
+        let files = paths.map { StoreFileHashes(store: URL(fileURLWithPath: $0).withoutLinks) }
         let hashes = { try files.map { try $0.hashes() }.reduce(into: [:]) { $0.merge($1) { $1 } } }
         let begin = Date()
         let before = try hashes()

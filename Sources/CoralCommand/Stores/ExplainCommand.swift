@@ -24,6 +24,7 @@ struct ExplainCommand: ParsableCommand {
             EXAMPLES:
               coral explain Notes.sqlite --model Notes.xcdatamodeld
               coral explain Notes.sqlite --model Notes.momd --model-version 'Notes 2' --json
+              coral explain default.store --model Sources/Notes
               coral explain default.store --write Frozen
             """)
 
@@ -33,7 +34,8 @@ struct ExplainCommand: ParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The model: a .momd, .mom, .xcdatamodeld, .xcdatamodel, or another store.", valueName: "path"),
+            "The model: a .momd, .mom, .xcdatamodeld, .xcdatamodel, Swift sources with @Model, or another store.",
+            valueName: "path"),
         completion: Completion.models)
     var model: String?
 
@@ -72,9 +74,7 @@ struct ExplainCommand: ParsableCommand {
             let header = try ExplainedStore(at: url)
             let file = try model.map(ModelFileSource.file) ?? header.ownFile()
             _ = try ModelFileSource.version(modelVersion, of: file)
-            let explanation = StoreExplanation(
-                hashes: header.hashes, checksum: header.checksum, storedModel: header.model, file: file,
-                version: modelVersion)
+            let explanation = header.explanation(with: file, version: modelVersion)
             var report = ExplanationReport(
                 explanation, store: ServerURLs.shown(store), model: model.map(ServerURLs.shown), file: file)
             if let write {
@@ -88,13 +88,14 @@ struct ExplainCommand: ParsableCommand {
 
 #if !canImport(Darwin) && !CORAL_PUBLIC_API
     /// What a store states about its version.
-    private struct ExplainedStore {
+    struct ExplainedStore {
         let url: URL
         let hashes: [String: Data]
         let checksum: String?
         /// The model in the store; nil if there is none, or it cannot be read.
         let model: Model?
 
+        /// Throws `CommandError` if the file is no store, or contains no version hashes.
         init(at url: URL) throws {
             self.url = url
             let metadata: [String: Any]
@@ -114,6 +115,12 @@ struct ExplainCommand: ParsableCommand {
             }
             self.hashes = hashes
             checksum = metadata[NSPersistentStoreModelVersionChecksumKey] as? String
+        }
+
+        /// Why the store opens with a version of a file, or does not.
+        func explanation(with file: ModelFile, version: String? = nil) -> StoreExplanation {
+            StoreExplanation(
+                hashes: hashes, checksum: checksum, storedModel: model, file: file, version: version)
         }
 
         /// The model in the store as a file.

@@ -186,7 +186,8 @@ struct MigrateCommand: ParsableCommand {
 
     private func chosenMigration(of store: URL) throws -> ProgressiveMigration {
         let target = URL(storeAt: to)
-        guard try target.storeExists() else {
+        let sources = try SwiftDataSourceFiles.read(to)
+        guard try sources != nil || target.storeExists() else {
             throw CommandError("There is no model or store at \(ServerURLs.shown(to)).")
         }
         let between = try through.map { path in
@@ -196,7 +197,17 @@ struct MigrateCommand: ParsableCommand {
             return URL(fileURLWithPath: path)
         }
         var migration: ProgressiveMigration
-        if ModelSource.isModelFile(target) {
+        if let sources {
+            let versions = try sources.versions.map {
+                ModelVersion(name: $0.name, model: try SwiftDataSourceFiles.managedModel($0.model))
+            }
+            let name = sources.current.name
+            let current = versions.first { $0.name == name } ?? versions[versions.count - 1]
+            // A SwiftData plan migrates over its versions.
+            let planned = versions.filter { sources.plan?.schemas.dropLast().contains($0.name) == true }
+            migration = ProgressiveMigration(
+                to: current, through: try planned + between.flatMap(ModelVersion.versions(at:)))
+        } else if ModelSource.isModelFile(target) {
             migration = try ProgressiveMigration(toModelAt: target, through: between)
         } else {
             let name = target.deletingPathExtension().lastPathComponent

@@ -16,13 +16,16 @@ struct VersionsAddCommand: ParsableCommand {
             EXAMPLES:
               coral versions add 1.0 --model Notes.xcdatamodeld
               coral versions add 1.1 --model Notes.xcdatamodeld --model-version 'Notes 2' --store Small.sqlite
+              coral versions add 1.2 --model Sources/Notes
             """)
 
     @Argument(help: "The name of the release, such as 1.0.")
     var release: String
 
     @Option(
-        name: .long, help: ArgumentHelp("The model: a model file, or a store with its model.", valueName: "path"),
+        name: .long,
+        help: ArgumentHelp(
+            "The model: a model file, a store with its model, or Swift sources with @Model.", valueName: "path"),
         completion: Completion.models)
     var model: String
 
@@ -86,7 +89,9 @@ struct VersionsAddCommand: ParsableCommand {
             guard FileStatus(folder.appendingPathComponent(release).path) == nil else {
                 throw CommandError("There is a folder \(release) in \(record.record) already.")
             }
-            let added = try Work.run("Recording", noun: nil) { _ in try files(of: version, hash, in: folder) }
+            var added = try Work.run("Recording", noun: nil) { _ in try files(of: version, hash, in: folder) }
+            // Sources without versions all have the same identifier.
+            if file.kind == .swiftSource { added.identifiers = [] }
             versions.versions.append(added)
             do {
                 try save(versions, in: folder)

@@ -19,10 +19,15 @@ struct VersionsCheckCommand: ParsableCommand {
             NSStagedMigrationManager: a version whose checksum it does not contain is reported. --allow accepts a loss \
             that is intended. Exit code 2 means that there are findings.
 
+            The model can be a folder of Swift sources with @Model classes. The stages of their SchemaMigrationPlan are \
+            then the way of the app: reported are shipped versions that the plan does not list, versions without a stage \
+            to the next, and stages whose schemas cannot be migrated. The code of custom stages is not executed.
+
             EXAMPLES:
               coral versions check --model Notes.xcdatamodeld
               coral versions check --model Notes.momd --mapping Mappings --allow Note.colour --json
               coral versions check --model Notes.xcdatamodeld --stages Sources/Notes/Migration.swift
+              coral versions check --model Sources/Notes
             """)
 
     @Option(
@@ -73,9 +78,12 @@ struct VersionsCheckCommand: ParsableCommand {
     extension VersionsCheckCommand {
         private func check(_ progress: Progress) throws -> VersionCheck {
             let versions = try VersionRecord(at: record.url)
-            let file = try ModelFileSource.file(at: model)
+            let sources = try SwiftDataSourceFiles.read(model)
+            let file = try sources?.modelFile() ?? ModelFileSource.file(at: model)
             let url = URL(storeAt: model)
-            let current = ModelVersion(name: file.current.name, model: try ModelSource.model(at: model))
+            let managed = try sources.map { try SwiftDataSourceFiles.managedModel($0.current.model) }
+            let current = ModelVersion(
+                name: file.current.name, model: try managed ?? ModelSource.model(at: model))
             let mappings =
                 try mapping.isEmpty
                 ? MappingFiles.files(of: url).map(MigrationMapping.init(contentsOf:))
@@ -89,7 +97,8 @@ struct VersionsCheckCommand: ParsableCommand {
             }
             return try VersionCheck(
                 versions, in: record.url, against: file, current: current, mappings: mappings,
-                stages: texts.isEmpty ? nil : texts.joined(separator: "\n"), allowed: Set(allow), progress: progress)
+                plan: sources?.plan, stages: texts.isEmpty ? nil : texts.joined(separator: "\n"), allowed: Set(allow),
+                progress: progress)
         }
     }
 

@@ -2,6 +2,7 @@
 
     import Coral
     import Foundation
+    import ModelCodeGeneration
     import ModelFiles
 
     /// Whether stores of all versions that have shipped open with the version that is about to ship.
@@ -16,8 +17,10 @@
                 case edited
                 /// A version that has shipped is no longer in the model.
                 case missingVersion
-                /// No stage names the checksum of a version.
+                /// No stage names the checksum of a version, or a SwiftData plan has no stage that leads to the next version.
                 case missingStage
+                /// A SwiftData plan contradicts itself.
+                case contradictoryPlan
                 /// Two versions of the model have the same hashes.
                 case sameHashes
                 /// Two different versions have the same identifier.
@@ -53,6 +56,7 @@
         private let file: ModelFile
         private let current: ModelVersion
         private let mappings: [MigrationMapping]
+        private let plan: SwiftDataSources.MigrationPlan?
 
         /// Checks a record against a model.
         ///
@@ -61,15 +65,19 @@
         ///   - file: The model of the app, with all its versions.
         ///   - current: The current version of the model.
         ///   - mappings: The mapping models of the app.
+        ///   - plan: The migration plan of a SwiftData program; nil if there is none.
         ///   - stages: The text of the source that states the stages of a staged migration; nil if there is none.
         ///   - allowed: The subjects, such as `Note.title`, whose loss is intended.
         ///   - progress: Can cancel the work.
         /// - Throws: `CocoaError.userCancelled`, and errors of the system.
         package init(
             _ record: VersionRecord, in folder: URL, against file: ModelFile, current: ModelVersion,
-            mappings: [MigrationMapping], stages: String?, allowed: Set<String>, progress: Progress
+            mappings: [MigrationMapping], plan: SwiftDataSources.MigrationPlan? = nil, stages: String?,
+            allowed: Set<String>,
+            progress: Progress
         ) throws {
             (self.folder, self.file, self.current, self.mappings) = (folder, file, current, mappings)
+            self.plan = plan
             let hashes = VersionHash(file.model)
             for version in record.versions {
                 try progress.checkCancelled()
@@ -81,6 +89,7 @@
                 try migrate(version, allowed, progress)
             }
             checkNames(record)
+            if let plan { check(plan, record) }
             if !record.versions.contains(where: { $0.hashes == hashes.entityHashes }) {
                 add(
                     .notRecorded, file.current.name,
@@ -140,7 +149,7 @@
             )
         }
 
-        private var isBundle: Bool { file.kind == .sourceBundle || file.kind == .compiledBundle }
+        private var isBundle: Bool { [.sourceBundle, .compiledBundle, .swiftSchemas].contains(file.kind) }
 
         private mutating func checkNames(_ record: VersionRecord) {
             let versions = file.versions.map {
@@ -154,6 +163,8 @@
                     )
                 }
             }
+            // Sources without versions all have the same identifier.
+            guard file.kind != .swiftSource else { return }
             var owners: [String: (name: String, hashes: [String: Data])] = [:]
             let shipped = record.versions.map { ($0.name, $0.hashes, Set($0.identifiers)) }
             for (name, hashes, identifiers) in shipped + [
@@ -173,6 +184,85 @@
             }
         }
 
+        // MARK: - The plan of a SwiftData program
+
+        /// The hashes of a version of the file.
+        private func hashes(_ name: String) -> [String: Data]? {
+            file.versions.first { $0.name == name }.map { VersionHash($0.model).entityHashes }
+        }
+
+        /// Checks that the plan leads from each shipped version to the current one.
+        private mutating func check(_ plan: SwiftDataSources.MigrationPlan, _ record: VersionRecord) {
+            for version in record.versions where plannedIndex(of: version) == nil {
+                add(
+                    .missingStage, version.name,
+                    "The plan \(plan.name) lists no schema with its hashes: opening its store fails with \"unknown model version\" "
+                        + "(error 134504).")
+            }
+            for (old, new) in zip(plan.schemas, plan.schemas.dropFirst())
+            where !plan.stages.contains(where: { $0.from == old && $0.to == new }) {
+                add(.missingStage, new, "The plan \(plan.name) has no stage from \(old) to \(new).")
+            }
+            for stage in plan.stages {
+                let positions = [stage.from, stage.to].map { plan.schemas.firstIndex(of: $0) }
+                guard let from = positions[0], let to = positions[1] else {
+                    let unknown = positions[0] == nil ? stage.from : stage.to
+                    add(
+                        .contradictoryPlan, unknown,
+                        "The stage at \(plan.file):\(stage.line) names \(unknown), which the plan does not list.")
+                    continue
+                }
+                if from >= to {
+                    add(
+                        .contradictoryPlan, stage.to,
+                        "The stage at \(plan.file):\(stage.line) leads from \(stage.from) back to \(stage.to).")
+                } else if let one = model(stage.from), let other = model(stage.to) {
+                    // A custom stage changes values; its schema is migrated as that of a lightweight one is.
+                    for obstacle in InferredMapping(from: one, to: other).obstacles {
+                        let subject = [obstacle.entity, obstacle.property].compactMap { $0 }.joined(separator: ".")
+                        add(
+                            .impossible, stage.to,
+                            "The \(stage.isCustom ? "custom" : "lightweight") stage from \(stage.from) cannot migrate \(subject): "
+                                + obstacle.reason)
+                    }
+                }
+            }
+            let identifiers = plan.schemas.compactMap { name in
+                file.versions.first { $0.name == name }?.model.versionIdentifiers.min().map { (name, $0) }
+            }
+            for ((old, first), (new, second)) in zip(identifiers, identifiers.dropFirst())
+            where first.compare(second, options: .numeric) != .orderedAscending {
+                add(
+                    .contradictoryPlan, new,
+                    "The plan lists \(new) with the version \(second) after \(old) with \(first).")
+            }
+        }
+
+        private func model(_ name: String) -> Model? { file.versions.first { $0.name == name }?.model }
+
+        /// The position of a recorded version in the plan; nil without a plan, and if the plan does not have it.
+        private func plannedIndex(of version: VersionRecord.Version) -> Int? {
+            plan?.schemas.firstIndex { hashes($0) == version.hashes }
+        }
+
+        /// The versions between a recorded one and the current one, over which the plan migrates.
+        private func plannedVersions(after version: VersionRecord.Version) throws -> [ModelVersion] {
+            guard let plan, let index = plannedIndex(of: version) else { return [] }
+            return try plan.schemas[index...].dropLast().compactMap { name in
+                try model(name).map { ModelVersion(name: name, model: try NSManagedObjectModel(value: $0)) }
+            }
+        }
+
+        /// The stages from a recorded version to the current one.
+        private func plannedWay(of version: VersionRecord.Version) -> String? {
+            guard let plan, let index = plannedIndex(of: version) else { return nil }
+            let stages = zip(plan.schemas[index...], plan.schemas[index...].dropFirst()).map { old, new in
+                plan.stages.first { $0.from == old && $0.to == new }
+            }
+            return stages.map { $0.map { $0.isCustom ? "custom" : "lightweight" } ?? "no stage" }.joined(
+                separator: ", ")
+        }
+
         // MARK: - Migration
 
         /// Migrates the store of a version on a copy, in the way of the app: in one step, with a mapping model that fits, or else
@@ -187,7 +277,7 @@
             if VersionHash(file.model).entityHashes == version.hashes { return }
             let shipped = try ModelFile.read(at: folder.appendingPathComponent(version.model)).model
             checkElements(HashDifference(from: shipped, to: file.model), version.name, allowed)
-            var migration = ProgressiveMigration(to: current)
+            var migration = ProgressiveMigration(to: current, through: try plannedVersions(after: version))
             migration.mappings = mappings
             guard let path = version.store else {
                 let obstacles = InferredMapping(from: shipped, to: file.model).obstacles
@@ -208,7 +298,7 @@
                 add(.impossible, version.name, "\(error)")
                 return
             }
-            row.way = result.steps.map(Self.way).joined(separator: ", ")
+            row.way = plannedWay(of: version) ?? result.steps.map(Self.way).joined(separator: ", ")
             row.objectCount = result.objectCount
             let breaking = result.findings.filter(\.isBreaking)
             for finding in result.findings {

@@ -36,7 +36,7 @@ extension NSManagedObjectModel {
     /// Creates a model from a plain value.
     ///
     /// - Throws: `ModelError` if the value is inconsistent.
-    internal convenience init(value: Model) throws {
+    package convenience init(value: Model) throws {
         self.init()
         var reader = ModelValueReader()
         try reader.read(value, into: self)

@@ -82,17 +82,3 @@ extension ModelFetchIndex {
         return names.count == elements.count && !names.isEmpty ? names : nil
     }
 }
-
-extension ModelAttribute {
-    /// Whether the attribute is a Swift enumeration: SwiftData notes this in the model.
-    package var isEnumeration: Bool {
-        guard type == .composite, case .boolean(true)? = userInfo["EnumType"] else { return false }
-        return true
-    }
-
-    /// The cases of an enumeration without raw values; nil for one with raw values.
-    package var caseNames: [String]? {
-        guard case .array(let cases)? = userInfo["enum"] else { return nil }
-        return cases.compactMap { if case .string(let name) = $0 { name } else { nil } }
-    }
-}

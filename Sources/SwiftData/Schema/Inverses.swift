@@ -1,3 +1,4 @@
+import ModelFiles
 import Synchronization
 
 /// Finds the inverse of a relationship: the stated one, else the only possible one.
@@ -20,27 +21,26 @@ enum Inverses {
 
     private static func find(_ property: ModelProperty, in modelClass: ModelClass) -> ModelProperty? {
         guard let destination = property.destination.map(ModelClass.of) else { return nil }
-        // Stated here, or at the other end.
-        if let stated = (property.metadata as? Schema.Relationship)?.inverseKeyPath {
-            return destination.property(stated)
+        let (own, others) = (ends(of: modelClass), ends(of: destination))
+        guard let end = own.first(where: { $0.name == property.name }) else { return nil }
+        let classes = Dictionary(
+            (ModelClass.reachable(from: [modelClass.type])).map { ($0.name, $0) },
+            uniquingKeysWith: { first, _ in first })
+        let name = end.inverse(in: modelClass.name, own: own, others: others) { name, other in
+            guard let one = classes[name], let other = classes[other] else { return false }
+            return one.isKind(of: other)
         }
-        let back = destination.properties.filter {
-            $0.destination.map { modelClass.isKind(of: ModelClass.of($0)) } == true
+        return name.flatMap(destination.property(named:))
+    }
+
+    /// The relationships of a class, inherited ones included.
+    private static func ends(of modelClass: ModelClass) -> [RelationshipEnd] {
+        modelClass.properties.compactMap { property in
+            guard let destination = property.destination.map(ModelClass.of) else { return nil }
+            let stated = (property.metadata as? Schema.Relationship)?.inverseKeyPath
+            return RelationshipEnd(
+                name: property.name, destination: destination.name, isStated: property.metadata != nil,
+                inverse: stated.flatMap { destination.property($0)?.name })
         }
-        for candidate in back {
-            guard let stated = (candidate.metadata as? Schema.Relationship)?.inverseKeyPath else { continue }
-            if modelClass.property(stated) === property { return candidate }
-        }
-        // Inferred where neither end has the macro and the pair is the only one between the two classes.
-        guard property.metadata == nil else { return nil }
-        let forward = modelClass.properties.filter {
-            $0.destination.map {
-                destination.isKind(of: ModelClass.of($0)) || ModelClass.of($0).isKind(of: destination)
-            } == true
-        }
-        guard forward.count == 1, back.count == 1, let only = back.first, only.metadata == nil, only !== property else {
-            return nil
-        }
-        return only
     }
 }

@@ -1,5 +1,7 @@
 import CoreData
 import Foundation
+import ManagedObjects
+import ModelFiles
 
 /// The form in which the values of a Swift type are stored.
 indirect enum ValueForm {
@@ -34,118 +36,117 @@ indirect enum ValueForm {
 
     /// The form of a type that is not optional.
     static func of(_ type: any Any.Type) -> ValueForm {
-        if let primitive = primitiveType(of: type) { return .primitive(primitive) }
-        if let (integer, wider) = widened(type) { return .widened(integer, wider) }
-        if let raw = type as? any RawRepresentable.Type, let form = rawForm(of: raw),
-            EnumerationLayout.isEnumeration(type)
-        {
-            return .rawEnumeration(raw, raw: form)
+        let facts = TypeFacts(type: type)
+        switch StoredKind(of: facts) {
+        case .primitive(let primitive): return primitiveForm(primitive)
+        case .rawEnumeration(let raw):
+            guard let enumeration = type as? any RawRepresentable.Type else { return .json }
+            return .rawEnumeration(enumeration, raw: primitiveForm(raw))
+        case .archive: return .archive(type)
+        case .json: return .json
+        case .enumeration: return .enumeration(type, cases: EnumerationLayout.cases(of: type) ?? [])
+        case .structure:
+            return .structure(
+                type,
+                fields: facts.fields.map { Field(name: $0.name, type: $0.type, form: element($0.type)) })
         }
-        if isCollection(type) { return isPlainCollection(type) ? .archive(type) : .json }
-        if let cases = EnumerationLayout.cases(of: type) { return .enumeration(type, cases: cases) }
-        if let fields = StructureLayout.fields(of: type), !fields.isEmpty {
-            return .structure(type, fields: fields.map { Field(name: $0.name, type: $0.type, form: element($0.type)) })
+    }
+
+    private static func primitiveForm(_ primitive: StoredPrimitive) -> ValueForm {
+        let type = NSAttributeType(primitive.attributeType)
+        if primitive.isWidened, let integer = primitive.type as? any FixedWidthInteger.Type {
+            return .widened(integer, type)
         }
-        return .json
+        return .primitive(type)
     }
 
     /// The form of an element of a composite, where collections are JSON.
     private static func element(_ type: any Any.Type) -> ValueForm {
         let form = of(unwrappedType(type))
-        if case .archive = form { return .json }
-        return form
+        return form.storedForm.asElement == .json ? .json : form
     }
 
-    private static func rawForm(of type: any RawRepresentable.Type) -> ValueForm? {
-        func form<R: RawRepresentable>(_: R.Type) -> ValueForm? {
-            switch of(R.RawValue.self) {
-            case .primitive(let type): .primitive(type)
-            case .widened(let integer, let type): .widened(integer, type)
-            default: nil
+    /// What a type's metadata says about it.
+    private struct TypeFacts: StoredTypeFacts {
+        let type: any Any.Type
+
+        var primitive: StoredPrimitive? { StoredPrimitive.of(type) }
+
+        var rawPrimitive: StoredPrimitive? {
+            guard isEnumeration, let raw = type as? any RawRepresentable.Type else { return nil }
+            func primitive<R: RawRepresentable>(_: R.Type) -> StoredPrimitive? { StoredPrimitive.of(R.RawValue.self) }
+            return _openExistential(raw, do: primitive)
+        }
+
+        var isCollection: Bool {
+            let name = String(reflecting: type)
+            return ["Swift.Array<", "Swift.Set<", "Swift.Dictionary<", "Swift.ContiguousArray<"].contains {
+                name.hasPrefix($0)
             }
         }
-        return _openExistential(type, do: form)
-    }
 
-    private static func isCollection(_ type: any Any.Type) -> Bool {
-        let name = String(reflecting: type)
-        return ["Swift.Array<", "Swift.Set<", "Swift.Dictionary<", "Swift.ContiguousArray<"].contains {
-            name.hasPrefix($0)
+        var isPlainCollection: Bool {
+            (type as? any ArchivedCollection.Type)?.elementTypes.allSatisfy {
+                StoredPrimitive.of($0)?.isWidened == false
+            } ?? false
         }
+
+        var isEnumeration: Bool { EnumerationLayout.isEnumeration(type) }
+        var fields: [StructureLayout.Field] { StructureLayout.fields(of: type) ?? [] }
+        var hasFields: Bool { !fields.isEmpty }
     }
 
-    /// Whether a collection holds values that a property list can have.
-    private static func isPlainCollection(_ type: any Any.Type) -> Bool {
-        (type as? any ArchivedCollection.Type)?.elementTypes.allSatisfy { primitiveType(of: $0) != nil } ?? false
-    }
-
-    static func primitiveType(of type: any Any.Type) -> NSAttributeType? {
-        switch type {
-        case is String.Type: .stringAttributeType
-        case is Bool.Type: .booleanAttributeType
-        case is Int.Type, is Int64.Type: .integer64AttributeType
-        case is Int32.Type: .integer32AttributeType
-        case is Int16.Type: .integer16AttributeType
-        case is Double.Type: .doubleAttributeType
-        case is Float.Type: .floatAttributeType
-        case is Decimal.Type: .decimalAttributeType
-        case is Date.Type: .dateAttributeType
-        case is UUID.Type: .UUIDAttributeType
-        case is URL.Type: .URIAttributeType
-        case is Data.Type: .binaryDataAttributeType
-        default: nil
-        }
-    }
-
-    private static func widened(_ type: any Any.Type) -> (any FixedWidthInteger.Type, NSAttributeType)? {
-        switch type {
-        case is Int8.Type: (Int8.self, .integer16AttributeType)
-        case is UInt8.Type: (UInt8.self, .integer16AttributeType)
-        case is UInt16.Type: (UInt16.self, .integer32AttributeType)
-        case is UInt32.Type: (UInt32.self, .integer64AttributeType)
-        case is UInt64.Type: (UInt64.self, .integer64AttributeType)
-        case is UInt.Type: (UInt.self, .integer64AttributeType)
-        default: nil
+    /// The form without the types of the values: what the attribute is made of.
+    var storedForm: StoredForm {
+        switch self {
+        case .primitive(let type), .widened(_, let type): .primitive(ModelAttributeType(type))
+        case .rawEnumeration(_, .primitive(let type)), .rawEnumeration(_, .widened(_, let type)):
+            .rawEnumeration(ModelAttributeType(type))
+        case .rawEnumeration, .json: .json
+        case .enumeration(_, let cases):
+            .enumeration(cases.map { StoredForm.Case(name: $0.name, hasPayload: $0.hasPayload) })
+        case .structure(_, let fields):
+            .structure(
+                fields.map {
+                    StoredForm.Element(
+                        name: $0.name, typeName: String(describing: unwrappedType($0.type)), form: $0.form.storedForm,
+                        isOptional: $0.isOptional)
+                })
+        case .archive: .archive
+        case .transformed(let name): .transformed(by: name)
         }
     }
 
     /// The elements of a composite; nil if the form is none.
     func elements(named name: String, optional: Bool) -> [CompositeElement]? {
+        guard let elements = storedForm.elements(named: name, isOptional: optional) else { return nil }
+        let parts: [(type: any Any.Type, form: ValueForm)]
         switch self {
         case .rawEnumeration(let type, let raw):
             func rawType<R: RawRepresentable>(_: R.Type) -> any Any.Type { R.RawValue.self }
-            return [
-                CompositeElement(name: name, type: _openExistential(type, do: rawType), form: raw, isOptional: true)
-            ]
+            parts = [(_openExistential(type, do: rawType), raw)]
         case .enumeration(_, let cases):
-            return cases.map { each in
-                CompositeElement(
-                    name: each.name, type: each.hasPayload ? Data.self : String.self,
-                    form: .primitive(each.hasPayload ? .binaryDataAttributeType : .stringAttributeType),
-                    isOptional: true)
+            parts = cases.map {
+                $0.hasPayload
+                    ? (Data.self, .primitive(.binaryDataAttributeType))
+                    : (String.self, .primitive(.stringAttributeType))
             }
-        case .structure(_, let fields):
-            return fields.map { field in
-                let isJSON = if case .json = field.form { true } else { false }
-                return CompositeElement(
-                    name: field.name, type: field.type, form: field.form,
-                    isOptional: optional || field.isOptional || isJSON)
-            }
-        default: return nil
+        case .structure(_, let fields): parts = fields.map { ($0.type, $0.form) }
+        default: parts = []
+        }
+        return zip(elements, parts).map { element, part in
+            CompositeElement(name: element.name, type: part.type, form: part.form, isOptional: element.isOptional)
         }
     }
+}
 
-    /// The names of the cases that the composite's user info states.
-    var caseNames: [String]? {
-        if case .enumeration(_, let cases) = self { cases.map(\.name) } else { nil }
-    }
+extension ModelAttributeType {
+    /// The same type: both have the numbers of files as raw values.
+    init(_ type: NSAttributeType) { self = Self(rawValue: Int(type.rawValue)) ?? .undefined }
+}
 
-    var isEnumeration: Bool {
-        switch self {
-        case .rawEnumeration, .enumeration: true
-        default: false
-        }
-    }
+extension NSAttributeType {
+    init(_ type: ModelAttributeType) { self = Self(rawValue: UInt(type.rawValue)) ?? .undefinedAttributeType }
 }
 
 /// One element of a composite attribute.
