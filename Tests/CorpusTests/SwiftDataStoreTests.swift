@@ -23,6 +23,23 @@ struct SwiftDataStoreTests {
     }
 }
 
+extension SwiftDataStoreTests {
+    @Test("Sources that were generated from a store are read as its model", arguments: Corpus.swiftDataStores)
+    func roundTrip(_ store: URL) throws {
+        let copy = try StoreCopy(store)
+        let inspection = try StoreInspection(url: copy.url)
+        let model = try #require(inspection.cachedModelValue)
+        let stated = inspection.metadata[NSStoreModelVersionHashesKey] as? [String: Data]
+        let classes = try SwiftDataClasses(of: model, named: store.lastPathComponent)
+        let frozen = try VersionedSchemaSource(of: model, named: "Frozen", origin: store.lastPathComponent)
+        for sources in [classes.files.map { ($0.name, $0.text) }, [("Frozen.swift", frozen.text)]] {
+            let read = try SwiftDataSources(sources).current.model
+            #expect(VersionHash(read).entityHashes == stated)
+            #expect(VersionHash(read).checksum == VersionHash(model).checksum)
+        }
+    }
+}
+
 extension Corpus {
     /// The stores of SwiftData.
     static let swiftDataStores: [URL] = files(named: "default.store") + files(named: "PreloadedCocktails.store")

@@ -159,4 +159,19 @@ import Testing
         #expect(throws: ModelError.self) { try SwiftDataClasses(of: model(trip), named: "T") }
         #expect(throws: ModelError.self) { try SwiftDataClasses(of: model(ModelEntity(name: "1st")), named: "T") }
     }
+
+    @Test func `names of an untrusted model do not become code`() throws {
+        let code = "Int = { fatalError() }()"
+        var value = ModelAttribute(name: "value", type: .transformable)
+        value.valueClassName = code
+        var place = ModelAttribute(name: "place", type: .composite)
+        place.elements = [ModelAttribute(name: code, type: .string)]
+        var kind = ModelAttribute(name: "kind", type: .composite)
+        kind.userInfo = ["EnumType": .boolean(true), "enum": .array([.string(code)])]
+        for attribute in [value, place, kind] {
+            #expect(throws: ModelError.self) {
+                try SwiftDataClasses(of: model(ModelEntity(name: "Trip", attributes: [attribute])), named: "Trips")
+            }
+        }
+    }
 }

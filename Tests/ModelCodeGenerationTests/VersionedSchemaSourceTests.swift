@@ -39,10 +39,10 @@ import Testing
         for line in [
             "static let versionIdentifier = Schema.Version(2, 1, 0)", "[Stop.self, Trip.self]",
             #"@Attribute(.unique, originalName: "title", hashModifier: "a\"b") var name: String"#, "var rank: Int = 1",
-            "var place: Place?", "@Attribute(.externalStorage) var photo: Data?", "var tags: Array<String>",
-            #"#Unique<Trip>([\.name, \.rank])"#, "@Relationship(deleteRule: .cascade) var stops: [Stop] = []",
-            #"@Relationship(inverse: \Trip.stops) var trip: Trip?"#, "struct Place: Codable {", "var city: String?",
-            "init(name: String, tags: Array<String>) {",
+            "var place: Place?", "@Attribute(.externalStorage) var photo: Data?", "var tags: [String]",
+            #"#Unique<Trip>([\.name, \.rank])"#,
+            #"@Relationship(deleteRule: .cascade, inverse: \Stop.trip) var stops: [Stop] = []"#, "var trip: Trip?",
+            "struct Place: Codable, Hashable {", "var city: String?", "init(name: String, tags: [String]) {",
         ] {
             #expect(text.contains("  \(line)\n"), "\(line) is not in \(text)")
         }

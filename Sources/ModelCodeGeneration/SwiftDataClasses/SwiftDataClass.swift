@@ -7,11 +7,19 @@ struct SwiftDataClass {
     private let model: Model
     private let rawValues: [String: Set<SwiftDataClasses.RawValue>]
     private let classNames: Set<String>
+    /// Whether the class is that of a version whose classes no longer exist. Its enumerations are structures with the same
+    /// elements, which have the same hash and read every stored value, and what is not stored is omitted.
+    private let isFrozen: Bool
 
-    init(_ entity: ModelEntity, _ model: Model, _ rawValues: [String: Set<SwiftDataClasses.RawValue>]) {
-        (self.entity, self.model, self.rawValues) = (entity, model, rawValues)
+    init(
+        _ entity: ModelEntity, _ model: Model, _ rawValues: [String: Set<SwiftDataClasses.RawValue>] = [:],
+        isFrozen: Bool = false
+    ) {
+        (self.entity, self.model, self.rawValues, self.isFrozen) = (entity, model, rawValues, isFrozen)
         classNames = Set(model.entities.map(\.name))
     }
+
+    private var className: String { SwiftName.identifier(entity.name) }
 
     /// A property of the class, with what its declaration states.
     private struct Property {
@@ -28,10 +36,15 @@ struct SwiftDataClass {
     func text(named name: String) -> String {
         var text = SwiftText(
             heading: "\(SwiftText.heading)\(name).", imports: ["import Foundation", "import SwiftData"])
-        let parent = entity.parentName.map { ": \($0)" } ?? ""
+        write(to: &text)
+        return text.finished()
+    }
+
+    func write(to text: inout SwiftText) {
+        let parent = entity.parentName.map { ": \(SwiftName.identifier($0))" } ?? ""
         let isFinal = !model.entities.contains { $0.parentName == entity.name }
         text.line("@Model")
-        text.block("\(isFinal ? "final " : "")class \(entity.name)\(parent)") { text in
+        text.block("\(isFinal ? "final " : "")class \(className)\(parent)") { text in
             for line in constraints + indexes { text.line(line) }
             if !(constraints + indexes).isEmpty { text.line() }
             for property in properties(of: entity) {
@@ -40,15 +53,18 @@ struct SwiftDataClass {
                 text.line("\(macro)var \(property.swiftName): \(property.type)\(value)")
             }
             writeInitialiser(&text)
-            for attribute in entity.attributes where attribute.type == .composite { write(attribute, &text) }
+            for attribute in storedAttributes(of: entity) where attribute.type == .composite { write(attribute, &text) }
         }
-        return text.finished()
+    }
+
+    private func storedAttributes(of entity: ModelEntity) -> [ModelAttribute] {
+        isFrozen ? entity.attributes.filter { !$0.isTransient } : entity.attributes
     }
 
     private func writeInitialiser(_ text: inout SwiftText) {
         let own = properties(of: entity).filter(\.isRequired)
         let inherited = ancestors.flatMap { ancestor in
-            SwiftDataClass(ancestor, model, rawValues).properties(of: ancestor).filter(\.isRequired)
+            SwiftDataClass(ancestor, model, rawValues, isFrozen: isFrozen).properties(of: ancestor).filter(\.isRequired)
                 .map { (property: $0, type: self.qualified($0.type, of: ancestor)) }
         }
         let parameters = inherited.map { ($0.property.swiftName, $0.type) } + own.map { ($0.swiftName, $0.type) }
@@ -83,14 +99,14 @@ struct SwiftDataClass {
     private func qualified(_ type: String, of ancestor: ModelEntity) -> String {
         let bare = type.hasSuffix("?") ? String(type.dropLast()) : type
         let isNested = ancestor.attributes.contains { $0.type == .composite && typeName(of: $0) == bare }
-        return isNested ? "\(ancestor.name).\(type)" : type
+        return isNested ? "\(SwiftName.identifier(ancestor.name)).\(type)" : type
     }
 
     // MARK: - Statements of the class
 
     private var constraints: [String] {
         let groups = entity.uniquenessConstraints.filter { !isStatedByProperty($0) }
-        return groups.isEmpty ? [] : ["#Unique<\(entity.name)>(\(groups.map(keyPaths).joined(separator: ", ")))"]
+        return groups.isEmpty ? [] : ["#Unique<\(className)>(\(groups.map(keyPaths).joined(separator: ", ")))"]
     }
 
     /// Whether a constraint is the option of an attribute.
@@ -104,7 +120,7 @@ struct SwiftDataClass {
                 $0.partialIndexPredicate == nil && $0.elements.allSatisfy { $0.collation == collation }
             }.compactMap(\.propertyNames)
             guard !groups.isEmpty else { return [] }
-            return ["#Index<\(entity.name)>(\(groups.map { write(keyPaths($0)) }.joined(separator: ", ")))"]
+            return ["#Index<\(className)>(\(groups.map { write(keyPaths($0)) }.joined(separator: ", ")))"]
         }
         return line(.binary) { $0 } + line(.rTree) { ".rtree(\($0))" }
     }
@@ -116,7 +132,7 @@ struct SwiftDataClass {
     // MARK: - Properties
 
     private func properties(of entity: ModelEntity) -> [Property] {
-        entity.attributes.map(property) + entity.relationships.map(property)
+        storedAttributes(of: entity).map(property) + entity.relationships.map(property)
     }
 
     private func property(_ attribute: ModelAttribute) -> Property {
@@ -144,8 +160,9 @@ struct SwiftDataClass {
         if relationship.maximumCount > 1 { arguments.append("maximumModelCount: \(relationship.maximumCount)") }
         let (names, modifiers) = (originalName(relationship), hashModifier(relationship))
         arguments += names
-        let destination = relationship.destinationName ?? "Unknown"
-        if let inverse = relationship.inverseName, statesInverse(relationship, inverse, destination) {
+        let name = relationship.destinationName ?? "Unknown"
+        let destination = SwiftName.identifier(name)
+        if let inverse = relationship.inverseName, statesInverse(relationship, inverse, name) {
             arguments.append("inverse: \\\(destination).\(SwiftName.identifier(inverse))")
         }
         arguments += modifiers
@@ -183,9 +200,19 @@ struct SwiftDataClass {
     }
 
     private func literal(_ text: String) -> String {
-        let escaped = text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\"")
-            .replacingOccurrences(of: "\n", with: "\\n").replacingOccurrences(of: "\r", with: "\\r")
-        return "\"\(escaped)\""
+        var literal = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": literal += "\\\""
+            case "\\": literal += "\\\\"
+            case "\n": literal += "\\n"
+            case "\r": literal += "\\r"
+            case _ where scalar.value < 32 || scalar.value == 127:
+                literal += "\\u{\(String(scalar.value, radix: 16))}"
+            default: literal.unicodeScalars.append(scalar)
+            }
+        }
+        return "\"\(literal)\""
     }
 
     // MARK: - Types
@@ -246,6 +273,7 @@ struct SwiftDataClass {
 
     private func initialValue(of attribute: ModelAttribute) -> String? {
         switch attribute.defaultValue {
+        case .integer(let number)? where attribute.type == .boolean: return "\(number != 0)"
         case .integer(let number)?: return "\(number)"
         case .double(let number)?: return number.isFinite ? "\(number)" : nil
         case .decimal(let number)?: return "Decimal(string: \"\(number)\") ?? 0"
@@ -263,7 +291,7 @@ struct SwiftDataClass {
     private func write(_ attribute: ModelAttribute, _ text: inout SwiftText) {
         text.line()
         let name = compositeName(attribute.name)
-        if attribute.isEnumeration {
+        if attribute.isEnumeration, !isFrozen {
             if attribute.caseNames != nil { return writeCases(attribute, name, &text) }
             return writeRawValues(attribute, name, &text)
         }

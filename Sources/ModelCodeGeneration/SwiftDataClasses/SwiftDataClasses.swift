@@ -33,7 +33,7 @@ public struct SwiftDataClasses {
     public init(of model: Model, named name: String, rawValues: [String: Set<RawValue>] = [:]) throws {
         let expressed = SwiftDataModel(model)
         let model = expressed.model
-        try Self.checkNames(of: model)
+        try SwiftDataNames.check(model)
         let entities = model.entities.sorted { $0.name < $1.name }
         files =
             [
@@ -47,26 +47,6 @@ public struct SwiftDataClasses {
             }
         changedEntities = expressed.changed
         losses = expressed.losses
-    }
-
-    private static func checkNames(of model: Model) throws {
-        func isName(_ name: String) -> Bool {
-            guard let first = name.unicodeScalars.first, first == "_" || first.properties.isXIDStart else {
-                return false
-            }
-            return name.unicodeScalars.allSatisfy { $0.properties.isXIDContinue }
-        }
-        for entity in model.entities {
-            guard isName(entity.name) else {
-                throw ModelError(
-                    .invalidValue, "\"\(entity.name)\" cannot be the name of a class.", entity: entity.name)
-            }
-            for property in entity.properties where !isName(property.name) {
-                throw ModelError(
-                    .invalidValue, "\"\(property.name)\" cannot be the name of a property.", entity: entity.name,
-                    property: property.name)
-            }
-        }
     }
 
     private static func versions(of model: Model, named name: String, _ classes: [String]) -> String {

@@ -82,3 +82,42 @@ extension ModelFetchIndex {
         return names.count == elements.count && !names.isEmpty ? names : nil
     }
 }
+
+/// The names of a model as names in Swift. The model of a store is not trusted, and its names become code.
+enum SwiftDataNames {
+    /// - Throws: ``ModelError`` for the first name that Swift does not admit.
+    static func check(_ model: Model) throws {
+        for entity in model.entities {
+            func refuse(_ name: String, _ subject: String, _ property: String? = nil) -> ModelError {
+                ModelError(
+                    .invalidValue, "\(name.debugDescription) cannot be the name of \(subject).", entity: entity.name,
+                    property: property)
+            }
+            guard isName(entity.name) else { throw refuse(entity.name, "a class") }
+            for property in entity.properties where !isName(property.name) {
+                throw refuse(property.name, "a property", property.name)
+            }
+            for attribute in entity.attributes { try check(attribute, in: attribute, refuse) }
+        }
+    }
+
+    private static func check(
+        _ part: ModelAttribute, in attribute: ModelAttribute, _ refuse: (String, String, String?) -> ModelError
+    ) throws {
+        if let name = part.valueClassName, !isName(name, besides: "<>[], .:?") {
+            throw refuse(name, "a type", attribute.name)
+        }
+        for name in part.caseNames ?? [] where !isName(name) { throw refuse(name, "a case", attribute.name) }
+        for element in part.elements {
+            guard isName(element.name) else { throw refuse(element.name, "a property", attribute.name) }
+            try check(element, in: attribute, refuse)
+        }
+    }
+
+    private static func isName(_ name: String, besides others: String = "") -> Bool {
+        guard let first = name.unicodeScalars.first,
+            first == "_" || first == "[" && !others.isEmpty || first.properties.isXIDStart
+        else { return false }
+        return name.unicodeScalars.allSatisfy { $0.properties.isXIDContinue || others.unicodeScalars.contains($0) }
+    }
+}

@@ -35,6 +35,19 @@ import Testing
         #expect(hash.checksum == reference.checksum)
     }
 
+    @Test("Generated classes are read back with the same hashes", arguments: ReferenceSource.all)
+    func roundTrip(_ reference: ReferenceSource) throws {
+        let model = try sources(reference.text).current.model
+        let classes = try SwiftDataClasses(of: model, named: "Store")
+        let read = try SwiftDataSources(classes.files.map { ($0.name, $0.text) })
+        #expect(read.current.name == "Version1_0_0" && read.plan?.schemas == ["Version1_0_0"])
+        #expect(VersionHash(read.current.model).checksum == reference.checksum)
+        let frozen = try VersionedSchemaSource(of: model, named: "Frozen", origin: "Store")
+        let version = try #require(try sources(frozen.text).versions.first)
+        #expect(version.name == "Frozen" && version.identifier == "1.0.0")
+        #expect(VersionHash(version.model).checksum == reference.checksum)
+    }
+
     // MARK: - Attributes
 
     @Test func `each type has its attribute`() throws {
