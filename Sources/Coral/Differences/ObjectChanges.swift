@@ -11,7 +11,7 @@ extension GraphExporter {
     ///
     /// Throws `ExportError` if the objects have no context, `DeltaError` with the code `unrelated` if the document has
     /// another shape, and errors of `GraphComparison`.
-    package func changes(of objects: [NSManagedObject], since document: Data) throws -> GraphDelta {
+    public func changes(of objects: [NSManagedObject], since document: Data) throws -> GraphDelta {
         try changes(of: objects, since: .data(document))
     }
 
@@ -33,7 +33,7 @@ extension GraphExporter {
     ///
     /// Throws as `changes(of:since:)` with a document does, and `DeltaError` with the code `unrelated` for a dictionary of
     /// another object, or of one that was not saved then: it does not identify the object.
-    package func changes(of objects: [NSManagedObject], since dictionary: [String: Any]) throws -> GraphDelta {
+    public func changes(of objects: [NSManagedObject], since dictionary: [String: Any]) throws -> GraphDelta {
         guard dictionary[DictionaryKeys.header] == nil else {
             return try changes(of: objects, since: .dictionary(dictionary))
         }
@@ -49,13 +49,13 @@ extension GraphExporter {
     /// `changes(of:since:)`.
     ///
     /// Throws `ExportError` if the objects have no context, and errors of `GraphComparison`.
-    package func changeToken(of objects: [NSManagedObject]) throws -> GraphToken {
+    public func changeToken(of objects: [NSManagedObject]) throws -> GraphToken {
         try comparison(of: objects).token(of: .objects(objects))
     }
 
     /// The changes of objects since a token of them from an exporter with the same shape. The delta can be applied and
     /// joined to the next one, but not reverted. Throws as `changeToken(of:)` does.
-    package func changes(of objects: [NSManagedObject], since token: GraphToken) throws -> GraphDelta {
+    public func changes(of objects: [NSManagedObject], since token: GraphToken) throws -> GraphDelta {
         try comparison(of: objects).delta(since: token, to: .objects(objects)).withoutLiving(in: objects)
     }
 
