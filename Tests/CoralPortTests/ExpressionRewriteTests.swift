@@ -68,6 +68,92 @@
                     ])
         }
 
+        @Test("Requests of methods, and the protocol of results as a value")
+        func requestsOfMethods() {
+            #expect(
+                rewritten(
+                    """
+                    import CoreData
+                    func f() throws {
+                        let a = try unwrap(Note.list() as? NSFetchRequest<NSManagedObject>)
+                        let b = make(
+                            of: (NSFetchRequestResult.self, .managedObjectIDResultType))
+                        let c = make(of: NSFetchRequestResult.self)
+                        if let d = Note.listFetchRequest() as? NSFetchRequest<NSManagedObject> { g(d) }
+                    }
+                    """) == [
+                        """
+                        import CoreData
+                        func f() throws {
+                            let a = try unwrap(Note.list() as? NSFetchRequest<NSManagedObject>)
+                            #if canImport(ObjectiveC)
+                            let b = make(
+                                of: (NSFetchRequestResult.self, .managedObjectIDResultType))
+                            #else
+                            let b = make(
+                                of: (NSManagedObjectID.self, .managedObjectIDResultType))
+                            #endif
+                            let c = make(of: NSFetchRequestResult.self)
+                            #if canImport(ObjectiveC)
+                            if let d = Note.listFetchRequest() as? NSFetchRequest<NSManagedObject> { g(d) }
+                            #else
+                            if let d = Optional(NSFetchRequest<NSManagedObject>(Note.listFetchRequest())) { g(d) }
+                            #endif
+                        }
+                        """
+                    ])
+        }
+
+        @Test("A transformer gets the initialiser that the superclass requires")
+        func transformers() {
+            #expect(
+                rewritten(
+                    """
+                    import CoreData
+                    public final class Cipher: ValueTransformer {
+                        let key: Int
+
+                        init(key: Int) {
+                            self.key = key
+                            super.init()
+                        }
+                    }
+                    class Plain: ValueTransformer {
+                        convenience init(a: Int) { self.init() }
+                    }
+                    """) == [
+                        """
+                        import CoreData
+                        public final class Cipher: ValueTransformer {
+                            let key: Int
+
+                            init(key: Int) {
+                                self.key = key
+                                super.init()
+                            }
+
+                            #if !canImport(ObjectiveC)
+                            public required init() {
+                                fatalError("Use of unimplemented initializer 'init()'")
+                            }
+                            #endif
+                        }
+                        class Plain: ValueTransformer {
+                            convenience init(a: Int) { self.init() }
+                        }
+                        """
+                    ])
+        }
+
+        @Test("The standard streams of C")
+        func standardStreams() {
+            #expect(
+                rewritten("import Foundation\n\nfputs(\"a\", stderr)", "import Foundation\n\nlet a = B(stderr: c)") == [
+                    "import Foundation\n#if canImport(Glibc)\n@preconcurrency import Glibc\n#endif\n\nfputs(\"a\", stderr)",
+                    "import Foundation\n\nlet a = B(stderr: c)",
+                ])
+        }
+
         @Test("Waiting for expectations gets a time limit")
         func waits() {
             #expect(

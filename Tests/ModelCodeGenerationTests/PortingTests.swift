@@ -157,7 +157,6 @@ import Testing
                 "4:10 ["
             ])
         #expect(found(set + "var tags: [Int]\na.tags = [b]").filter { $0.hasSuffix("[") } == [])
-        #expect(found("String(\n    localized: \"none\")") == ["2:5 localized:"])
         #expect(found("note.objectWillChange.sink {}") == ["1:5 .objectWillChange"])
         #expect(found("progress.observe(\\.fractionCompleted) {}") == ["1:9 .observe(\\.fractionCompleted"])
         #expect(
@@ -167,7 +166,8 @@ import Testing
             found("request(of: NSFetchRequestResult.self)") == [
                 "1:13 NSFetchRequestResult.self", "1:13 NSFetchRequestResult",
             ])
-        #expect(found("String(localized: \"none\")") == ["1:1 String(localized"])
+        #expect(found("String(localized: \"none\")") == [])
+        #expect(found("LocalizedStringResource(\"none\")") == ["1:1 LocalizedStringResource"])
         #expect(found("let lock = OSAllocatedUnfairLock()") == ["1:12 OSAllocatedUnfairLock"])
         #expect(found("let log = Logger(subsystem: a, category: b)") == ["1:11 Logger(subsystem"])
         #expect(found("log.info(\"\\(url, privacy: .public)\")") == ["1:18 privacy: ."])

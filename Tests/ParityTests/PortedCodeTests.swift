@@ -252,7 +252,8 @@ final class TagWithInitial: NSManagedObject {
         }
     }
 
-    /// A token of no transaction, after which all of the history is fetched.
+    /// A token of no transaction, after which all of the history is fetched:
+    /// https://developer.apple.com/documentation/coredata/nspersistenthistorychangerequest/fetchhistory(after:)-4crw0
     @Test func anEmptyHistoryToken() throws {
         let diary = try Diary(options: [NSPersistentHistoryTrackingKey: true])
         let context = diary.context()
@@ -263,5 +264,24 @@ final class TagWithInitial: NSManagedObject {
             let result = try context.execute(request) as? NSPersistentHistoryResult
             #expect((result?.result as? [NSPersistentHistoryTransaction])?.count == 1)
         }
+    }
+
+    /// CoreDataRepository's errors have texts of this kind; Apple's key has a format specifier for each value:
+    /// https://developer.apple.com/documentation/swift/string/localizationvalue
+    @Test func textsAreLocalized() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString + ".bundle")
+        let table = folder.appendingPathComponent("en.lproj/Localizable.strings")
+        try FileManager.default.createDirectory(
+            at: table.deletingLastPathComponent(), withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try #""%lld notes in %@" = "%2$@ has %1$lld notes";"#.write(to: table, atomically: true, encoding: .utf8)
+        let bundle = try #require(Bundle(url: folder))
+        let (count, name) = (3, "Work")
+        let locale = Locale(identifier: "en_US_POSIX")
+        #expect(String(localized: "\(count) notes in \(name)", bundle: bundle, locale: locale) == "Work has 3 notes")
+        #expect(String(localized: "\(count) notes of \(name)", bundle: bundle, locale: locale) == "3 notes of Work")
+        #expect(String(localized: "100% of \(1.5) in \("%@")", locale: locale) == "100% of 1.500000 in %@")
+        #expect(String(localized: "100%", comment: "a share") == "100%")
+        #expect(String(localized: "share", defaultValue: "\(count) of them", locale: locale) == "3 of them")
     }
 }

@@ -3,7 +3,8 @@
     import SwiftSyntax
 
     /// Adds `import CoreData` to files that use its names, `import ManagedMacros` to files that use its macros, and a conditional
-    /// import to files that load URLs or read XML.
+    /// import to files that load URLs or read XML. A file that uses the standard streams of C imports their module without the check
+    /// of Swift 6 for global variables, which the C library of Apple's platforms passes.
     struct ImportRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
             var edits = PackageEdits()
@@ -19,6 +20,9 @@
                 where rules.contains(rule) {
                     edits.add(conditionalImport(of: module, in: file), to: index)
                 }
+                if !file.declarations.imports.contains("Glibc"), StandardStreams.areUsed(in: file) {
+                    edits.add(conditionalImport(of: "Glibc", attribute: "@preconcurrency ", in: file), to: index)
+                }
             }
             return edits
         }
@@ -31,8 +35,10 @@
         }
 
         /// Inserts the import of a module that exists outside Apple's platforms only.
-        private func conditionalImport(of module: String, in file: SourceFile) -> SourceEdit {
-            let lines = ["#if canImport(\(module))", "import \(module)", "#endif"]
+        private func conditionalImport(
+            of module: String, attribute: String = "", in file: SourceFile
+        ) -> SourceEdit {
+            let lines = ["#if canImport(\(module))", "\(attribute)import \(module)", "#endif"]
             if let last = file.tree.statements.compactMap({ $0.item.as(ImportDeclSyntax.self) }).last {
                 let end = last.endPosition.utf8Offset
                 return SourceEdit(end..<end, lines.map { file.lineBreak + $0 }.joined())
@@ -70,6 +76,26 @@
                 }
             }
             return end
+        }
+
+        /// Searches for the variables of the C library.
+        private final class StandardStreams: CompiledCodeVisitor {
+            private static let names = ["stderr", "stdout", "stdin"]
+            private var areUsed = false
+
+            static func areUsed(in file: SourceFile) -> Bool {
+                guard names.contains(where: file.contains) else { return false }
+                let visitor = StandardStreams()
+                visitor.walk(file.tree)
+                return visitor.areUsed
+            }
+
+            override func visit(_ node: LabeledExprSyntax) -> SyntaxVisitorContinueKind {
+                // As an argument: `fputs(text, stderr)`.
+                let name = node.expression.as(DeclReferenceExprSyntax.self)?.baseName.text
+                if let name, Self.names.contains(name) { areUsed = true }
+                return .visitChildren
+            }
         }
 
         private final class MacroAttributes: CompiledCodeVisitor {

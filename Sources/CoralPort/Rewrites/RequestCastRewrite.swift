@@ -2,12 +2,19 @@
     import SwiftSyntax
 
     /// `Note.fetchRequest() as! NSFetchRequest<Note>` becomes `NSFetchRequest<Note>(entityName: Note.entity().name!)`, the same
-    /// request on all platforms; with `as?` it becomes an optional. For a forced cast of another request, the statement is
-    /// written twice, for each kind of platform in a branch of `#if`.
+    /// request on all platforms; with `as?` it becomes an optional. For a forced cast of another request, and for one with `as?` of
+    /// what a method such as `Note.listRequest()` returns, the statement is written twice, for each kind of platform in a branch of
+    /// `#if`. So is a call with `NSFetchRequestResult.self` and a result type, which gets the class of the results.
     struct RequestCastRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
             var edits = PackageEdits()
-            for (index, file) in package.files(containing: ["NSFetchRequest<"]) {
+            for (index, file) in package.files(containing: ["NSFetchRequest<", "NSFetchRequestResult.self"]) {
+                let types = ResultTypes()
+                types.walk(file.tree)
+                for (node, type) in types.found {
+                    let edit = file.conditional(around: node, replacing: node.codeRange, by: type + ".self")
+                    if let edit { edits.add(edit, to: index) }
+                }
                 for cast in Casts.all(in: file.tree) {
                     guard cast.mark != nil, cast.type.trimmedDescription.hasPrefix("NSFetchRequest<") else { continue }
                     if let edit = edit(of: cast, in: file) { edits.add(edit, to: index) }
@@ -23,8 +30,18 @@
                 let request = "\(type)(entityName: \(entity).name!)"
                 return SourceEdit(cast.range, cast.mark == "?" ? "Optional(\(request))" : request)
             }
-            guard cast.mark == "!" else { return nil }
-            return file.conditional(around: cast.value, replacing: cast.range, by: "\(type)(\(value))")
+            if cast.mark == "!" {
+                return file.conditional(around: cast.value, replacing: cast.range, by: "\(type)(\(value))")
+            }
+            guard Self.returnsRequest(cast.value) else { return nil }
+            return file.conditional(around: cast.value, replacing: cast.range, by: "Optional(\(type)(\(value)))")
+        }
+
+        /// Whether an expression is the call of a method that returns a request, by its name. Other values may be of a class that has
+        /// more kinds of requests, and the cast then tells them apart.
+        private static func returnsRequest(_ value: ExprSyntax) -> Bool {
+            let member = value.as(FunctionCallExprSyntax.self)?.calledExpression.as(MemberAccessExprSyntax.self)
+            return member?.declName.baseName.text.hasSuffix("etchRequest") == true
         }
 
         /// The entity of `Note.fetchRequest()` or `fetchRequest()` as an expression; nil for other requests.
@@ -33,6 +50,25 @@
             let call = ".fetchRequest()"
             guard value.hasSuffix(call), !value.hasPrefix("try") else { return nil }
             return value.dropLast(call.count) + ".entity()"
+        }
+
+        /// Collects the arguments `NSFetchRequestResult.self` of calls that also state a result type.
+        private final class ResultTypes: CompiledCodeVisitor {
+            var found: [(node: MemberAccessExprSyntax, type: String)] = []
+            private static let types = [
+                ".managedObjectIDResultType": "NSManagedObjectID", ".managedObjectResultType": "NSManagedObject",
+                ".dictionaryResultType": "NSDictionary", ".countResultType": "NSNumber",
+            ]
+
+            override func visit(_ node: MemberAccessExprSyntax) -> SyntaxVisitorContinueKind {
+                guard node.trimmedDescription == "NSFetchRequestResult.self",
+                    let call = node.enclosing(FunctionCallExprSyntax.self)
+                else { return .visitChildren }
+                let words = call.arguments.tokens(viewMode: .sourceAccurate).map(\.text)
+                let stated = words.indices.dropFirst().compactMap { Self.types[words[$0 - 1] + words[$0]] }
+                if let type = stated.first { found.append((node, type)) }
+                return .visitChildren
+            }
         }
     }
 #endif

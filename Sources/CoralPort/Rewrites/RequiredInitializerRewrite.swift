@@ -4,21 +4,44 @@
     /// `override init(entity:insertInto:)` becomes `override required init(entity:insertInto:)`, and likewise `init(context:)`
     /// and a coordinator's `init(managedObjectModel:)`: outside Apple's platforms the superclass requires them, and on Apple's
     /// platforms the modifier is permitted. A `convenience init(context:)` of a managed object's class needs no `override` there, and
-    /// becomes required too.
+    /// becomes required too. A transformer without `init()` gets one that stops the program, as Objective-C's does where the class
+    /// has no such initialiser.
     struct RequiredInitializerRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
-            package.edits(containing: ["init("]) { Visitor(package, module: $0.module) }
+            package.edits(containing: ["init("]) { Visitor(package, $0) }
         }
 
         private final class Visitor: EditVisitor {
             private static let labels = [["entity", "insertInto"], ["context"], ["managedObjectModel"]]
+            private static let transformers: Set<String> = ["ValueTransformer", "NSSecureUnarchiveFromDataTransformer"]
             let package: PackageIndex
-            let module: String
+            let file: SourceFile
+            var module: String { file.module }
 
-            init(_ package: PackageIndex, module: String) {
-                self.package = package
-                self.module = module
+            init(_ package: PackageIndex, _ file: SourceFile) {
+                (self.package, self.file) = (package, file)
                 super.init()
+            }
+
+            override func visit(_ node: ClassDeclSyntax) -> SyntaxVisitorContinueKind {
+                let superclass = node.inheritanceClause?.inheritedTypes.first?.type.trimmedDescription ?? ""
+                let initializers = node.memberBlock.initializers
+                guard Self.transformers.contains(superclass),
+                    !initializers.contains(where: { $0.signature.parameterClause.parameters.isEmpty }),
+                    let designated = initializers.first(where: { !$0.modifiers.contains("convenience") })
+                else { return .visitChildren }
+                let indentation = file.indentation(at: designated.codeRange.lowerBound)
+                let access = node.modifiers.contains("public") || node.modifiers.contains("open") ? "public " : ""
+                let lines = [
+                    "", "#if !canImport(ObjectiveC)", access + "required init() {",
+                    "    fatalError(\"Use of unimplemented initializer 'init()'\")", "}", "#endif",
+                ]
+                let end = designated.codeRange.upperBound
+                edits.append(
+                    SourceEdit(
+                        end..<end,
+                        lines.map { file.lineBreak + ($0.isEmpty ? "" : indentation + $0) }.joined()))
+                return .visitChildren
             }
 
             override func visit(_ node: InitializerDeclSyntax) -> SyntaxVisitorContinueKind {
@@ -46,6 +69,22 @@
                 return owner?.as(ExtensionDeclSyntax.self).map { package.isManaged($0.extendedName, module: module) }
                     ?? false
             }
+        }
+    }
+
+    extension MemberBlockSyntax {
+        /// The initialisers that are compiled outside Apple's platforms, those inside `#if` too.
+        var initializers: [InitializerDeclSyntax] {
+            func initializers(in members: MemberBlockItemListSyntax) -> [InitializerDeclSyntax] {
+                members.flatMap { member -> [InitializerDeclSyntax] in
+                    if let initializer = member.decl.as(InitializerDeclSyntax.self) { return [initializer] }
+                    let clauses = member.decl.as(IfConfigDeclSyntax.self)?.compiledClauses ?? []
+                    return clauses.flatMap { clause in
+                        clause.elements?.as(MemberBlockItemListSyntax.self).map(initializers) ?? []
+                    }
+                }
+            }
+            return initializers(in: members)
         }
     }
 #endif

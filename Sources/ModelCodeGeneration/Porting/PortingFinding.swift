@@ -133,9 +133,7 @@ public struct PortingFinding: Sendable, Hashable {
         let end = start + pattern.count
         let beginsInWord = start > 0 && isWord(line[start - 1]) && pattern.first.map(isWord) ?? false
         let endsInWord = end < line.count && isWord(line[end]) && pattern.last.map(isWord) ?? false
-        // `case .localized:` is a case of an enumeration, `localized:` the label of an argument.
-        let isMember = pattern.last == ":" && start > 0 && line[start - 1] == "."
-        return !beginsInWord && !endsInWord && !isMember
+        return !beginsInWord && !endsInWord
     }
 }
 

@@ -51,8 +51,10 @@ extension PortingRule {
             PortingRule("URL.cachesDirectory", directory),
         ]
         + [
-            "DateComponentsFormatter", "ListFormatter", "MeasurementFormatter", "NSDataDetector", "NSFileCoordinator",
-            "NSItemProvider", "NSLinguisticTagger", "NSUbiquitousKeyValueStore", "NSUserActivity", "NSXPCConnection",
+            "DateComponentsFormatter", "ListFormatter", "LocalizedStringResource", "MeasurementFormatter",
+            "NSDataDetector",
+            "NSFileCoordinator", "NSItemProvider", "NSLinguisticTagger", "NSUbiquitousKeyValueStore", "NSUserActivity",
+            "NSXPCConnection",
             "RelativeDateTimeFormatter", "forUbiquityContainerIdentifier", "makeFileSystemObjectSource",
             "performExpiringActivity", ".beginActivity(options",
         ].map { PortingRule($0, onlyThere) }

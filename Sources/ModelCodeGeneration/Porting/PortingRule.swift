@@ -60,7 +60,6 @@ public struct PortingRule: Sendable, Hashable {
         managed,
         PortingRule(
             "NSFetchRequestResult.self", "The protocol does not conform to itself here: name the class of the results."),
-        PortingRule("String(localized", unlocalized),
         PortingRule("OSAllocatedUnfairLock", "Use `Mutex` of the module Synchronization, or `NSLock`."),
         PortingRule("AnyCancellable", onlyWith("Combine")),
         PortingRule("Logger(subsystem", logger),
@@ -76,7 +75,6 @@ public struct PortingRule: Sendable, Hashable {
         PortingRule("import CoreData.", "Write `import CoreData`: the module's parts are Apple's."),
         PortingRule("as? NSFetchRequest", uncastRequest),
         PortingRule("] as NSSet", setLiteral),
-        PortingRule("localized:", unlocalized),
         PortingRule("override init(entity", requiredInitializer),
         PortingRule("override convenience init(context", requiredInitializer),
         PortingRule("override init(managedObjectModel", requiredInitializer),
@@ -103,7 +101,6 @@ public struct PortingRule: Sendable, Hashable {
     /// An array literal that is assigned to a property of type `NSSet`.
     static let assignedLiteral = PortingRule("[", setLiteral)
     private static let setLiteral = "Write `NSSet(array: […])`."
-    private static let unlocalized = "Foundation has no such initialiser here: write the text, or `NSLocalizedString`."
     /// The beginning of a call whose result has elements of another type here.
     static let bundleURLs = "urls(forResourcesWithExtension"
     static let logger = "The module os is Apple's: use the package swift-log, or `print`."

@@ -40,5 +40,5 @@ func words(in text: String) throws {
     _ = NSLinguisticTagger(tagSchemes: [], options: 0)
     _ = NSXPCConnection(serviceName: "books")
     _ = String(localized: "Books")
-    _ = LocalizedStringResource(localized: "Books")
+    _ = LocalizedStringResource("Books")
 }
