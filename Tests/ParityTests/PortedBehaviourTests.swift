@@ -27,6 +27,50 @@ import Testing
 
     // MARK: - Stores
 
+    /// A store that its coordinator has open is replaced, with the migrated one in WooCommerce's iterative migrator and its tests. What
+    /// is documented: https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator/replacepersistentstore(at:destinationoptions:withpersistentstorefrom:sourceoptions:oftype:)
+    @Test func anOpenStoreIsReplaced() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let urls = ["Notes", "Backup"].map { folder.appendingPathComponent($0 + ".sqlite") }
+        let model = model()
+        let coordinators = try urls.map { url in
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            context.persistentStoreCoordinator = coordinator
+            context.performAndWait { _ = context.insert("Note", ["title": url.lastPathComponent]) }
+            try context.performAndWait { try context.save() }
+            return coordinator
+        }
+        let coordinator = coordinators[0]
+        try coordinators[1].remove(coordinators[1].persistentStores[0])
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        func titles() throws -> [String?] {
+            try context.performAndWait {
+                context.reset()
+                return try context.all("Note").map { $0.value(forKey: "title") as? String }
+            }
+        }
+        func replace(by source: URL) throws {
+            try coordinator.replacePersistentStore(
+                at: urls[0], destinationOptions: nil, withPersistentStoreFrom: source, sourceOptions: nil,
+                ofType: NSSQLiteStoreType)
+        }
+        #expect(try titles() == ["Notes.sqlite"])
+        try replace(by: urls[1])
+        #expect(coordinator.persistentStores.map(\.url) == [urls[0]])
+        #expect(try titles() == ["Backup.sqlite"])
+        context.performAndWait { _ = context.insert("Note", ["title": "later"]) }
+        try context.performAndWait { try context.save() }
+        #expect(try titles().count == 2)
+        // Without a source the store stays as it is, and open.
+        #expect(throws: (any Error).self) { try replace(by: folder.appendingPathComponent("Absent.sqlite")) }
+        #expect(try titles().count == 2)
+    }
+
     /// Stores in memory of tests: `URL(fileURLWithPath: "/dev/null").appendingPathComponent("NAME")`, as shown in "Core Data: Sundries
     /// and maxims", WWDC 2018, and used by DuckDuckGo's and WooCommerce's tests.
     @Test func locationsBelowDevNullAreInMemory() throws {
@@ -159,7 +203,7 @@ import Testing
         #expect(folder.value(forKey: "words") as? [String] == ["c", "b"])
     }
 
-    /// The setter `setDate:` is found for the keys `date` and `Date`.
+    /// The setter `setDate:` is found for the keys `date` and `Date`: "Search Pattern for the Basic Setter", see above.
     @Test func aSetterIsFoundForAnUppercaseKey() throws {
         let diary = try Diary(model: model())
         let note = diary.context().insert("Note")

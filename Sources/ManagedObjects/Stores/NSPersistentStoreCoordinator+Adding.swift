@@ -102,6 +102,11 @@ extension NSPersistentStoreCoordinator {
             name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store,
             userInfo: [NSRemovedPersistentStoresKey: [store]])
         store.willRemove(from: self)
+        leave(store)
+    }
+
+    /// Removes a store that is closed from the coordinator's stores.
+    final func leave(_ store: NSPersistentStore) {
         state.withLock { state in state.entries.removeAll { $0.store === store } }
         store.detach()
         postStoresDidChange([NSRemovedPersistentStoresKey: [store]])

@@ -63,7 +63,43 @@ extension NSPersistentStoreCoordinator {
             return try fileClass.replaceStore(at: destinationURL, withStoreAt: sourceURL)
         }
         if Self.isSame(destinationURL.withoutLinks, sourceURL.withoutLinks) { return }
-        try StoreFiles(url: destinationURL).replace(with: StoreFiles(url: sourceURL.withoutLinks))
+        let (destination, source) = (StoreFiles(url: destinationURL), StoreFiles(url: sourceURL.withoutLinks))
+        let open = entries.first { Self.isSame($0.store.url?.withoutLinks, destinationURL.withoutLinks) }
+        guard let store = open?.store as? SQLiteStore, let url = store.url, !SQLiteFile.isMemory(url) else {
+            return try destination.replace(with: source)
+        }
+        try replace(store, at: url) { try destination.replace(with: source) }
+    }
+
+    /// Replaces the files of a store of this coordinator, and opens them in its place. Where this fails, and the old files are still
+    /// there, these are opened again.
+    private final func replace(_ store: SQLiteStore, at url: URL, by replacing: () throws -> Void) throws {
+        NotificationCenter.default.post(
+            name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store,
+            userInfo: [NSRemovedPersistentStoresKey: [store]])
+        store.willRemove(from: self)
+        let result = Result { try replacing() }
+        let opened = SQLiteStore(
+            persistentStoreCoordinator: self, configurationName: store.configurationIfAny, at: url,
+            options: store.options)
+        do {
+            try opened.loadMetadata()
+            opened.didSaveMetadata()
+            opened.number = store.number
+            if isFitting(opened) {
+                try enter(opened, replacing: store)
+                store.detach()
+            } else {
+                // Read with the coordinator's model, rows of another version of the model would be wrong.
+                opened.willRemove(from: self)
+                opened.detach()
+                leave(store)
+            }
+        } catch {
+            leave(store)
+            if case .success = result { throw error }
+        }
+        try result.get()
     }
 
     /// Replaces a store by a copy of another one.

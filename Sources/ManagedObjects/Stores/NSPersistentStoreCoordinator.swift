@@ -187,9 +187,13 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
     /// replaced store is locked during the move. Cost for SQLite: every page of the file is copied. Of a store in PostgreSQL the
     /// destination is another schema of the same database, and the server copies the rows.
     ///
+    /// An SQLite store that this coordinator has open is closed, replaced, and opened again; the new store object has its place. Reset
+    /// the contexts: their objects have the values of the old store. A store that was written with another version of the model than
+    /// the coordinator's is not opened again: the coordinator then lacks it.
+    ///
     /// - Throws: Code 134000 for a type without a class, 134070 for a type whose stores cannot be replaced and if the
-    ///   store to be replaced is open, and errors of reading and writing the files; the replaced store is then
-    ///   unchanged.
+    ///   store to be replaced is in use elsewhere, and errors of reading and writing the files; the replaced store is
+    ///   then unchanged.
     open func replacePersistentStore(
         at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
         withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
