@@ -100,6 +100,8 @@ import Testing
         }
     }
 
+    /// A save of a child commits "to the parent", which then has the changes as its own:
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/parent
     @Test func aChildPostsTheSameSequence() throws {
         let diary = try Diary()
         let parent = diary.context()
@@ -136,7 +138,8 @@ import Testing
         }
     }
 
-    /// A fetch respects delete rules that are not applied yet.
+    /// A fetch respects delete rules that are not applied yet, because it includes pending changes:
+    /// https://developer.apple.com/documentation/coredata/nsfetchrequest/includespendingchanges
     @Test func aFetchOmitsWhatADeletionCascadesTo() throws {
         let diary = try Diary()
         let context = diary.context()
@@ -168,6 +171,8 @@ import Testing
 
     private struct Failure: Error {}
 
+    /// `performAndWait(_:)` rethrows; the end of the block is that of the event, however it ends:
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/performandwait(_:)
     @Test func aBlockThatThrowsEndsItsEvent() async throws {
         let diary = try Diary()
         let context = diary.context()

@@ -68,11 +68,13 @@ import Testing
     }
 
     /// `NSPredicate` inherits `init()`; a subclass overrides the evaluation.
+    /// https://developer.apple.com/documentation/foundation/nspredicate/evaluate(with:)
     @Test func aPredicateIsCreatedWithoutArguments() {
         #expect(Always().evaluate(with: "text"))
         #expect(!Always().evaluate(with: 1))
     }
 
+    /// Predicates conform to `NSSecureCoding`: https://developer.apple.com/documentation/foundation/nspredicate
     @Test func archivesKeepTheClassOfPredicates() throws {
         for predicate in [
             NSPredicate(format: "a == 1"), NSPredicate(format: "a == 1 OR b == 2"), NSPredicate(value: false),
