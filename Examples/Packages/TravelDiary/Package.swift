@@ -8,7 +8,8 @@ let package = Package(
     platforms: [.macOS(.v12), .iOS(.v15)],
     products: [.library(name: "TravelDiary", targets: ["TravelDiary"])],
     dependencies: [
-        .package(name: "coral", path: "../../..", traits: ["Macros"])
+        .package(name: "coral", path: "../../..", traits: ["Macros"]),
+        .package(name: "Apple", path: "../../../Apple"),
     ],
     targets: [
         .target(
@@ -16,6 +17,8 @@ let package = Package(
             dependencies: [
                 .product(name: "CoreData", package: "coral", condition: .when(platforms: [.linux])),
                 .product(name: "ManagedMacros", package: "coral"),
+                .product(name: "os", package: "Apple", condition: .when(platforms: [.linux])),
+                .product(name: "Combine", package: "Apple", condition: .when(platforms: [.linux])),
             ],
             plugins: [.plugin(name: "CoralModelPlugin", package: "coral")]),
         .testTarget(name: "TravelDiaryTests", dependencies: ["TravelDiary"]),
