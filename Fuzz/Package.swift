@@ -45,19 +45,26 @@ let package = Package(
         .target(name: "GraphDocuments", dependencies: ["AtomicFiles", "CodedErrors", "KeyedArchives", "XMLReading"]),
         .target(name: "SQLStores", dependencies: ["PredicateLanguage"]),
         .target(name: "StoreRescue", dependencies: ["AtomicFiles", "SQLStores"]),
+        .target(name: "CoreDataErrors", dependencies: ["AtomicFiles"]),
+        .target(
+            name: "SQLiteConnections",
+            dependencies: [
+                "AtomicFiles", "CoreDataErrors", "PredicateLanguage", "SQLStores",
+                .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]),
         .target(
             name: "ManagedObjects",
             dependencies: [
-                "AtomicFiles", "KeyedArchives", "PredicateLanguage", "ModelFiles", "SQLStores", "StoreRescue",
-                "XMLReading",
+                "AtomicFiles", "CoreDataErrors", "KeyedArchives", "PredicateLanguage", "ModelFiles", "SQLiteConnections",
+                "SQLStores", "StoreRescue", "XMLReading",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
-        .target(name: "CoreData", dependencies: ["ManagedObjects"]),
+        .target(name: "CoreData", dependencies: ["CoreDataErrors", "ManagedObjects"]),
         .target(
             name: "Coral",
             dependencies: [
                 "AtomicFiles", "CodedErrors", "CoreData", "ManagedObjects", "GraphDocuments", "KeyedArchives",
-                "ModelFiles", "XMLReading",
+                "ModelFiles", "SQLiteConnections", "XMLReading",
             ]),
         // The file of the command that quotes completions for shells.
         .target(
