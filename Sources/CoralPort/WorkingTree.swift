@@ -44,4 +44,13 @@
             return process.terminationStatus == 0 ? String(decoding: data, as: UTF8.self) : nil
         }
     }
+
+    /// A reason why a package cannot be ported, as a sentence.
+    package struct PortError: Error, LocalizedError, CustomStringConvertible {
+        package let description: String
+
+        package init(_ description: String) { self.description = description }
+
+        package var errorDescription: String? { description }
+    }
 #endif

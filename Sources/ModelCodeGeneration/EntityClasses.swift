@@ -131,3 +131,78 @@ public struct EntityClassErrors: Error, Sendable, CustomStringConvertible {
     /// The errors, a line each.
     public var description: String { errors.map(\.description).joined(separator: "\n") }
 }
+
+/// An entity with the names for its class.
+struct EntityClass {
+    let entity: ModelEntity
+    /// The class's own name, without a module.
+    let name: String
+    /// The name of the class that it inherits from.
+    let superclassName: String
+    /// Whether the entity has no parent: then its class conforms to `Identifiable`.
+    let isRoot: Bool
+    /// The class names of the destinations of relationships and fetched properties, by property.
+    let destinations: [String: String]
+
+    /// The name as it is written in a declaration.
+    var identifier: String { SwiftName.identifier(name) }
+
+    /// Whether the class itself is generated, not only its properties.
+    var isGeneratedWhole: Bool { entity.codeGeneration == .classDefinition }
+
+    func destination(of property: any ModelProperty) -> String {
+        destinations[property.name] ?? EntityClasses.baseClassName
+    }
+}
+
+extension ModelEntity {
+    /// The class of the entity's objects without a module; nil if it is `NSManagedObject` itself.
+    var ownClassName: String? {
+        guard let last = className?.split(separator: ".").last.map(String.init) else { return nil }
+        return last == EntityClasses.baseClassName ? nil : last
+    }
+
+    /// The module in the class's name; nil without one, and for the module that is compiled.
+    var classModuleName: String? {
+        guard let className, !className.hasPrefix("."), let dot = className.lastIndex(of: ".") else { return nil }
+        return String(className[..<dot])
+    }
+}
+
+extension EntityClasses {
+    /// Errors of a model that is valid, but cannot be represented by Swift classes.
+    static func mistakes(in model: Model, moduleName: String?) -> [ModelError] {
+        var mistakes: [ModelError] = []
+        func report(
+            _ code: ModelError.Code, _ message: String, _ entity: ModelEntity, _ property: (any ModelProperty)? = nil
+        ) {
+            let place = property?.position ?? entity.position
+            mistakes.append(
+                ModelError(
+                    code, message, file: place.file ?? entity.position.file, line: place.line, entity: entity.name,
+                    property: property?.name))
+        }
+        var owners: [String: String] = [:]
+        for entity in model.entities where entity.codeGeneration != .manual {
+            guard let name = entity.ownClassName else { continue }
+            if let owner = owners.updateValue(entity.name, forKey: name) {
+                report(
+                    .duplicateName,
+                    "The class '\(name)' is already generated for '\(owner)'. Use another name, or set code generation"
+                        + " to manual.", entity)
+            }
+            if let module = entity.classModuleName, let moduleName, module != moduleName {
+                report(
+                    .invalidName,
+                    "The class belongs to the module '\(module)' and cannot be generated in '\(moduleName)'.", entity)
+            }
+            for property in entity.properties where SwiftName.isTaken(property.name) {
+                report(
+                    .invalidName,
+                    "NSManagedObject has a member '\(property.name)': a property cannot have this name.",
+                    entity, property)
+            }
+        }
+        return mistakes
+    }
+}

@@ -1,3 +1,4 @@
+import CodedErrors
 import Foundation
 
 /// Reads an XML 1.0 document as events, on request, piece by piece. Memory grows with the depth and with the largest tag, not
@@ -222,4 +223,76 @@ package final class XMLReader {
         body(bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
+}
+
+/// The attributes of an element, in the order of the document.
+package struct XMLAttributes: Sendable {
+    private(set) var names: [String] = []
+    private(set) var values: [String] = []
+
+    /// The value of an attribute; nil if the element does not have it.
+    package subscript(name: String) -> String? {
+        for index in names.indices where names[index] == name { return values[index] }
+        return nil
+    }
+
+    /// The values by name.
+    package var dictionary: [String: String] { Dictionary(zip(names, values)) { first, _ in first } }
+
+    mutating func append(_ name: String, _ value: String) {
+        names.append(name)
+        values.append(value)
+    }
+
+    mutating func removeAll() {
+        names.removeAll(keepingCapacity: true)
+        values.removeAll(keepingCapacity: true)
+    }
+
+    /// Whether a name occurs twice. Cost: linear also for a tag with many attributes.
+    var hasDuplicate: Bool {
+        if names.count > 8 { return Set(names).count < names.count }
+        for index in names.indices.dropFirst() where names[..<index].contains(names[index]) { return true }
+        return false
+    }
+}
+
+/// The domain of ``XMLError``.
+package enum XMLErrorDomain: ErrorDomain {
+    package typealias Place = XMLPlace
+}
+
+/// The reason why a document is not read as XML, and the position.
+package typealias XMLError = CodedError<XMLErrorDomain>
+
+extension XMLError.Code {
+    /// The text does not follow the grammar of XML 1.0.
+    package static let syntax = Self(rawValue: "syntax")
+    /// The document ends before its root element does.
+    package static let truncated = Self(rawValue: "truncated")
+    /// The bytes are not UTF-8.
+    package static let invalidText = Self(rawValue: "invalidText")
+    /// A document type that is not allowed.
+    package static let documentType = Self(rawValue: "documentType")
+}
+
+/// A position in a document.
+package struct XMLPlace: Sendable, Hashable, CustomStringConvertible {
+    /// The byte offset.
+    package var offset = 0
+    /// The line, starting at 1.
+    package var line = 1
+    /// The column in bytes, starting at 1.
+    package var column = 1
+
+    /// The beginning of a document.
+    package init() {}
+
+    init(offset: Int, line: Int, column: Int) {
+        self.offset = offset
+        self.line = line
+        self.column = column
+    }
+
+    package var description: String { "line \(line), column \(column)" }
 }

@@ -14,7 +14,7 @@ import Testing
     /// A connection to a server without a store.
     private func connection() throws -> EmbeddedChannel {
         let damaged = DamagedStore(path: "/nothing", model: ModelSource())
-        let gate = Gate(site: StoreSite(nil, damaged: damaged), check: RequestCheck(token: "token", formLimit: 1000))
+        let gate = Gate(site: StoreRouter(nil, damaged: damaged), check: RequestCheck(token: "token", formLimit: 1000))
         let channel = EmbeddedChannel(loop: loop)
         try channel.pipeline.syncOperations.addHandlers(
             OutputClosing(), SiteConnection(gate, waiting: waiting, limit: HeadLimit()))

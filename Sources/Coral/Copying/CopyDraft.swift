@@ -96,3 +96,74 @@ enum AttributeValue {
         }
     }
 }
+
+/// Reverts the changes of a run that has failed.
+final class CopyCleaner {
+    private let context: NSManagedObjectContext
+    /// Linked objects that had no unsaved changes before the run.
+    private var unchanged: [NSManagedObjectID: NSManagedObject] = [:]
+    private var met: Set<NSManagedObjectID> = []
+
+    init(_ context: NSManagedObjectContext) {
+        self.context = context
+    }
+
+    /// Records an object before a copy is linked to it.
+    func willLink(_ object: NSManagedObject) {
+        guard met.insert(object.objectID).inserted, !object.hasChanges else { return }
+        unchanged[object.objectID] = object
+    }
+
+    /// Deletes unsaved copies. Their relationships are cleared first, so that no delete rule affects existing objects.
+    ///
+    /// - Parameter copies: In the order of the graph's objects; nil for copies that were not created.
+    func remove(_ copies: [NSManagedObject?], graph: CopyGraph) {
+        for (copy, node) in zip(copies, graph.nodes) {
+            for relationship in node.entity.relationships {
+                copy?.setValue(nil, forKey: relationship.target.name)
+            }
+        }
+        for case let copy? in copies { context.delete(copy) }
+        context.processPendingChanges()
+        for object in unchanged.values where object.isUpdated { context.refresh(object, mergeChanges: false) }
+    }
+}
+
+/// Work in a context that is one step for its undo manager, or no step if it fails.
+struct UndoStep {
+    private let context: NSManagedObjectContext
+
+    init(_ context: NSManagedObjectContext) { self.context = context }
+
+    /// Does the work. If it throws, its changes are reverted and the step is discarded; inside a group that the caller
+    /// has opened, a step without changes remains.
+    func perform(_ work: () throws -> Void, takingBack: () -> Void) throws {
+        context.processPendingChanges()
+        guard let manager = context.undoManager else {
+            do { return try work() } catch {
+                takingBack()
+                throw error
+            }
+        }
+        let isOutermost = manager.groupingLevel == 0
+        manager.beginUndoGrouping()
+        do {
+            try work()
+            context.processPendingChanges()
+            manager.endUndoGrouping()
+        } catch {
+            takingBack()
+            context.processPendingChanges()
+            // An empty group would be discarded, and `undo()` would then revert an earlier group, which is not part of this work.
+            manager.registerUndo(withTarget: context) { _ in }
+            manager.endUndoGrouping()
+            if isOutermost {
+                // Registration is disabled during the undo, so that no redo action is recorded.
+                manager.disableUndoRegistration()
+                manager.undo()
+                manager.enableUndoRegistration()
+            }
+            throw error
+        }
+    }
+}

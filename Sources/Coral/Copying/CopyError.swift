@@ -1,4 +1,5 @@
 import CodedErrors
+import CoreData
 
 extension GraphCopier: ErrorDomain {
     /// The entity or `Entity.property` of the error.
@@ -24,4 +25,65 @@ extension CopyError.Code {
     public static let notUnique = Self(rawValue: "notUnique")
     /// A closure returned a value that the attribute does not accept.
     public static let wrongValue = Self(rawValue: "wrongValue")
+}
+
+/// A reference or a value of an original that its copy does not have, although no rule requires the omission.
+public struct CopyOmission: Sendable, Hashable, CustomStringConvertible {
+    /// The reason. A struct, so that adding one does not break a `switch`.
+    public struct Reason: Sendable, Hashable, RawRepresentable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// The object is not copied, and the inverse is to-one: a link would remove the object from the original.
+        public static let exclusive = Reason(rawValue: "exclusive")
+        /// The object is not copied, and a link would change it, which the rules do not allow.
+        public static let untouched = Reason(rawValue: "untouched")
+        /// The object does not exist: the store contains a dangling reference.
+        public static let dangling = Reason(rawValue: "dangling")
+        /// The object is in another store without a counterpart in that of the copies; or it is unsaved, and the copies
+        /// are in another context.
+        public static let unreachable = Reason(rawValue: "unreachable")
+        /// The object is not in the subset; see `GraphSubset`.
+        public static let outside = Reason(rawValue: "outside")
+        /// The file beside the store that holds the attribute's value does not exist.
+        public static let missingFile = Reason(rawValue: "missingFile")
+    }
+
+    /// The original that has the relationship or the attribute.
+    public var original: NSManagedObjectID
+    /// The relationship, or the attribute of a missing file, as `Entity.name`.
+    public var relationship: String
+    /// The object that the copy does not refer to; for a missing file, the original.
+    public var object: NSManagedObjectID
+    /// The reason for the omission.
+    public var reason: Reason
+
+    public var description: String {
+        if reason == .missingFile {
+            return
+                "\(relationship) of \(original.uriRepresentation().absoluteString) is not copied: the file that holds the "
+                + "value does not exist."
+        }
+        let what =
+            switch reason {
+            case .exclusive: "is not copied, and a link would remove it from the original"
+            case .untouched: "is not copied, and a link would change it"
+            case .dangling: "does not exist"
+            case .outside: "is not in the subset"
+            default: "has no counterpart where the copies are"
+            }
+        return "\(relationship) of \(original.uriRepresentation().absoluteString) refers to "
+            + "\(object.uriRepresentation().absoluteString), which \(what)."
+    }
+}
+
+/// The number of omissions, and the first of them.
+struct CopyOmissions {
+    private(set) var count = 0
+    private(set) var samples: [CopyOmission] = []
+
+    mutating func note(_ omission: CopyOmission) {
+        count += 1
+        if samples.count < 100 { samples.append(omission) }
+    }
 }

@@ -29,3 +29,113 @@ public struct CopyPlan: Sendable, CustomStringConvertible {
 
     public var description: String { summary }
 }
+
+/// The rules for copying objects of one entity, resolved against the models of the originals and of the copies.
+final class EntityCopy {
+    let entity: NSEntityDescription
+    /// The entity of the copies.
+    let target: NSEntityDescription
+    let attributes: [AttributeCopy]
+    let relationships: [RelationshipCopy]
+    /// The uniqueness constraints of the copies' entity.
+    let constraints: [UniquenessConstraint]
+    let condition: (@Sendable (NSManagedObject) throws -> Bool)?
+
+    init(
+        entity: NSEntityDescription, target: NSEntityDescription, attributes: [AttributeCopy],
+        relationships: [RelationshipCopy], condition: (@Sendable (NSManagedObject) throws -> Bool)?
+    ) {
+        self.entity = entity
+        self.target = target
+        self.attributes = attributes
+        self.relationships = relationships
+        self.condition = condition
+        constraints = UniquenessConstraint.all(of: target, attributes: attributes, relationships: relationships)
+    }
+
+    var name: String { entity.name ?? "" }
+
+    /// Whether values are taken from ancestors.
+    var followsParent: Bool { attributes.contains(where: \.followsParent) }
+}
+
+/// The source of the value of one attribute.
+struct AttributeCopy {
+    enum Source {
+        /// The value of the original.
+        case original
+        case newUUID
+        /// The time at which copying started.
+        case now
+        case parent(ParentValue)
+        case closure(CopyRules.ValueClosure)
+    }
+
+    var name: String
+    /// The attribute of the copy.
+    var target: NSAttributeDescription
+    var source: Source
+    /// Whether the value of an original may be stored in an external file.
+    var mayHaveFile: Bool
+    /// Whether a value of the type can be changed in place; the original and the copy must then not share it.
+    let mayChangeInPlace: Bool
+
+    init(name: String, target: NSAttributeDescription, source: Source, mayHaveFile: Bool) {
+        self.name = name
+        self.target = target
+        self.source = source
+        self.mayHaveFile = mayHaveFile
+        mayChangeInPlace =
+            switch target.attributeType {
+            case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .decimalAttributeType,
+                .doubleAttributeType, .floatAttributeType, .booleanAttributeType, .dateAttributeType,
+                .UUIDAttributeType, .URIAttributeType, .objectIDAttributeType:
+                false
+            default: true
+            }
+    }
+
+    var followsParent: Bool {
+        if case .parent = source { true } else { false }
+    }
+}
+
+/// The treatment of one relationship: which objects it causes to be copied, and whether copies are linked to objects
+/// that are not copied. Objects and rows are copied by these rules.
+struct RelationshipCopy {
+    let relationship: NSRelationshipDescription
+    /// The relationship of the copies.
+    let target: NSRelationshipDescription
+    /// The effective rule: `copy` instead of `link` for required to-one relationships whose link would be exclusive, or that
+    /// belong to a subset, and for all exclusive links if `CopyRules.exclusiveLinks` is `copy`.
+    let rule: CopyRule
+    /// Determines the rule for each object, instead of `rule`.
+    let choice: CopyRules.RuleClosure?
+    /// Whether it is omitted for the requested objects.
+    let isLeftOutAtRoots: Bool
+    /// Why a copy is not linked to an object that is not copied; nil if it is. A link that would remove the object from
+    /// the original is omitted, and one that would change the object is omitted if the rules leave others untouched.
+    let omission: CopyOmission.Reason?
+
+    init(
+        _ relationship: NSRelationshipDescription, target: NSRelationshipDescription, rule: CopyRule,
+        choice: CopyRules.RuleClosure?, rules: CopyRules
+    ) {
+        self.relationship = relationship
+        self.target = target
+        self.choice = choice
+        isLeftOutAtRoots = rules.excludedRootNames.contains(relationship.name)
+        let inverse = target.inverseRelationship
+        let isExclusive = inverse.map { !$0.isToMany } ?? false
+        let isRequired = !target.isOptional && !target.isToMany
+        let isCopiedInstead =
+            isRequired && (rules.isSubset || isExclusive) || isExclusive && rules.exclusiveLinks == .copy
+        self.rule = rule == .link && isCopiedInstead ? .copy : rule
+        omission = isExclusive ? .exclusive : inverse != nil && rules.leavesOthersUntouched ? .untouched : nil
+    }
+
+    var name: String { relationship.name }
+
+    /// Whether a copy cannot be saved without such an object.
+    var isMandatory: Bool { !target.isOptional && (!target.isToMany || target.minCount > 0) }
+}

@@ -212,3 +212,42 @@ public struct ImportHooks {
         shouldImport.isEmpty && willImport.isEmpty && didImport.isEmpty && value.isEmpty && link.isEmpty
     }
 }
+
+extension ImportOptions {
+    /// The options for reading a document into a model.
+    ///
+    /// - Parameter rootEntity: The entity of the records at the top of the document, if the caller states it.
+    func reading(for model: ImportModel, rootEntity: String?) -> ReadingOptions {
+        var reading = reading
+        // A mismatched value is converted, or reported together with all other errors.
+        reading.keepsMismatchedValues = true
+        reading.rootEntity = rootEntity ?? reading.rootEntity
+        if otherModel == .skip || otherModel == .keep { reading.unknownEntities = .skip }
+        if reading.layout == .plain, reading.plainLayout == nil { reading.plainLayout = PlainLayout(model) }
+        return reading
+    }
+}
+
+extension DanglingReferencePolicy {
+    /// The treatment of a reference whose object does not exist.
+    enum Outcome {
+        /// The record has an error.
+        case error
+        /// The reference is omitted and reported.
+        case conflict
+        /// The reference is omitted.
+        case omission
+    }
+
+    /// The outcome of this policy, used by imports through objects and by rows.
+    ///
+    /// - Parameter isKnown: Whether the document contains the object, but its record is omitted or deletes it: the
+    ///   reference is then not dangling, and an error would be reported twice.
+    func outcome(isKnown: Bool) -> Outcome {
+        switch self {
+        case .fail, .stub: isKnown ? .conflict : .error
+        case .record: .conflict
+        case .skip: .omission
+        }
+    }
+}

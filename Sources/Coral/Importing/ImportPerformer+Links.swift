@@ -276,3 +276,131 @@ extension ImportPerformer {
                 removed: removed().map { $0.objectID.uriRepresentation().absoluteString }.sorted()))
     }
 }
+
+/// A relationship of an object that an import sets as a record states it.
+struct LinkSetting {
+    let relationship: RelationshipImport
+    let object: NSManagedObject
+    let node: ImportNode
+    private let link: StatedLink
+
+    init(_ relationship: RelationshipImport, of object: NSManagedObject, node: ImportNode, link: StatedLink) {
+        self.relationship = relationship
+        self.object = object
+        self.node = node
+        self.link = link
+    }
+
+    private var record: PlacedRecord { node.records[link.record] }
+    private var given: GraphRelationship { record.record.relationships[link.position] }
+
+    /// Whether the record lists keys of the destinations, and does not contain them.
+    var isByKey: Bool { record.details?.relationshipsByKey.contains(given.name) ?? false }
+
+    // The following are computed for messages only, because building strings is expensive.
+
+    /// The name in messages: of the entity and of the relationship.
+    var name: String { "\(node.entity.name).\(relationship.name)" }
+    /// The position in the document.
+    var place: DocumentPlace { record.place(of: given.name) }
+
+    /// The id that the record states for a destination.
+    func id(_ index: Int) -> RecordID { given.target.ids[index] }
+}
+
+/// The deferred relationships of a record, as a set of their positions in it. All positions from 63 on share one bit.
+struct DeferredLinks {
+    private var bits: UInt64 = 0
+
+    mutating func insert(_ position: Int) { bits |= 1 << UInt64(min(position, 63)) }
+
+    mutating func formUnion(_ other: DeferredLinks) { bits |= other.bits }
+
+    func contains(_ position: Int) -> Bool { bits >> UInt64(min(position, 63)) & 1 == 1 }
+}
+
+/// A relationship as a record states it, with the nodes of its destinations. The relationship is looked up in the model by
+/// its name only once.
+struct StatedLink {
+    /// The relationship, of the entity that the node had when the payload was linked.
+    let relationship: RelationshipImport
+    /// The index of the record among those of the node.
+    private(set) var record: Int
+    /// The position of the relationship in the record.
+    let position: Int
+    let destinations: Destinations
+
+    enum Destinations {
+        case toOne(ImportNode?)
+        case toMany([ImportNode])
+        /// A to-many relationship that is null in the document, as opposed to an empty list.
+        case nullToMany
+
+        var nodes: [ImportNode] {
+            switch self {
+            case .toOne(let node): node.map { [$0] } ?? []
+            case .toMany(let nodes): nodes
+            case .nullToMany: []
+            }
+        }
+    }
+
+    init(_ relationship: RelationshipImport, record: Int, position: Int, destinations: Destinations) {
+        self.relationship = relationship
+        self.record = record
+        self.position = position
+        self.destinations = destinations
+    }
+
+    /// The link after a number of other records was inserted before its own record.
+    func moved(by count: Int) -> StatedLink {
+        var link = self
+        link.record += count
+        return link
+    }
+
+    /// Whether a destination is neither a record of this batch nor of an earlier one. A later record may have its id, so the
+    /// id is looked up in the store only after all records are read.
+    var isUnread: Bool {
+        switch destinations {
+        case .toOne(let node): node?.isUnread ?? false
+        case .toMany(let nodes): nodes.contains(where: \.isUnread)
+        case .nullToMany: false
+        }
+    }
+}
+
+extension ImportNode {
+    fileprivate var isUnread: Bool {
+        let node = resolved
+        return node.isReference && !node.isBound
+    }
+}
+
+/// The destinations that a document states for the to-one relationships of one record, on either side of them.
+struct DestinationClaims {
+    /// The name of a relationship, and the number of the destination's node.
+    private typealias Claim = (relationship: String, target: Int)
+
+    // Most records have one destination, which is stored without an array.
+    private var first: Claim?
+    private var others: [Claim] = []
+
+    /// Adds a destination; the last one is kept. Returns whether it replaces another destination.
+    mutating func add(_ target: Int, for relationship: String) -> Bool {
+        guard let known = first else {
+            first = (relationship, target)
+            return false
+        }
+        if known.relationship == relationship {
+            first = (relationship, target)
+            return known.target != target
+        }
+        guard let index = others.firstIndex(where: { $0.relationship == relationship }) else {
+            others.append((relationship, target))
+            return false
+        }
+        defer { others[index].target = target }
+        return others[index].target != target
+    }
+}

@@ -130,3 +130,46 @@ public struct ImportSource {
         return Data(piece[..<count])
     }
 }
+
+extension ImportSource {
+    /// A document of ExtendedManagedObject, its forks, KVCBaseObject, or CDSerialization. See `ForeignDocument`.
+    ///
+    /// Throws `DocumentError` for a document of any other kind.
+    ///
+    /// - Parameters:
+    ///   - data: The document.
+    ///   - model: The model of its objects.
+    ///   - entity: The entity of objects at the top that do not state their class, as in documents of KVCBaseObject.
+    public static func foreign(
+        _ data: Data, model: NSManagedObjectModel, entity: String? = nil
+    ) throws -> ImportSource {
+        .placedRecords(try ForeignDocument.records(of: data, schema: GraphSchema(model), entity: entity))
+    }
+
+    /// A dictionary of one of these libraries.
+    public static func foreign(
+        dictionary: Any, model: NSManagedObjectModel, entity: String? = nil
+    ) throws -> ImportSource {
+        .placedRecords(
+            try ForeignDocument.records(ofFoundationObject: dictionary, schema: GraphSchema(model), entity: entity))
+    }
+}
+
+extension ImportSource {
+    /// Reads the document up to the last of some records, and returns these.
+    ///
+    /// - Parameter numbers: The positions of the records among those of the document, from 0.
+    /// Throws `DocumentError`.
+    func records(
+        _ numbers: Set<Int>, model: ImportModel, reading: ReadingOptions
+    ) throws -> [(number: Int, record: PlacedRecord)] {
+        var found: [(number: Int, record: PlacedRecord)] = []
+        var reader = try reader(schema: model.schema, options: reading)
+        var number = 0
+        while found.count < numbers.count, let record = try reader.nextPlaced() {
+            if numbers.contains(number) { found.append((number, record)) }
+            number += 1
+        }
+        return found
+    }
+}

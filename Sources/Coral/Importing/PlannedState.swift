@@ -91,3 +91,77 @@ extension NSManagedObject {
         }
     }
 }
+
+/// The keys of the objects that a plan inserts, because no object had them when the plan was made.
+struct PlannedKeys {
+    private let session: ImportSession
+
+    init(of session: ImportSession) { self.session = session }
+
+    /// Throws `ImportError` if the plan's target, or one of its stores, has an object with the key of one that the plan inserts. Call it
+    /// on the target's queue. Cost: one fetch for each key and batch of inserted objects.
+    func requireNew(in target: NSManagedObjectContext) throws {
+        let lookup = IdentityLookup(context: target, model: session.model, batchSize: session.options.lookupSize)
+        var nodes: [IdentityKey: ImportNode] = [:]
+        var keys: [IdentityRule: [IdentityKey]] = [:]
+        for node in session.payload.nodes where node.isInsertedByKey {
+            for key in node.keys where nodes.updateValue(node, forKey: key) == nil {
+                keys[key.rule, default: []].append(key)
+            }
+        }
+        // A plan that was made in the target itself has inserted its own objects there, of which several may have one key.
+        let own = Set(session.payload.nodes.compactMap { $0.object.map(ObjectIdentifier.init) })
+        for (rule, keys) in keys.sorted(by: { $0.key.entity < $1.key.entity }) {
+            for (key, objects) in try lookup.objects(with: keys, of: rule) {
+                guard let node = nodes[key] else { continue }
+                for object in objects where !own.contains(ObjectIdentifier(object)) && !object.isDeleted {
+                    throw ImportError(
+                        .outdatedPlan,
+                        "An object with the key of \(node.label) was inserted after the plan was made. Make another plan.",
+                        at: node.place, record: node.id, entity: node.entity.name,
+                        object: object.objectID.uriRepresentation().absoluteString)
+                }
+            }
+        }
+    }
+}
+
+extension ImportNode {
+    /// Whether the object of the record is new because no object had the record's keys.
+    fileprivate var isInsertedByKey: Bool { resolved === self && !isBound && matchedID == nil && object != nil }
+}
+
+/// The order in which an import makes the changes of some records: those of a whole document, or of a batch.
+///
+/// Two types conform: `ImportPerformer` changes managed objects, `RowImport` writes rows. Relationships are set after all
+/// values, because a record may refer to a later one. Objects are deleted after that, because a record may still refer to
+/// them. Objects are validated at the end, because other records may set their required relationships. Rows are validated
+/// one by one before they are written, except for required relationships, which are checked after the last batch
+/// (`BatchedImport`).
+protocol ImportSteps {
+    /// Assigns an object to each record: the stored object that matches it, or a new one.
+    mutating func assignObjects() throws
+
+    /// Sets the values of attributes, and defaults of new objects.
+    mutating func setValues() throws
+
+    /// Sets the relationships whose destinations are known.
+    mutating func setLinks() throws
+
+    /// Deletes the objects of tombstones, orphans, and the objects that deletion scopes cover.
+    mutating func deleteObjects() throws
+
+    /// Validates the objects that the other steps have changed.
+    mutating func validate() throws
+}
+
+extension ImportSteps {
+    /// Makes the changes.
+    mutating func performSteps() throws {
+        try assignObjects()
+        try setValues()
+        try setLinks()
+        try deleteObjects()
+        try validate()
+    }
+}

@@ -92,3 +92,63 @@ extension StoreDraft {
     /// A folder for files that are needed until the store is moved to its final location.
     var workFolder: URL { url.deletingLastPathComponent().appendingPathComponent("source", isDirectory: true) }
 }
+
+#if !canImport(Darwin) && !CORAL_PUBLIC_API && PostgreSQL
+    import struct ManagedObjects.PostgreSQLDraft
+
+    /// A store in PostgreSQL that is created in a schema of its own before its tables are moved to the final one.
+    struct ServerStoreDraft {
+        private let draft: PostgreSQLDraft
+        /// The draft location.
+        var url: URL { draft.url }
+
+        init(at destination: URL) throws { draft = try PostgreSQLDraft(for: destination) }
+
+        func commit() throws { try draft.commit() }
+
+        func remove() { draft.remove() }
+    }
+#else
+    /// A store on a server that is created at its final location, and destroyed if it cannot be completed: Core Data's public API
+    /// cannot move it.
+    struct ServerStoreDraft {
+        let url: URL
+
+        init(at destination: URL) throws { url = destination }
+
+        func commit() throws {}
+
+        func remove() {
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
+            try? coordinator.destroyPersistentStore(at: url, ofType: url.storeType, options: nil)
+        }
+    }
+#endif
+
+#if !canImport(Darwin) && !CORAL_PUBLIC_API && PostgreSQL
+    import struct ManagedObjects.PostgreSQLReplacement
+
+    /// The replacement of a store in PostgreSQL by its other version, in one transaction.
+    enum ServerStoreReplacement {
+        /// Whether a store can be replaced.
+        static let isPossible = true
+
+        /// Replaces a store. Until it ends, other connections can read the store, and connections that write wait.
+        ///
+        /// - Parameter fill: Creates and fills a store at a location.
+        static func run(at url: URL, _ fill: (URL) throws -> Void) throws {
+            let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+                ofType: url.storeType, at: url, options: nil)
+            try PostgreSQLReplacement(url: url, metadata: metadata).run(fill)
+        }
+    }
+#else
+    /// Core Data's public API cannot lock a store on a server, so a store is not replaced.
+    enum ServerStoreReplacement {
+        static let isPossible = false
+
+        static func run(at url: URL, _ fill: (URL) throws -> Void) throws {
+            throw CocoaError(.featureUnsupported, userInfo: [NSURLErrorKey: url.withoutPassword])
+        }
+    }
+#endif

@@ -123,3 +123,81 @@ extension GraphSchema.Attribute {
         }
     }
 #endif
+
+/// An attribute of a model as imports, exports and comparisons access it.
+final class AttributePlan {
+    let name: String
+    let type: GraphSchema.Attribute
+    let codec: any AttributeCodec
+    /// Whether the store computes the value.
+    let isDerived: Bool
+    /// Whether large values are stored in external files.
+    let mayHaveFile: Bool
+
+    init(_ attribute: NSAttributeDescription) {
+        name = attribute.name
+        type = GraphSchema.Attribute(attribute)
+        codec = type.type == .transformable ? TransformableCodec(attribute) : type.codec
+        isDerived = attribute is NSDerivedAttributeDescription
+        mayHaveFile = attribute.allowsExternalBinaryDataStorage
+    }
+
+    /// The value of an object. A value whose file does not exist is a reference to that file.
+    ///
+    /// Throws `ExportError` for a transformable value that cannot be archived.
+    func value(of object: NSManagedObject) throws -> GraphValue {
+        guard let value = object.value(forKey: name) else {
+            if mayHaveFile, let name = MissingFileReference.name(of: object, name) {
+                return .file(ExternalFile(missing: name))
+            }
+            return .null
+        }
+        return try codec.value(of: value) ?? GraphValue(undeclared: value)
+    }
+
+    /// The value for key-value coding of a value of the attribute's type. Files are read from the document's folder.
+    ///
+    /// Throws `ImportError` for an invalid URI, a file that may not be read, or an archive that cannot be decoded.
+    func object(for value: GraphValue, folder: URL? = nil) throws -> Any? {
+        if case .null = value { return nil }
+        return try codec.object(for: value, folder: DocumentFolder(folder))
+    }
+}
+
+/// Converts values of documents to the declared type.
+///
+/// Values of the declared type are not converted. In strict mode all others are refused. Otherwise lossless conversions
+/// are made: numbers in strings and strings for numbers; integers, decimals and fractions into each other; 0, 1,
+/// "true", "false", "yes", "no" into booleans; numbers and strings into dates (see `ImportOptions`); Base64 into data;
+/// text into UUIDs and URIs; any plain value into a transformable one.
+struct ValueConversion {
+    let isStrict: Bool
+    let numericDates: NumericDates
+    let dates: DateFormats
+
+    init(_ options: ImportOptions) {
+        isStrict = options.mismatchedValues == .fail
+        numericDates = options.numericDates
+        dates = DateFormats(options.dateFormats + DateFormats.usual)
+    }
+
+    /// The value converted to the attribute's type; nil if it cannot be converted.
+    func convert(_ value: GraphValue, to attribute: GraphSchema.Attribute) -> GraphValue? {
+        convert(value, to: attribute, attribute.codec)
+    }
+
+    /// The value converted to the type of an attribute of the model; nil if it cannot be converted.
+    func convert(_ value: GraphValue, to attribute: AttributePlan) -> GraphValue? {
+        convert(value, to: attribute.type, attribute.codec)
+    }
+
+    private func convert(
+        _ value: GraphValue, to attribute: GraphSchema.Attribute, _ codec: any AttributeCodec
+    ) -> GraphValue? {
+        if attribute.type == .composite {
+            if case .composite = value { return codec.convert(value, by: self) }
+        }
+        if value.fits(attribute.type) { return value }
+        return isStrict ? nil : codec.convert(value, by: self)
+    }
+}

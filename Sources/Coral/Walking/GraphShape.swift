@@ -1,3 +1,4 @@
+import CodedErrors
 import CoreData
 
 /// Which part of a graph is walked: the rule of every relationship, and the excluded entities and properties.
@@ -124,4 +125,66 @@ public struct GraphShape: Sendable, Hashable {
     public mutating func include(only properties: Set<String>, of entity: String) {
         onlyProperties[entity] = properties
     }
+}
+
+/// The rule of a relationship when a graph is walked.
+public enum RelationshipRule: String, Sendable, Hashable, CaseIterable {
+    /// The related objects belong to the graph: they are walked too, and nested in their owner in the nested layout.
+    case embed
+    /// The related objects are referenced, and part of the graph only if another relationship embeds them.
+    case reference
+    /// The relationship is omitted.
+    case omit
+}
+
+/// Rules for properties, which apply to the properties of subentities too.
+struct PropertyRules<Rule> {
+    private var byEntity: [String: [String: Rule]] = [:]
+
+    /// - Parameters:
+    ///   - rules: Rules by key path. They are taken in the order of the paths, so that of two for one property the same one applies
+    ///     each time.
+    ///   - path: The path `Entity.property` of the property at the end of a key path.
+    init(_ rules: [String: Rule], path: (String) throws -> String) rethrows {
+        for (keyPath, rule) in rules.sorted(by: { $0.key < $1.key }) {
+            let parts = try path(keyPath).split(separator: ".", maxSplits: 1).map(String.init)
+            byEntity[parts[0], default: [:]][parts[1]] = rule
+        }
+    }
+
+    /// The rules for the properties of an entity by their names: for each the rule of the nearest entity of its ancestry. Cost: a step
+    /// for each ancestor and each of its rules.
+    func rules(for entity: NSEntityDescription) -> [String: Rule] {
+        guard !byEntity.isEmpty else { return [:] }
+        return sequence(first: entity, next: \.superentity).reduce(into: [:]) { rules, ancestor in
+            if let own = byEntity[ancestor.name ?? ""] { rules.merge(own) { nearer, _ in nearer } }
+        }
+    }
+}
+
+extension PropertyRules where Rule == Void {
+    /// A rule without a value, such as an exclusion.
+    init(_ keyPaths: some Sequence<String>, path: (String) throws -> String) rethrows {
+        try self.init(Dictionary(keyPaths.map { ($0, ()) }, uniquingKeysWith: { first, _ in first }), path: path)
+    }
+}
+
+extension GraphShape: ErrorDomain {
+    /// The invalid entity, key path or directive, as it was given.
+    public typealias Place = String
+
+    /// The sentence alone, which names the place.
+    public static func description(of message: String, at place: String?) -> String { message }
+}
+
+/// The reason why a shape does not fit a model.
+public typealias ShapeError = CodedError<GraphShape>
+
+extension ShapeError.Code {
+    /// The model has no such entity.
+    public static let unknownEntity = Self(rawValue: "unknownEntity")
+    /// The entity has no such property.
+    public static let unknownProperty = Self(rawValue: "unknownProperty")
+    /// A rule for a relationship names another property, or a directive has an unknown value.
+    public static let wrongKind = Self(rawValue: "wrongKind")
 }

@@ -1,4 +1,5 @@
 import CoreData
+import Foundation
 
 /// Finds the objects of a graph: the roots, and the destinations of the followed relationships.
 ///
@@ -64,4 +65,54 @@ final class GraphWalker {
         }
         return order
     }
+}
+
+extension NSManagedObject {
+    /// The IDs of the objects to which a relationship refers, in the order of an ordered relationship. Creates no
+    /// objects; objects that do not exist are included.
+    func destinations(of relationship: NSRelationshipDescription) -> [NSManagedObjectID] {
+        guard relationship.isTransient else { return objectIDs(forRelationshipNamed: relationship.name) }
+        // The store has no rows of a transient relationship.
+        switch value(forKey: relationship.name) {
+        case let object as NSManagedObject: return [object.objectID]
+        case let members as NSOrderedSet: return members.array.compactMap { ($0 as? NSManagedObject)?.objectID }
+        case let members as NSSet: return members.allObjects.compactMap { ($0 as? NSManagedObject)?.objectID }
+        default: return []
+        }
+    }
+}
+
+/// The primary keys of one entity's rows, as ranges: stores assign consecutive keys, so that a million keys are a few
+/// ranges.
+struct PrimaryKeyRanges {
+    private var ranges: [ClosedRange<Int64>] = []
+
+    /// Adds a key; keys are added in ascending order.
+    mutating func append(_ key: Int64) {
+        if let last = ranges.last, key <= last.upperBound &+ 1, key > last.upperBound {
+            ranges[ranges.count - 1] = last.lowerBound...key
+        } else if ranges.last?.contains(key) != true {
+            ranges.append(key...key)
+        }
+    }
+
+    /// Whether there is a row with the key. Cost: logarithmic in the number of ranges.
+    func contains(_ key: Int64) -> Bool {
+        var low = 0
+        var high = ranges.count
+        while low < high {
+            let middle = (low + high) / 2
+            if ranges[middle].upperBound < key { low = middle + 1 } else { high = middle }
+        }
+        return low < ranges.count && ranges[low].contains(key)
+    }
+}
+
+/// Runs the closure in an autorelease pool on Darwin; other platforms have none.
+package func autoreleasing<Result>(_ body: () throws -> Result) rethrows -> Result {
+    #if canImport(Darwin)
+        try autoreleasepool(invoking: body)
+    #else
+        try body()
+    #endif
 }

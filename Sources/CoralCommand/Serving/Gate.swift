@@ -3,7 +3,7 @@ import NIOHTTP1
 
 /// Answers the requests that pass the check.
 struct Gate: Sendable {
-    let site: StoreSite
+    let site: StoreRouter
     let check: RequestCheck
 
     /// Headers of every response. Only styles, scripts and pictures of the address itself are loaded; pictures of values

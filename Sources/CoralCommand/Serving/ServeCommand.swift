@@ -87,16 +87,16 @@ struct ServeCommand: ParsableCommand {
     }
 
     /// The open store, nil for one that is so damaged that it cannot be opened, and its pages.
-    private func openedSite() throws -> (ServedStore?, StoreSite) {
+    private func openedSite() throws -> (ServedStore?, StoreRouter) {
         do {
             let served = try ServedStore(
                 path: store, model: source, isWritable: writable, backup: backup, zone: zone.zone,
                 labels: label)
-            return (served, StoreSite(served, damaged: DamagedStore(path: store, model: source)))
+            return (served, StoreRouter(served, damaged: DamagedStore(path: store, model: source)))
         } catch {
             guard StoreProblem(damage: error) != nil else { throw error }
             StandardError.warn("The store is damaged. The page shows which of its objects can be read.")
-            return (nil, StoreSite(nil, damaged: DamagedStore(path: store, model: source, error: error)))
+            return (nil, StoreRouter(nil, damaged: DamagedStore(path: store, model: source, error: error)))
         }
     }
 }

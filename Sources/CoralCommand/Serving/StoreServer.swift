@@ -8,7 +8,7 @@ import NIOPosix
 // `coral serve` (in `CoralCommand/Serving`) uses SwiftNIO as its HTTP server, because its parser has limits for lines
 // and headers, and because it reports a connection that is closed while its request is being answered. `SiteConnection`
 // reads the requests of a connection; `RequestCheck` rejects, before the body is read, every request that contains the
-// token neither in its path nor in its cookie, comes from another site, or is too large; `StoreSite` selects the page;
+// token neither in its path nor in its cookie, comes from another site, or is too large; `StoreRouter` selects the page;
 // `ServedStore` runs requests one after the other on its queue, each in the newest state of the store, or in the
 // context with the unsaved changes. `RequestWork` is the work for one request: `FetchInterruption` of the engine ends
 // its statements when it is cancelled, or when its connection is closed. A table that takes a long time to read is sent
@@ -29,12 +29,12 @@ import NIOPosix
 /// SwiftNIO reads the requests: its parser has limits for lines and headers, and reports a connection that is closed while
 /// its request is being answered.
 struct StoreServer {
-    private let site: StoreSite
+    private let site: StoreRouter
     private let port: UInt16
     /// The secret part of the address: 128 random bits.
     private let token: String
 
-    init(_ site: StoreSite, port: UInt16) {
+    init(_ site: StoreRouter, port: UInt16) {
         self.site = site
         self.port = port
         var generator = SystemRandomNumberGenerator()

@@ -113,4 +113,88 @@
             }
         }
     }
+
+    /// The import of a module that exists on Apple's platforms only becomes conditional where the code that uses it may compile without
+    /// it: `CoreGraphics`, whose types Foundation has too, and `ObjectiveC`. `import os.log` becomes `import os`, which the package
+    /// `Apple` has.
+    struct AppleImportRewrite: Rewrite {
+        private static let optional: Set<String> = ["CoreGraphics", "ObjectiveC"]
+        private static let submodules = ["os.log": "os", "os.signpost": "os", "os.lock": "os"]
+
+        func edits(in package: PackageIndex) -> PackageEdits {
+            package.edits(
+                containing: Self.optional.map { "import " + $0 } + Self.submodules.keys.map { "import " + $0 }
+            ) {
+                Visitor($0)
+            }
+        }
+
+        private final class Visitor: EditVisitor {
+            let file: SourceFile
+
+            init(_ file: SourceFile) {
+                self.file = file
+                super.init()
+            }
+
+            override func visit(_ node: ImportDeclSyntax) -> SyntaxVisitorContinueKind {
+                let path = node.path.trimmedDescription
+                if let module = AppleImportRewrite.submodules[path] {
+                    edits.append(SourceEdit(node.path.codeRange, module))
+                } else if AppleImportRewrite.optional.contains(path), !isConditional(node) {
+                    let lines = ["#if canImport(\(path))", node.trimmedDescription, "#endif"]
+                    edits.append(SourceEdit(node.codeRange, lines.joined(separator: file.lineBreak)))
+                }
+                return .skipChildren
+            }
+
+            private func isConditional(_ node: ImportDeclSyntax) -> Bool {
+                node.enclosing(IfConfigClauseSyntax.self)?.condition?.trimmedDescription.contains("canImport") == true
+            }
+        }
+    }
+
+    /// `Foundation.ValueTransformer` becomes `ValueTransformer`, and `import CoreData.NSManagedObject` becomes `import CoreData`: the
+    /// classes come with the module CoreData, which has no parts outside Apple's platforms. A name that the package declares too
+    /// keeps its module.
+    struct ModuleNameRewrite: Rewrite {
+        func edits(in package: PackageIndex) -> PackageEdits {
+            package.edits(containing: ["Foundation.", "CoreData."]) { _ in Visitor(declared: package.types) }
+        }
+
+        private final class Visitor: EditVisitor {
+            private static let names: Set<String> = [
+                "NSExpression", "NSPredicate", "NSSortDescriptor", "ValueTransformer",
+            ]
+            private let declared: Set<String>
+
+            init(declared: Set<String>) { self.declared = declared }
+
+            override func visit(_ node: MemberTypeSyntax) -> SyntaxVisitorContinueKind {
+                takeName(node.name, of: node.baseType, in: node)
+                return .visitChildren
+            }
+
+            override func visit(_ node: MemberAccessExprSyntax) -> SyntaxVisitorContinueKind {
+                if let base = node.base { takeName(node.declName.baseName, of: base, in: node) }
+                return .visitChildren
+            }
+
+            private func takeName(_ name: TokenSyntax, of base: some SyntaxProtocol, in node: some SyntaxProtocol) {
+                guard base.trimmedDescription == "Foundation", Self.names.contains(name.text),
+                    !declared.contains(name.text)
+                else { return }
+                edits.append(SourceEdit(node.codeRange.lowerBound..<name.codeRange.lowerBound, ""))
+            }
+
+            override func visit(_ node: ImportDeclSyntax) -> SyntaxVisitorContinueKind {
+                if node.importKindSpecifier == nil, node.path.count > 1, let first = node.path.first,
+                    first.name.text == "CoreData"
+                {
+                    edits.append(SourceEdit(node.path.codeRange, "CoreData"))
+                }
+                return .skipChildren
+            }
+        }
+    }
 #endif

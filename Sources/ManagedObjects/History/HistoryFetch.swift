@@ -4,7 +4,7 @@ import Foundation
 // History.
 //
 // `HistoryWriter` collects the changes of a transaction and appends them to the store's history at the end of the
-// transaction, each object once, in blocks of rows that SQLite numbers (`ChangeInsertion`). `HistoryReader` reads
+// transaction, each object once, in blocks of rows that SQLite numbers (`HistoryChangeWriter`). `HistoryReader` reads
 // transactions and changes with two interleaved statements; the statements of histories are in `HistoryStatements`. The
 // folder `History` contains Core Data's classes, `HistoryFetch`, which executes requests, and `HistoryCursor`, which
 // reads the histories of all stores batch by batch and is the basis of the sequence `HistoryChanges`. A predicate is

@@ -1,3 +1,4 @@
+import Foundation
 import KeyedArchives
 import PredicateLanguage
 
@@ -46,5 +47,81 @@ public struct ModelValidation: Sendable, Equatable {
         case code(Int)
         /// A message that the model's developer has written.
         case text(String)
+    }
+}
+
+/// A fetched property: an array of the results of a fetch request.
+public struct ModelFetchedProperty: ModelProperty {
+    public var name: String
+    /// The request. `$FETCH_SOURCE` is the object, `$FETCHED_PROPERTY` this description.
+    public var fetchRequest: ModelFetchRequest
+    public var isOptional: Bool
+    public var isTransient: Bool
+    public var isIndexed: Bool
+    public var isIndexedBySpotlight: Bool
+    public var renamingIdentifier: String?
+    public var versionHashModifier: String?
+    public var userInfo: [String: PropertyListValue]
+    /// Whether the property takes part in synchronisation. Nil if the source has no such attribute. Only in source
+    /// models.
+    public var isSyncable: Bool?
+    public var position: ModelPosition
+
+    /// Creates a fetched property with a request.
+    public init(name: String, fetchRequest: ModelFetchRequest, userInfo: [String: PropertyListValue] = [:]) {
+        self.name = name
+        self.fetchRequest = fetchRequest
+        self.userInfo = userInfo
+        isOptional = true
+        isTransient = true
+        isIndexed = false
+        isIndexedBySpotlight = false
+        position = ModelPosition()
+    }
+
+    /// True: the array cannot be set.
+    public var isReadOnly: Bool { true }
+
+    /// Always empty: there is nothing to validate.
+    public var validations: [ModelValidation] { [] }
+}
+
+/// A value in a model: a default, a minimum or a maximum.
+public enum ModelValue: Sendable, Hashable {
+    case integer(Int64)
+    case decimal(Decimal)
+    /// The value of a Double or Float attribute.
+    case double(Double)
+    case string(String)
+    case boolean(Bool)
+    case date(Date)
+    case data(Data)
+    case uuid(UUID)
+    /// The absolute text of a URI.
+    case uri(String)
+    /// The archived value of a transformable or composite attribute, of any class.
+    case archived(ReadableValue)
+}
+
+extension ModelValue {
+    /// The value as a Foundation value, for constants of predicates. Archived values have none.
+    public var foundationValue: Any? {
+        switch self {
+        case .integer(let value): value
+        case .decimal(let value): value
+        case .double(let value): value
+        case .string(let value): value
+        case .boolean(let value): value
+        case .date(let value): value
+        case .data(let value): value
+        case .uuid(let value): value
+        case .uri(let value): URL(string: value)
+        case .archived: nil
+        }
+    }
+
+    /// The constant that a limit is compared with: for a date the seconds since 2001.
+    var limit: Any? {
+        if case .date(let date) = self { date.timeIntervalSinceReferenceDate } else { foundationValue }
     }
 }

@@ -1,3 +1,6 @@
+import ModelFiles
+import Synchronization
+
 /// Makes the entities of a schema from model classes.
 struct SchemaBuilder {
     let entities: [Schema.Entity]
@@ -75,4 +78,92 @@ struct SchemaBuilder {
 
 extension ModelProperty {
     var isOptional: Bool { valueType is any OptionalType.Type }
+}
+
+/// A property of an entity in a ``Schema``: an attribute, a relationship, or a statement about several of them.
+public protocol SchemaProperty: Decodable, Encodable, Hashable {
+    /// The name of the Swift property, which is the name in the store.
+    var name: String { get set }
+    /// The name in an earlier version of the schema; the same as ``name`` if it has not changed.
+    var originalName: String { get set }
+    /// The Swift type of the value.
+    var valueType: any Any.Type { get set }
+    var isAttribute: Bool { get }
+    var isRelationship: Bool { get }
+    var isTransient: Bool { get }
+    var isOptional: Bool { get }
+    var isUnique: Bool { get }
+}
+
+extension SchemaProperty {
+    public var isAttribute: Bool { false }
+    public var isRelationship: Bool { false }
+    public var isTransient: Bool { false }
+    public var isOptional: Bool { valueType is any OptionalType.Type }
+}
+
+/// Recognises optional types, and what they wrap.
+protocol OptionalType {
+    static var wrappedType: any Any.Type { get }
+    static var none: Self { get }
+    var wrappedValue: Any? { get }
+}
+
+extension Optional: OptionalType {
+    static var wrappedType: any Any.Type { Wrapped.self }
+    var wrappedValue: Any? { self }
+}
+
+/// The type without its optionality.
+func unwrappedType(_ type: any Any.Type) -> any Any.Type { (type as? any OptionalType.Type)?.wrappedType ?? type }
+
+/// The value without optionals around it; nil if one of them is empty.
+func unwrapped(_ value: Any?) -> Any? {
+    guard let value else { return nil }
+    guard let optional = value as? any OptionalType else { return value }
+    return unwrapped(optional.wrappedValue)
+}
+
+/// Finds the inverse of a relationship: the stated one, else the only possible one.
+enum Inverses {
+    /// The inverse of a class's relationship, among all models reachable from the class. Cost: a look-up after the first time.
+    static func inverse(of property: ModelProperty, in modelClass: ModelClass) -> ModelProperty? {
+        let key = Key(modelClass: ObjectIdentifier(modelClass), index: property.index)
+        if let found = known.withLock({ $0[key] }) { return found }
+        let found = find(property, in: modelClass)
+        known.withLock { $0[key] = .some(found) }
+        return found
+    }
+
+    private struct Key: Hashable {
+        let modelClass: ObjectIdentifier
+        let index: Int
+    }
+
+    private static let known = Mutex<[Key: ModelProperty?]>([:])
+
+    private static func find(_ property: ModelProperty, in modelClass: ModelClass) -> ModelProperty? {
+        guard let destination = property.destination.map(ModelClass.of) else { return nil }
+        let (own, others) = (ends(of: modelClass), ends(of: destination))
+        guard let end = own.first(where: { $0.name == property.name }) else { return nil }
+        let classes = Dictionary(
+            (ModelClass.reachable(from: [modelClass.type])).map { ($0.name, $0) },
+            uniquingKeysWith: { first, _ in first })
+        let name = end.inverse(in: modelClass.name, own: own, others: others) { name, other in
+            guard let one = classes[name], let other = classes[other] else { return false }
+            return one.isKind(of: other)
+        }
+        return name.flatMap(destination.property(named:))
+    }
+
+    /// The relationships of a class, inherited ones included.
+    private static func ends(of modelClass: ModelClass) -> [RelationshipEnd] {
+        modelClass.properties.compactMap { property in
+            guard let destination = property.destination.map(ModelClass.of) else { return nil }
+            let stated = (property.metadata as? Schema.Relationship)?.inverseKeyPath
+            return RelationshipEnd(
+                name: property.name, destination: destination.name, isStated: property.metadata != nil,
+                inverse: stated.flatMap { destination.property($0)?.name })
+        }
+    }
 }

@@ -4,7 +4,7 @@
 // `PlainFieldReader` reads it member by member, `RowImport` (like `ObjectImport` an adapter of `BatchedImport`)
 // collects some hundred records of one entity as cells, `RowMatcher` (the adapter of `RecordMatching` for rows) looks
 // them up by one statement and compares column by column, and the engine's `RowWriter` writes with the same effects as
-// a save. New rows and pairs wait until some can be inserted with one statement (`WaitingRows`, `PairInsertions`), or
+// a save. New rows and pairs wait until some can be inserted with one statement (`RowBuffer`, `PairBuffer`), or
 // until another statement needs one of them. `RowKeyIndex` maps a digest of each key to its row; forward references are
 // resolved at the end. One pass, one transaction.
 //

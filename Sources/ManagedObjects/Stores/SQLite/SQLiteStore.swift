@@ -16,7 +16,7 @@ import Synchronization
 // connection reads: the one that writes, so that each page is cached once and stays cached after a save, until two
 // accesses meet; from then on reads have connections of their own, and no write waits for them. The first write that
 // meets a read interrupts it, and the read is repeated on such a connection. Work that may take long or execute other
-// code (`SQLiteStore.Extent`), and fetches that can be cancelled, have a connection of their own from the beginning.
+// code (`SQLiteStore.ReadScope`), and fetches that can be cancelled, have a connection of their own from the beginning.
 // The connection that writes uses a VFS that writes the pages of a commit to the log in blocks (`LogBufferFileSystem`);
 // its log is byte for byte the one that SQLite writes. How a read-only store (`ReadOnlyDatabase`) is opened depends on
 // its files. If other processes have it open, their shared memory is used; if none has, it is read through a VFS that
@@ -106,7 +106,7 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
     }
 
     /// What a read needs.
-    enum Extent {
+    enum ReadScope {
         /// Single statements, each with its own state.
         case statements
         /// The same for statements that may take long: no write of this store waits for them where that is possible.
@@ -117,7 +117,7 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
         /// possible.
         case lastingState
 
-        var lasting: Extent {
+        var lasting: ReadScope {
             switch self {
             case .statements, .lastingStatements: .lastingStatements
             case .state, .lastingState: .lastingState
@@ -135,14 +135,14 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
     ///
     /// - Throws: `CocoaError.userCancelled` if ``FetchInterruption`` ends a statement.
     func reading<Result>(
-        _ generation: (any StoreGeneration)?, _ extent: Extent, _ body: (Database) throws -> Result
+        _ generation: (any StoreGeneration)?, _ scope: ReadScope, _ body: (Database) throws -> Result
     ) throws -> Result {
         guard let isRequested = FetchInterruption.isRequested else {
-            return try readingToTheEnd(generation, extent, body)
+            return try readingToTheEnd(generation, scope, body)
         }
         let interruption = Interruption(isRequested)
         do {
-            return try readingToTheEnd(generation, extent.lasting) { database in
+            return try readingToTheEnd(generation, scope.lasting) { database in
                 try interruption.run(on: database) { try body(database) }
             }
         } catch {
@@ -151,7 +151,7 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
     }
 
     private func readingToTheEnd<Result>(
-        _ generation: (any StoreGeneration)?, _ extent: Extent, _ body: (Database) throws -> Result
+        _ generation: (any StoreGeneration)?, _ scope: ReadScope, _ body: (Database) throws -> Result
     ) throws -> Result {
         do {
             switch generation {
@@ -160,7 +160,7 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
             default: break
             }
             let connection = try content().connection
-            return switch extent {
+            return switch scope {
             case .statements: try connection.read(body)
             case .lastingStatements: try connection.read(besideWrites: true, body)
             case .state: try connection.readConsistently(body)

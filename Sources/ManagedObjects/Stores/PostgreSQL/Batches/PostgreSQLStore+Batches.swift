@@ -33,7 +33,7 @@
         func insert(
             _ rows: BatchRows, into place: SQLEntity, policy: NSMergePolicyType, in batch: PostgreSQLTransaction
         ) throws -> [ObjectKey] {
-            try BatchInsertion(place, batch: batch, policy: policy).insert(rows) { [self] count in
+            try PostgreSQLBatchInserter(place, batch: batch, policy: policy).insert(rows) { [self] count in
                 try reserveKeys(entity: place.entity, count: count)
             }
         }
@@ -73,7 +73,7 @@
     }
 
     /// Inserts rows of an entity, a thousand with one statement.
-    struct BatchInsertion {
+    struct PostgreSQLBatchInserter {
         private let entity: SQLEntity
         private let batch: PostgreSQLTransaction
         private let policy: NSMergePolicyType

@@ -1,5 +1,6 @@
 #if PostgreSQL
     import SQLStores
+    import Synchronization
 
     /// The statements that write many rows of an entity at once. The rows are arrays, which are the parameters: keys,
     /// versions, and the columns.
@@ -77,6 +78,51 @@
         /// Sets columns to NULL. Parameter: keys.
         func clearing(_ columns: [String]) -> String {
             "UPDATE \(entity.table) SET \(columns.map { "\($0) = NULL" }.joined(separator: ", ")) WHERE Z_PK = ANY($1)"
+        }
+    }
+
+    /// The slots of an entity's rows that updates write: the changed ones that have columns, and those of derived attributes.
+    struct WrittenSlots {
+        let entity: SQLEntity
+        let derivations: OwnDerivations
+        /// The slots that are written with every update.
+        private let derived: [Int]
+        /// The result for the previous update, whose slots the next one mostly has.
+        private var previous: (changed: [Int], written: [Int])?
+
+        init(_ entity: SQLEntity) {
+            self.entity = entity
+            derivations = OwnDerivations(entity.entity)
+            derived = derivations.slots.filter { entity.columns[$0] != nil }
+        }
+
+        /// The slots, ascending.
+        ///
+        /// - Parameter changed: The slots that an update changes.
+        mutating func slots(of changed: [Int]) -> [Int] {
+            if let previous, previous.changed == changed { return previous.written }
+            let own = changed.filter { entity.columns[$0] != nil && !derivations.derivedSlots.contains($0) }
+            let written = (own + derived).sorted()
+            previous = (changed, written)
+            return written
+        }
+    }
+
+    /// Determines when the marks of old transactions are deleted: with one of every 500 transactions, so that their
+    /// table stays small.
+    final class SaveMarks: Sendable {
+        private let count = Atomic(0)
+        private static let interval = 500
+
+        /// A statement with a text that changes with each commit, for processes to which notifications do not arrive. It reads
+        /// the marks of an hour.
+        static let state = "SELECT concat(count(*), ' ', sum(hashtext(Z_MARK::text)::bigint)) FROM Z_SAVEMARK"
+
+        /// The end of the script that begins a transaction: empty, or the deletion of marks that no process reads any more.
+        var cleanUp: String {
+            guard count.add(1, ordering: .relaxed).oldValue % Self.interval == 0 else { return "" }
+            return "; DELETE FROM Z_SAVEMARK WHERE Z_MARK IN (SELECT Z_MARK FROM Z_SAVEMARK "
+                + "WHERE Z_TIME < now() - interval '1 hour' FOR UPDATE SKIP LOCKED)"
         }
     }
 #endif

@@ -2,6 +2,7 @@ import CoreDataErrors
 import Foundation
 import GRDB
 import SQLiteConnections
+import SQLStores
 
 /// Inserts rows of one entity. If a row violates a uniqueness constraint, the context's merge policy decides: the
 /// request fails, the stored row is kept, or the stored row gets the new values.
@@ -97,5 +98,53 @@ struct BatchInserter {
             batch.history?.changes.update(own, key: holder.number, slots: slots)
         }
         return holder
+    }
+}
+
+/// New rows of one batch that wait to be inserted, several with one statement. They are written before another statement reads or
+/// changes one of them.
+struct RowBuffer {
+    let table: EntityRows
+    let batch: RowBatch
+    private(set) var rows: ContiguousArray<(row: Int, key: Int64)> = []
+    private var lowestKey = Int64.max
+    private var highestKey = Int64.min
+
+    init(of table: EntityRows, in batch: RowBatch) {
+        self.table = table
+        self.batch = batch
+    }
+
+    mutating func add(_ row: Int, key: Int64) {
+        rows.append((row, key))
+        lowestKey = min(lowestKey, key)
+        highestKey = max(highestKey, key)
+    }
+
+    /// Whether the row with a key may be one of them.
+    func mayContain(_ key: Int64) -> Bool { lowestKey <= key && key <= highestKey }
+
+    /// Whether one of them refers to an owner.
+    func refers(to owner: Int64, slot: Int) -> Bool {
+        rows.contains { row, _ in
+            let cell = batch[row, slot]
+            return cell.kind == .reference && Int64(bitPattern: cell.bits) == owner
+        }
+    }
+}
+
+/// A statement that is executed for many rows. It is prepared when it is first used: to write its text, by which the connection
+/// finds a prepared statement, costs as much as to execute it for one row.
+final class RepeatedStatement {
+    private let command: any SQLCommand
+    private var statement: SQLStatement?
+
+    init(_ command: any SQLCommand) { self.command = command }
+
+    func prepared(in database: Database) throws -> SQLStatement {
+        if let statement { return statement }
+        let prepared = try SQLStatement(command, in: database)
+        statement = prepared
+        return prepared
     }
 }

@@ -177,10 +177,10 @@ public final class EntityRows {
         writer.batch.history?.changes.insert(sql, key: key)
     }
 
-    func write(_ waiting: WaitingRows) throws {
+    func write(_ waiting: RowBuffer) throws {
         let statement = sql.insertion(of: written)
         // The version is not a parameter.
-        let insertion = try BlockInsertion(
+        let insertion = try RowBlockInserter(
             statement, width: statement.columns.count - 1, count: waiting.rows.count, in: database)
         try insertion.insert(waiting.rows.count) { index, statement, first in
             let (row, key) = waiting.rows[index]

@@ -1,3 +1,4 @@
+import CoreDataErrors
 import Foundation
 import GRDB
 import SQLiteConnections
@@ -61,5 +62,47 @@ extension RowWriter: SaveTransaction {
         for group in plan.deletes {
             for change in group.changes { didDelete(group.entity.index, key: change.key) }
         }
+    }
+}
+
+/// The changes made by writing rows.
+struct RowOutcome {
+    /// Inserted rows as ranges of keys: adjacent keys of one entity are one entry.
+    private(set) var inserted: [(entity: Int, keys: ClosedRange<Int64>)] = []
+    var updated: [ObjectKey] = []
+    var deleted: [ObjectKey] = []
+
+    mutating func insert(_ entity: Int, _ key: Int64) {
+        if let last = inserted.last, last.entity == entity, last.keys.upperBound == key - 1 {
+            inserted[inserted.count - 1].keys = last.keys.lowerBound...key
+        } else {
+            inserted.append((entity, key...key))
+        }
+    }
+}
+
+/// The result of validating a row before it is written.
+@_spi(Stores)
+public enum RowValidity {
+    case valid
+    /// The value of the attribute with this name violates a rule of the model.
+    case invalid(String)
+    /// The stored value of the attribute with this name is in a form that only an object can validate.
+    case needsObject(String)
+}
+
+/// A row was not written, because another row has values that must be unique.
+@_spi(Stores)
+public struct UniquenessViolation: Error {
+    /// The name of the row's entity.
+    public let entity: String
+    /// Whether the table had rows before the transaction: a later change of one of them may release the values.
+    public let hadRows: Bool
+
+    /// The error of a save with such a row.
+    public var error: CocoaError {
+        CocoaError(
+            .managedObjectConstraintMerge,
+            "An object of “\(entity)” has values that another one has, and that must be unique.")
     }
 }

@@ -15,9 +15,9 @@ public final class RowWriter {
     /// Existing rows whose relationships have changed at the other end, with the indexes of their to-many
     /// relationships.
     private var touched: [Int64: [Int64: UInt64]] = [:]
-    private var waiting: WaitingRows?
+    private var waiting: RowBuffer?
     /// The pairs that wait to be inserted, by their table.
-    private var insertions: [String: PairInsertions] = [:]
+    private var insertions: [String: PairBuffer] = [:]
     private(set) var outcome = RowOutcome()
     private var emptied: [EmptiedReference] = []
     private weak var coordinator: NSPersistentStoreCoordinator?
@@ -92,9 +92,9 @@ public final class RowWriter {
     }
 
     /// The pairs to be inserted into a join table.
-    func insertions(into pairs: SQLPairs) -> PairInsertions {
+    func insertions(into pairs: SQLPairs) -> PairBuffer {
         if let known = insertions[pairs.table] { return known }
-        let made = PairInsertions(pairs, in: batch.database)
+        let made = PairBuffer(pairs, in: batch.database)
         insertions[pairs.table] = made
         return made
     }
@@ -105,7 +105,7 @@ public final class RowWriter {
     func insert(_ row: Int, of batch: RowBatch, key: Int64, into table: EntityRows) throws {
         if waiting?.table !== table || waiting?.batch !== batch {
             try writeWaiting()
-            waiting = WaitingRows(of: table, in: batch)
+            waiting = RowBuffer(of: table, in: batch)
         }
         waiting?.add(row, key: key)
     }

@@ -49,7 +49,7 @@ struct HistoryWriter {
         }
         if !tables.isWanted, try !isBegun() { return nil }
         let transaction = try insertTransaction()
-        var insertion = try ChangeInsertion(transaction, in: database)
+        var insertion = try HistoryChangeWriter(transaction, in: database)
         for (entity, keys) in insertions { try insertion.insert(.insert, entity, keys) }
         for updates in changes.updated { try insert(updates, to: &insertion) }
         try insertDeletions(to: &insertion)
@@ -58,7 +58,7 @@ struct HistoryWriter {
         return transaction
     }
 
-    private func insert(_ updates: HistoryRows.Updates, to insertion: inout ChangeInsertion) throws {
+    private func insert(_ updates: HistoryRows.Updates, to insertion: inout HistoryChangeWriter) throws {
         let masks = changes.masks
         let rows = updates.keys.rows
         let keys = rows.lazy.map(\.key)
@@ -71,7 +71,7 @@ struct HistoryWriter {
         }
     }
 
-    private func insertDeletions(to insertion: inout ChangeInsertion) throws {
+    private func insertDeletions(to insertion: inout HistoryChangeWriter) throws {
         var rest = changes.deleted[...]
         while let first = rest.first {
             let group = rest.prefix { $0.entity == first.entity && $0.tombstone.count == first.tombstone.count }

@@ -40,7 +40,7 @@ struct PairWriter {
             }
             return
         }
-        let insertion = try BlockInsertion(table.insertion, width: 2, count: pairs.count, in: database)
+        let insertion = try RowBlockInserter(table.insertion, width: 2, count: pairs.count, in: database)
         try insertion.insert(pairs.count) { index, statement, position in
             bind(pairs[pairs.startIndex + index], of: table, to: statement, at: position)
         }

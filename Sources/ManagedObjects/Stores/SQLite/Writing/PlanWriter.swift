@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-import SQLStores
 import SQLiteConnections
+import SQLStores
 
 /// Writes a save plan inside a transaction: deletions, updates, insertions, pairs.
 ///
@@ -67,7 +67,7 @@ struct PlanWriter {
         let targets = Self.targets(of: written, entity)
         let statement = entity.insertion(of: written)
         // The version is not a parameter.
-        let insertion = try BlockInsertion(
+        let insertion = try RowBlockInserter(
             statement, width: statement.columns.count - 1, count: group.changes.count, in: database)
         let changes = deriving(group)
         var finder = ConstraintFinder(entity, schema: schema, store: store)
@@ -291,5 +291,26 @@ struct PlanWriter {
                 outcome.computed.append((entity, derived.key, slot, value))
             }
         }
+    }
+}
+
+/// A statement that updates columns of rows of an entity. A class, so that it is not copied for each row.
+final class UpdateStatement {
+    /// The changed slots of the updates for which it is used, and whether it checks the version.
+    let changedSlots: [Int]
+    let checksVersion: Bool
+    /// The slots whose columns it writes.
+    let slots: [Int]
+    let targets: [ValueWriter.Target]
+    let hasStorageByte: Bool
+    let prepared: SQLStatement
+
+    init(
+        changedSlots: [Int], checksVersion: Bool, slots: [Int], targets: [ValueWriter.Target],
+        prepared: SQLStatement
+    ) {
+        (self.changedSlots, self.checksVersion, self.slots) = (changedSlots, checksVersion, slots)
+        (self.targets, self.prepared) = (targets, prepared)
+        hasStorageByte = targets.contains(where: \.hasStorageByte)
     }
 }
