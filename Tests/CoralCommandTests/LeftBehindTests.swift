@@ -216,7 +216,7 @@ import Testing
             shell: """
                 cd '\(many.folder.path)'
                 ("$CORAL_FOLDER/coral" export Notes.sqlite 2>errors & echo $! >pid; wait $!; echo $? >status) |
-                (head -c 1 >/dev/null; kill -TERM $(cat pid); sleep 2; cat >/dev/null)
+                (head -c 1 >/dev/null; until [ -s pid ]; do sleep 0.1; done; kill -TERM $(cat pid); sleep 2; cat >/dev/null)
                 cat status errors
                 """)
         #expect(run.output == "143\ncoral: Terminated. The output is incomplete; no file was changed.\n")

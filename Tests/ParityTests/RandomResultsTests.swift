@@ -167,6 +167,13 @@ private final class RandomResults {
         let label = "\(label): \(log)"
         let fresh = try context.fetch(controller.fetchRequest)
         let fetched = try #require(controller.fetchedObjects, "\(label)")
+        if controller.fetchRequest.fetchLimit > 0 {
+            let whole = try #require(controller.fetchRequest.copy() as? NSFetchRequest<NSManagedObject>)
+            whole.fetchLimit = 0
+            let all = try context.fetch(whole)
+            try #require(
+                all.prefix(controller.fetchRequest.fetchLimit).elementsEqual(fresh, by: ===), "limited: \(label)")
+        }
         try #require(fetched.elementsEqual(fresh, by: ===), "\(label)")
         let sections = ResultsFollower.sections(of: controller)
         try #require(follower.sections.map(\.name) == sections.map(\.name), "\(label)")

@@ -21,6 +21,30 @@ import Testing
         context.undoManager?.endUndoGrouping()
     }
 
+    /// Fetches consider unsaved changes; an object whose change was undone has none.
+    /// https://developer.apple.com/documentation/coredata/nsfetchrequest/includespendingchanges
+    @Test func `an object whose change was undone is found by limited fetches and counted`() throws {
+        let diary = try Diary()
+        let context = undoing(diary)
+        try context.performAndWait {
+            let notes = (0..<4).map { context.insert("Note", ["title": "\($0)", "rank": $0]) }
+            try context.save()
+            step(context) { notes[1].setValue(9, forKey: "rank") }
+            context.undoManager?.undo()
+            // Another change, so that unsaved changes matter.
+            notes[3].setValue("last", forKey: "title")
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+            request.predicate = NSPredicate(format: "rank < 5")
+            request.fetchLimit = 3
+            for descriptors in [[NSSortDescriptor(key: "rank", ascending: true)], []] {
+                request.sortDescriptors = descriptors
+                #expect(try context.fetch(request).elementsEqual(notes[0...2], by: ===))
+            }
+            request.fetchLimit = 0
+            #expect(try context.count(for: request) == 4)
+        }
+    }
+
     /// The notes' titles, as a new context reads them.
     private func storedTitles(_ diary: Diary) throws -> [String] {
         let context = diary.context()

@@ -26,6 +26,7 @@ struct ChangeTracker {
         var deleted = 0
 
         var isZero: Bool { self == Counts() }
+        var total: Int { inserted + updated + deleted }
 
         @inline(__always)
         mutating func add(_ number: Int, to change: ObjectFlags.Change) {

@@ -54,11 +54,14 @@ extension NSManagedObjectContext {
         var pending = PendingMatches(areSelected: true)
         let required = specification.predicate.map { RequiredValue.all(of: $0.embeddedNode) } ?? []
         let excluded = Set(specification.excludedKeys)
+        // Objects whose changes were undone stay listed until the next save. Their rows are what they are.
+        let hasReverted = tracker.counts.total < listed.count
         let entities =
             specification.includesSubentities ? tracker.index.entities.filter(entity.subtree.contains) : [entity.index]
         for index in entities {
             guard let group = tracker.index.group(index) else { continue }
-            if !group.stored.isEmpty { pending.stored.append(group.stored) }
+            let stored = hasReverted ? group.stored.filter(\.isPending) : group.stored
+            if !stored.isEmpty { pending.stored.append(stored) }
             let (candidates, areSelected) = tracker.index.candidates(of: index, for: required)
             pending.areSelected = pending.areSelected && areSelected
             for object in candidates where object.isPendingResult && !excluded.contains(object.key) {

@@ -82,7 +82,7 @@ struct ResultsStatementTests {
             context.delete(notes[0])
             context.processPendingChanges()
         }
-        #expect(fewer.count { $0.contains("ORDER BY") } == 1, "\(fewer)")
+        #expect(fewer.count { $0.contains("LIMIT") } == 1, "\(fewer)")
         #expect(results.fetchedObjects?.last === notes[49])
         #expect(listener.changes == 2)
     }

@@ -119,7 +119,7 @@ import class ManagedObjects.NSPredicate
             try context.save()
         }
         #expect(many == 1)
-        #expect(writers.map { $0.value(forKey: "pages") as? Int } == [95, 50, nil])
+        #expect(writers.map { $0.value(forKey: "pages") as? Int } == [95, 50, 0])
     }
 
     @Test(arguments: 0..<4) func `sums are those of the members after random saves`(seed: UInt64) throws {
