@@ -90,19 +90,19 @@ public final class DeduplicationPlan {
                 if survivor.value(forKey: name) == nil { survivor.setValue(target, forKey: name) }
                 duplicate.setValue(nil, forKey: name)
             } else if relationship.isOrdered {
-                let own = survivor.value(forKey: name) as? NSOrderedSet ?? NSOrderedSet()
                 let members = duplicate.value(forKey: name) as? NSOrderedSet ?? NSOrderedSet()
                 guard members.count > 0 else { continue }
-                let moved = members.array.filter { !own.contains($0) }
                 // The members are removed from the duplicate and appended to those of the survivor, whose order is kept.
                 duplicate.setValue(NSOrderedSet(), forKey: name)
-                survivor.setValue(NSOrderedSet(array: own.array + moved), forKey: name)
+                let own = survivor.mutableOrderedSetValue(forKey: name)
+                for member in members.array where !own.contains(member) { own.add(member) }
             } else {
-                let own = survivor.value(forKey: name) as? NSSet ?? NSSet()
                 let members = duplicate.value(forKey: name) as? NSSet ?? NSSet()
                 guard members.count > 0 else { continue }
                 duplicate.setValue(NSSet(), forKey: name)
-                survivor.setValue(NSSet(array: own.allObjects + members.allObjects), forKey: name)
+                // Added one by one: a new set would cost a step for each member that the survivor has already.
+                let own = survivor.mutableSetValue(forKey: name)
+                for member in members.allObjects { own.add(member) }
             }
         }
         try replaceReferencesWithoutInverse(to: duplicate, by: survivor)

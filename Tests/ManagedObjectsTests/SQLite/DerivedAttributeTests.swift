@@ -122,6 +122,27 @@ import class ManagedObjects.NSPredicate
         #expect(writers.map { $0.value(forKey: "pages") as? Int } == [95, 50, 0])
     }
 
+    @Test func `a refused save of many rows leaves the triggers of sums in the file`() throws {
+        let shelf = try Shelf()
+        let stack = try shelf.stack()
+        let (context, other) = (stack.context(), stack.context())
+        let writer = context.insert("Writer", ["name": "Ada"])
+        try context.save()
+        let triggers = "SELECT sql FROM sqlite_master WHERE type = 'trigger' ORDER BY name"
+        let before: [String] = try shelf.sql(triggers)
+        writer.setValue("Grace", forKey: "name")
+        other.object(with: writer.objectID).setValue("Emmy", forKey: "name")
+        try other.save()
+        for _ in 0..<50 { context.insert("Book", ["pages": 2]).setValue(writer, forKey: "writer") }
+        #expect(throws: (any Error).self) { try context.save() }
+        let after: [String] = try shelf.sql(triggers)
+        #expect(after == before)
+        context.mergePolicy = NSMergeByPropertyObjectTrumpMergePolicy
+        try context.save()
+        #expect(writer.value(forKey: "pages") as? Int == 100 && writer.value(forKey: "count") as? Int == 50)
+        #expect(try shelf.sql(triggers) == before)
+    }
+
     @Test(arguments: 0..<4) func `sums are those of the members after random saves`(seed: UInt64) throws {
         let shelf = try Shelf()
         let context = try shelf.stack().context()
