@@ -50,9 +50,12 @@ package struct StoreFiles {
         return start == Data("SQLite format 3\0".utf8)
     }
 
-    /// Empties the database, which connections that have it open notice, and removes the other files. The file of
-    /// the database stays, with an empty log and an empty shared memory, as with Apple's framework: programs remove all three and
+    /// Empties the database, which connections that have it open notice, and removes the folder of large values. The file of
+    /// the database stays, with its log and its shared memory, as with Apple's framework: programs remove all three and
     /// expect that they exist. A store can be added there again. Where there is no file, empty ones are created if the folder exists.
+    ///
+    /// SQLite itself removes the log, when the last connection is closed. A log that another connection has open must stay: that
+    /// connection would go on with a file without a name, and others with a new one, so that each would miss the other's commits.
     ///
     /// - Parameter forced: Whether to empty files that are not a database or are in use.
     package func destroy(forced: Bool) throws {
@@ -63,17 +66,25 @@ package struct StoreFiles {
                 try queue.close()
             } catch {
                 guard forced else { throw Self.failure(error, "The store could not be destroyed.", url) }
+                try removeCompanions()
                 try Data().write(to: url)
             }
         } else if FileManager.default.fileExists(atPath: url.deletingLastPathComponent().path) {
+            // What a removed database has left would be taken for the new one's.
+            try removeCompanions()
             try Data().write(to: url, options: .withoutOverwriting)
         }
-        let folder = sharesSupportDirectory ? [] : [supportDirectory.path]
-        for path in companions + folder where FileManager.default.fileExists(atPath: path) {
-            try FileManager.default.removeItem(atPath: path)
+        if !sharesSupportDirectory, FileManager.default.fileExists(atPath: supportDirectory.path) {
+            try FileManager.default.removeItem(at: supportDirectory)
         }
         guard exists else { return }
-        for name in ["-wal", "-shm"] { try Data().write(to: URL(fileURLWithPath: path + name)) }
+        for name in ["-wal", "-shm"] {
+            do {
+                try Data().write(to: URL(fileURLWithPath: path + name), options: .withoutOverwriting)
+            } catch CocoaError.fileWriteFileExists {
+                // A connection uses it, perhaps since this moment.
+            }
+        }
     }
 
     /// Removes the companion files of SQLite. To be called only if there is no store, or if the store is locked and has

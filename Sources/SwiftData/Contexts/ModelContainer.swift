@@ -114,9 +114,11 @@ public class ModelContainer: Equatable, @unchecked Sendable {  // because what c
             guard let url = store.url else { continue }
             let (type, configuration, options) = (store.type, store.configurationName, store.options)
             try coordinator.remove(store)
-            try coordinator.destroyPersistentStore(at: url, ofType: type, options: options)
+            let destruction = Result { try coordinator.destroyPersistentStore(at: url, ofType: type, options: options) }
+            // After a failure too: the container keeps its stores, and what is in them.
             try coordinator.addPersistentStore(
                 ofType: type, configurationName: configuration, at: url, options: options)
+            try destruction.get()
         }
     }
 
