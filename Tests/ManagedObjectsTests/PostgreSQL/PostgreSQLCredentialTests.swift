@@ -8,7 +8,8 @@
     @Suite(
         .serialized,
         .enabled(
-            if: TestStores.server != nil && TestServer.programs != nil, "CORAL_POSTGRESQL_PROGRAMS names no programs."))
+            if: TestStores.server != nil && TestServer.programs != nil, "CORAL_POSTGRESQL_PROGRAMS names no programs."),
+        .enabled(if: TestServer.encryptsConnections, "The server was built without encrypted connections."))
     struct PostgreSQLCredentialTests {
         private static let password = "p:a\\ss"
         private static let urlKey = "CORAL_POSTGRESQL_STORE"

@@ -9,6 +9,15 @@
         /// The folder of the server's programs; nil if `Scripts/test-postgresql` does not run the tests.
         static let programs = ProcessInfo.processInfo.environment["CORAL_POSTGRESQL_PROGRAMS"]
 
+        /// Whether the server can encrypt connections. A server that was built without this contains the sentence that says so.
+        static let encryptsConnections: Bool = {
+            guard let programs,
+                let program = try? Data(
+                    contentsOf: URL(fileURLWithPath: programs + "/postgres"), options: .alwaysMapped)
+            else { return false }
+            return program.range(of: Data("SSL is not supported by this build".utf8)) == nil
+        }()
+
         /// The superuser of every server.
         static let user = "coral"
 
