@@ -26,7 +26,7 @@ struct CoralCommand: ParsableCommand {
               Completion of words in the shell, including the names of entities and properties:
               coral --generate-completion-script bash > /etc/bash_completion.d/coral
             """,
-        version: CoralVersion.current,
+        version: "\(CoralVersion.current)\n\(TriedStores.sentence)",
         subcommands: [
             InfoCommand.self,
             FindStoresCommand.self,

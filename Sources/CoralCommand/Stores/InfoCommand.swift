@@ -102,7 +102,7 @@ private struct StoreReport: Encodable {
 
     func text(all: Bool) -> String {
         var lines: [(String, String)] = [("Store", path), ("UUID", uuid)]
-        if let frameworkVersion { lines.append(("Framework", "\(frameworkVersion)")) }
+        if let frameworkVersion { lines.append(("Framework", TriedStores.description(ofVersion: frameworkVersion))) }
         let versions =
             modelVersionIdentifiers.isEmpty ? "no identifiers" : modelVersionIdentifiers.joined(separator: ", ")
         lines.append(("Model", versions + (keepsModel == false ? "; the store does not contain it" : "")))
