@@ -37,7 +37,7 @@ struct RowComparison {
     ) throws -> (rows: Int, cleared: Int) {
         // Tables of SQLite's own, such as those of an R-tree, follow from the others.
         let list =
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'Z_RT_%' "
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*' AND name NOT GLOB 'Z_RT_*' "
             + "AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name"
         let tables = try String.fetchAll(former, sql: list)
         guard try String.fetchAll(database, sql: list) == tables else { throw failure("The tables have changed.") }
