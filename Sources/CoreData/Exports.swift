@@ -3,6 +3,7 @@
 
 @_exported import Foundation
 @_exported import let ManagedObjects.ChainedLightweightStagesOption
+@_exported import class ManagedObjects.ContextPool
 @_exported import enum ManagedObjects.FetchedAggregate
 @_exported import struct ManagedObjects.FetchedResultsDifferences
 @_exported import struct ManagedObjects.FetchedResultsSnapshot

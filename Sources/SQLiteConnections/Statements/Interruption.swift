@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import GRDBSQLite
 
@@ -51,6 +52,15 @@ package enum FetchInterruption {
         when isRequested: @escaping @Sendable () -> Bool, _ body: () throws -> Result
     ) rethrows -> Result {
         try $isRequested.withValue(isRequested, operation: body)
+    }
+
+    /// Runs work whose statements must not end halfway: a save that has been committed must not fail because of a later read.
+    ///
+    /// - Throws: `CocoaError.userCancelled` if the end of the work around it is already requested.
+    package static func completing<Result>(_ body: () throws -> Result) throws -> Result {
+        guard let isRequested else { return try body() }
+        if isRequested() { throw CocoaError(.userCancelled) }
+        return try $isRequested.withValue(nil, operation: body)
     }
 }
 

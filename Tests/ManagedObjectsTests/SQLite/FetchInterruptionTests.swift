@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Synchronization
 import Testing
 @testable import SQLiteConnections
 
@@ -77,5 +78,52 @@ import Testing
             DispatchQueue.global().asyncAfter(deadline: .now() + 0.2) { progress.cancel() }
         }
         #expect(!isComplete)
+    }
+
+    // MARK: - Requests of a pool
+
+    private func pool() -> ContextPool {
+        let coordinator = context.persistentStoreCoordinator
+        return ContextPool(limit: 1) {
+            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            context.persistentStoreCoordinator = coordinator
+            return context
+        }
+    }
+
+    private static func count(_ context: NSManagedObjectContext) throws -> Int {
+        try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Node"))
+    }
+
+    @Test func `the time of a request and its cancellation end its statement`() async throws {
+        let pool = pool()
+        nonisolated(unsafe) let request = request
+        let error = await #expect(throws: CocoaError.self) {
+            try await pool.withContext(timeout: .milliseconds(200)) { try $0.fetch(request).count }
+        }
+        #expect(error?.code == .persistentStoreTimeout)
+        let task = Task { try await pool.withContext { try $0.fetch(request).count } }
+        while pool.runningCount == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        try await Task.sleep(for: .milliseconds(100))
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(try await pool.withContext(timeout: .seconds(600)) { try Self.count($0) } == 100_000)
+    }
+
+    @Test func `a request that hides the end of its time returns and saves nothing`() async throws {
+        let pool = pool()
+        nonisolated(unsafe) let request = request
+        let saved = Mutex(false)
+        let error = await #expect(throws: CocoaError.self) {
+            try await pool.withContext(timeout: .milliseconds(200)) { context in
+                let found = (try? context.fetch(request)) ?? []
+                _ = NSEntityDescription.insertNewObject(forEntityName: "Node", into: context)
+                if (try? context.save()) != nil { saved.withLock { $0 = true } }
+                return found.count
+            }
+        }
+        #expect(error?.code == .persistentStoreTimeout)
+        #expect(!saved.withLock { $0 })
+        #expect(try await pool.withContext { try Self.count($0) } == 100_000)
     }
 }
