@@ -78,6 +78,22 @@ import Testing
         #expect(!names.contains { $0.hasSuffix(".partial") })
     }
 
+    @Test func `rows that contradict the model do not hinder cures that leave them as they are`() throws {
+        try execute("UPDATE ZITEM SET ZNOTE = 999 WHERE Z_PK = 2")
+        #expect(try examined().report.findings.contains { $0.kind == "damage" })
+        let files = try CommandRun("doctor", store.path, "--fix", "files", "--force", "--no-backup")
+        #expect(files.status == 1 && files.errors.contains("has to be repaired first"), "\(files.errors)")
+        let space = try CommandRun("doctor", store.path, "--fix", "space", "--force", "--no-backup")
+        #expect(space.status == 0, "\(space.errors)")
+        #expect(try examined().report.findings.contains { $0.kind == "damage" })
+        // A reference to an object that does not exist is to be repaired: the row is not taken for one that nothing owns.
+        let items = try CommandRun("query", store.path, "--entity", "Item", "--json").output
+        let orphans = try CommandRun("doctor", store.path, "--fix", "orphans=Item", "--force", "--no-backup")
+        #expect(orphans.status == 0 && !orphans.output.contains("Deleted"), "\(orphans.errors)")
+        #expect(try CommandRun("query", store.path, "--entity", "Item", "--json").output == items)
+        #expect(try examined().report.findings.contains { $0.kind == "damage" })
+    }
+
     @Test func `free pages and statistics are cured by compacting`() throws {
         try execute(
             "CREATE TABLE BIG (A); INSERT INTO BIG VALUES (zeroblob(3000000)); DROP TABLE BIG; PRAGMA auto_vacuum = 0; VACUUM"
@@ -110,6 +126,8 @@ import Testing
         let finding = try #require(report.findings.first { $0.kind == "missingIndex" })
         #expect(finding.subject == "ZNOTE (ZRANK, ZTITLE)" && finding.isNote)
         #expect(finding.cure == "Add a fetch index of rank, title to Note in the model.")
+        let unknown = try #require(report.findings.first { $0.message.hasPrefix("SQLite has no plan for") })
+        #expect(unknown.count == 2 && unknown.examples == ["SELECT nothing FROM nowhere"], "\(unknown)")
         #expect(try store.contents() == before)
     }
 

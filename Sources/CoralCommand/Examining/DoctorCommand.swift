@@ -130,7 +130,11 @@ struct DoctorCommand: ParsableCommand {
                     "The store is mirrored to CloudKit, which would not learn of the deletion: delete the objects in the app."
                 )
             }
-            if let damage = doctor.findings.first(where: { $0.kind == .damage }) {
+            // Rows that contradict the model stay as they are, and the comparison of all rows shows it. But which files are unused
+            // is known only if all rows can be read.
+            if doctor.isFileDamaged || cures.contains(.unusedFiles),
+                let damage = doctor.findings.first(where: { $0.kind == .damage })
+            {
                 throw CommandError("Nothing was changed: the store has to be repaired first. \(damage.message)")
             }
             let result = try dryRun ? rehearse(url, model, cures) : apply(url, model, cures)

@@ -3,6 +3,7 @@
     import Coral
     import Foundation
     import struct ManagedObjects.StoreExamination
+    import struct ManagedObjects.StoreTables
 
     /// What makes a store large, slow or inconsistent: findings with their cost and their cure.
     package struct StoreDoctor {
@@ -42,6 +43,8 @@
 
         package let examination: StoreExamination
         package let findings: [Finding]
+        /// Whether pages of the file are damaged.
+        package let isFileDamaged: Bool
 
         /// Examines a store.
         ///
@@ -66,11 +69,24 @@
             findings += Self.historyFindings(examination)
             let problems = try StoreCheck(url: url, model: model).rowProblems(of: snapshot, progress: progress)
             findings += problems.map(Self.finding)
+            isFileDamaged = problems.contains { $0.code == .damagedFile }
             if !statements.isEmpty {
-                let plans = try context.performAndWait {
-                    try StoreExamination.scans(of: statements, storeAt: url, in: context)
+                let (plans, tables) = try context.performAndWait {
+                    (
+                        try StoreExamination.scans(of: statements, storeAt: url, in: context),
+                        try StoreTables(of: url, in: context)
+                    )
                 }
-                findings += Self.indexFindings(plans.scans, examination)
+                findings += Self.indexFindings(plans.scans, tables)
+                if let first = plans.failed.first {
+                    findings.append(
+                        Finding(
+                            kind: .missingIndex, subject: "",
+                            message:
+                                "SQLite has no plan for \(Self.counted(plans.failed.count, "statement")) of the trace; "
+                                + "nothing is known of their indexes.", count: plans.failed.count, byteCount: nil,
+                            examples: [String(first.prefix(100))], cure: .none, isNote: true))
+                }
             }
             self.findings = findings.sorted { one, other in
                 (one.isNote ? 1 : 0, -(one.byteCount ?? 0)) < (other.isNote ? 1 : 0, -(other.byteCount ?? 0))
@@ -219,20 +235,23 @@
         // MARK: - Indexes
 
         private static func indexFindings(
-            _ scans: [StoreExamination.Scan], _ examination: StoreExamination
+            _ scans: [StoreExamination.Scan], _ tables: StoreTables
         ) -> [Finding] {
             var counts: [String: (scan: StoreExamination.Scan, count: Int)] = [:]
             for scan in scans { counts["\(scan.table) \(scan.columns)", default: (scan, 0)].count += 1 }
             return counts.values.sorted { ($1.count, $0.scan.table) < ($0.count, $1.scan.table) }.map { scan, count in
-                let entities = examination.entitiesByTable[scan.table] ?? []
-                let names = scan.columns.map { $0.hasPrefix("Z") ? String($0.dropFirst()).lowercased() : $0 }
+                let entities = tables.entities.filter { $0.table == scan.table }
+                let properties = Dictionary(
+                    entities.flatMap { entity in entity.columns.map { ($1.name, $0) } },
+                    uniquingKeysWith: { min($0, $1) })
+                let names = scan.columns.map { properties[$0] ?? $0 }
                 return Finding(
                     kind: .missingIndex, subject: "\(scan.table) (\(scan.columns.joined(separator: ", ")))",
                     message:
                         "\(counted(count, "statement")) of the trace scan all \(scan.rowCount) rows, because no index begins with one of these "
                         + "columns.", count: count, byteCount: nil, examples: [String(scan.statement.prefix(100))],
                     cure: .program(
-                        "Add a fetch index of \(names.joined(separator: ", ")) to \(entities.joined(separator: " or ")) in the model."
+                        "Add a fetch index of \(names.joined(separator: ", ")) to \(entities.map(\.name).joined(separator: " or ")) in the model."
                     ),
                     isNote: scan.rowCount < 1000)
             }

@@ -10,9 +10,10 @@ struct RowComparisonTests {
         var sentence: String
     }
 
-    /// The names of the second and the third resemble those of the tables of a spatial index.
-    @Test(arguments: ["ZNOTE", "ZARTIST", "ZARTICLE"])
-    func `a changed value is found in each table of an entity`(table: String) throws {
+    /// The sentence with which the comparison refuses the state after the SQL; nil if it accepts it.
+    private func refusal(before: String, after: String, deleted: [Int64] = [], table: String = "ZNOTE") throws
+        -> String?
+    {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -21,20 +22,54 @@ struct RowComparisonTests {
         let context = stack.context()
         let tables = try context.performAndWait { try StoreTables(of: url, in: context) }
         let comparison = RowComparison(model: stack.coordinator.managedObjectModel, tables: tables)
-
-        let (before, after) = (try DatabaseQueue(), try DatabaseQueue())
-        for (queue, name) in [(before, "a"), (after, "b")] {
-            try queue.write { database in
-                try database.execute(sql: "CREATE TABLE \(table) (Z_PK INTEGER PRIMARY KEY, ZNAME VARCHAR)")
-                try database.execute(sql: "INSERT INTO \(table) VALUES (1, ?)", arguments: [name])
+        let (old, new) = (try DatabaseQueue(), try DatabaseQueue())
+        for queue in [old, new] {
+            try queue.write {
+                try $0.execute(
+                    sql: "CREATE TABLE \(table) (Z_PK INTEGER PRIMARY KEY, Z_OPT INTEGER, ZNAME VARCHAR); \(before)")
             }
         }
-        try before.read { former in
-            try after.read { database in
-                #expect(throws: Difference(sentence: "A value of \(table).ZNAME has changed.")) {
+        try new.write { database in
+            try database.execute(
+                sql: "CREATE TEMP TABLE \(OrphanRemoval.deletedTable) (tbl TEXT, pk INTEGER); \(after)")
+            for key in deleted {
+                try database.execute(
+                    sql: "INSERT INTO temp.\(OrphanRemoval.deletedTable) VALUES (?, ?)", arguments: [table, key])
+            }
+        }
+        return try old.read { former in
+            try new.read { database in
+                do {
                     _ = try comparison.compare(former, with: database) { Difference(sentence: $0) }
+                    return nil
+                } catch let difference as Difference {
+                    return difference.sentence
                 }
             }
         }
+    }
+
+    /// The names of the second and the third resemble those of the tables of a spatial index.
+    @Test(arguments: ["ZNOTE", "ZARTIST", "ZARTICLE"])
+    func `a changed value is found in each table of an entity`(table: String) throws {
+        let refusal = try refusal(
+            before: "INSERT INTO \(table) VALUES (1, 1, 'a')", after: "UPDATE \(table) SET ZNAME = 'b'", table: table)
+        #expect(refusal == "A value of \(table).ZNAME has changed.")
+    }
+
+    @Test func `exactly the announced rows are gone, and no row has another version`() throws {
+        let rows = "INSERT INTO ZNOTE VALUES (1, 1, 'a'), (2, 1, 'b'), (3, NULL, 'c')"
+        #expect(try refusal(before: rows, after: "") == nil)
+        #expect(try refusal(before: rows, after: "DELETE FROM ZNOTE WHERE Z_PK = 2", deleted: [2]) == nil)
+        #expect(
+            try refusal(before: rows, after: "DELETE FROM ZNOTE WHERE Z_PK = 2")
+                == "A row of ZNOTE is gone that was not to be deleted.")
+        #expect(
+            try refusal(before: rows, after: "DELETE FROM ZNOTE WHERE Z_PK = 2", deleted: [1, 2])
+                == "A row of ZNOTE remains that was to be deleted.")
+        #expect(
+            try refusal(before: rows, after: "UPDATE ZNOTE SET Z_OPT = 2 WHERE Z_PK = 1")
+                == "The version of a row of ZNOTE is not that of its changes.")
+        #expect(try refusal(before: rows, after: "INSERT INTO ZNOTE VALUES (4, 1, 'd')") == "A row of ZNOTE is new.")
     }
 }

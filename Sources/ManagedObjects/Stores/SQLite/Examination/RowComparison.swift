@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 import SQLiteConnections
 
-/// Compares two states of a database row by row: only the rows in the table of deleted keys may be gone, and only references to
-/// them may be cleared. Both states are read in the order of their keys, so that memory does not depend on their size.
+/// Compares two states of a database row by row: the rows in the table of deleted keys are gone and no others, and only references
+/// to them are cleared. Both states are read in the order of their keys, so that memory does not depend on their size.
 struct RowComparison {
     private let references: [String: [String: String]]
     private let pairs: [String: [String: String]]
@@ -46,13 +46,18 @@ struct RowComparison {
             let found = try compare(table, former, database, failure)
             rows += found.rows
             cleared += found.cleared
+            let announced =
+                try Int.fetchOne(
+                    database, sql: "SELECT count(*) FROM temp.\(OrphanRemoval.deletedTable) WHERE tbl = ?",
+                    arguments: [table]) ?? 0
+            guard found.deleted == announced else { throw failure("A row of \(table) remains that was to be deleted.") }
         }
         return (rows, cleared)
     }
 
     private func compare(
         _ table: String, _ former: Database, _ database: Database, _ failure: (String) -> any Error
-    ) throws -> (rows: Int, cleared: Int) {
+    ) throws -> (rows: Int, deleted: Int, cleared: Int) {
         let columns = try former.columnTypes(of: table).map(\.name)
         let key = columns.firstIndex(of: "Z_PK")
         // The names are those of the file, and are quoted.
@@ -62,7 +67,7 @@ struct RowComparison {
         let sql =
             "SELECT * FROM \"\(table.replacingOccurrences(of: "\"", with: "\"\""))\" ORDER BY \(order.joined(separator: ", "))"
         let (old, new) = (try Row.fetchCursor(former, sql: sql), try Row.fetchCursor(database, sql: sql))
-        var (rows, cleared) = (0, 0)
+        var (rows, deleted, cleared) = (0, 0, 0)
         var next = try new.next().map { Array($0.databaseValues) }
         while let before = try old.next().map({ Array($0.databaseValues) }) {
             rows += 1
@@ -72,6 +77,8 @@ struct RowComparison {
                 }
             guard isSame, let after = next else {
                 try requireDeleted(before, columns, of: table, in: database, failure)
+                // Pairs have no key, and are not announced.
+                if key != nil { deleted += 1 }
                 continue
             }
             if !after.elementsEqual(before, by: Self.areEqual) {
@@ -80,7 +87,7 @@ struct RowComparison {
             next = try new.next().map { Array($0.databaseValues) }
         }
         guard next == nil else { throw failure("A row of \(table) is new.") }
-        return (rows, cleared)
+        return (rows, deleted, cleared)
     }
 
     private func requireDeleted(
@@ -114,6 +121,13 @@ struct RowComparison {
             } else if column != "Z_OPT", derived[table]?.contains(column) != true {
                 throw failure("A value of \(table).\(column) has changed.")
             }
+        }
+        // Each cleared reference is a change of the row. A row that other programs wrote may have no version.
+        if let version = columns.firstIndex(of: "Z_OPT"),
+            Int64.fromDatabaseValue(after[version])
+                != Int64.fromDatabaseValue(before[version]).map({ $0 + Int64(cleared) })
+        {
+            throw failure("The version of a row of \(table) is not that of its changes.")
         }
         // A row that derives its values from a deleted one has no cleared reference.
         guard cleared > 0 || derived[table] != nil else { throw failure("A row of \(table) has changed.") }
