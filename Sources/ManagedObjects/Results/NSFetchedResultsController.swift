@@ -128,11 +128,11 @@ open class NSFetchedResultsController<ResultType>: NSObject, FetchedResultsListe
         return object
     }
 
-    /// The path of section and item of an object; nil if it is not among the results. Cost: linear in the number of
-    /// objects.
+    /// The path of section and item of an object; nil if it is not among the results. Cost: linear in the number of results for
+    /// the first few calls after a change of the results, then constant.
     open func indexPath(forObject object: ResultType) -> IndexPath? {
         guard let list = results.list, let object = object as? NSManagedObject,
-            let position = list.objects.firstIndex(where: { $0 === object })
+            let position = list.position(of: object)
         else { return nil }
         return list.indexPath(of: position)
     }

@@ -10,6 +10,7 @@ struct ResultsList {
 
     let objects: [NSManagedObject]
     let sections: [Section]
+    private let search = PositionSearch()
 
     /// A list whose sections are known.
     init(_ objects: [NSManagedObject], sections: [Section]) {
@@ -49,6 +50,9 @@ struct ResultsList {
         return (0..<range.count).contains(indexPath.item) ? range.lowerBound + indexPath.item : nil
     }
 
+    /// The position of an object; nil if the list does not contain it. See ``PositionSearch`` for the cost.
+    func position(of object: NSManagedObject) -> Int? { search.position(of: object, in: objects) }
+
     /// The positions of the objects of the list that are in a set, ascending. Cost: linear in the length of the list.
     func positions(of wanted: Set<ObjectIdentifier>) -> [Int] {
         // Usually few objects change: a mask of some bits of their addresses avoids most of the look-ups.
@@ -65,6 +69,33 @@ struct ResultsList {
             }
         }
         return positions
+    }
+}
+
+/// Finds positions of objects in one list.
+///
+/// Programs ask for few positions of a list before it changes, or for many. A scan is the fastest way to find one: it reads
+/// addresses only. After four scans of the whole list an index is made, so that n look-ups cost n steps and not n times n.
+final class PositionSearch {
+    private static let scanLimit = 4
+    /// The number of objects that were compared or added to the index.
+    private(set) var stepCount = 0
+    private var positions: [ObjectIdentifier: Int]?
+
+    func position(of object: NSManagedObject, in objects: [NSManagedObject]) -> Int? {
+        if let positions { return positions[ObjectIdentifier(object)] }
+        guard stepCount < objects.count * Self.scanLimit else {
+            // The first of equal ones, as in a scan.
+            let made = Dictionary(
+                objects.enumerated().map { (ObjectIdentifier($1), $0) }, uniquingKeysWith: { first, _ in first })
+            stepCount += objects.count
+            positions = made
+            return made[ObjectIdentifier(object)]
+        }
+        let address = UInt(bitPattern: ObjectIdentifier(object))
+        let found = objects.withUnsafeBytes { $0.bindMemory(to: UInt.self).firstIndex(of: address) }
+        stepCount += (found ?? objects.count - 1) + 1
+        return found
     }
 }
 

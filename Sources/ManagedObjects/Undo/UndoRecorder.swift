@@ -90,21 +90,27 @@ struct UndoRecorder {
             slots: values.indices.filter { !values[$0].isSame(as: before.values[$0]) }, values: before.values,
             members: object.toMany.indices.compactMap { index in
                 let former = index < before.toMany.count ? before.toMany[index] : nil
-                return memberChange(at: index, from: former, to: object.toMany[index])
+                return memberChange(of: object, at: index, from: former)
             })
         let isNothing = change.wasThere == change.isThere && change.slots.isEmpty && change.members.isEmpty
         return isNothing || !change.wasThere && !change.isThere ? nil : change
     }
 
-    private static func memberChange(at index: Int, from before: ToManyState?, to now: ToManyState?) -> MemberChange? {
-        guard let now else { return nil }
+    /// Cost: a step for each member that is loaded, or for each unsaved change of one that is not.
+    private static func memberChange(of object: NSManagedObject, at index: Int, from before: ToManyState?)
+        -> MemberChange?
+    {
+        guard let now = object.toMany[index] else { return nil }
+        let formerAdded = before?.added.keys ?? []
+        let formerRemoved = Set(before?.removed.keys ?? [])
         guard now.isLoaded else {
-            let former = (added: before?.added.keys ?? [], removed: before?.removed.keys ?? [])
             let (added, removed) = now.differences()
+            let (isAdded, isRemoved, wasAdded) = (Set(added), Set(removed), Set(formerAdded))
             return MemberChange(
                 index: index,
-                added: added.filter { !former.added.contains($0) } + former.removed.filter { !removed.contains($0) },
-                removed: removed.filter { !former.removed.contains($0) } + former.added.filter { !added.contains($0) }
+                added: added.filter { !wasAdded.contains($0) }
+                    + (before?.removed.keys ?? []).filter { !isRemoved.contains($0) },
+                removed: removed.filter { !formerRemoved.contains($0) } + formerAdded.filter { !isAdded.contains($0) }
             ).unlessEmpty
         }
         var former: KeyList
@@ -113,15 +119,15 @@ struct UndoRecorder {
         } else {
             // The relationship was loaded during the event: the former members are the committed ones, with the changes
             // that were pending before.
-            former = KeyList(now.committed ?? now.members.keys)
-            for key in before?.removed.keys ?? [] { former.remove(key, keepsOrder: true) }
-            for key in before?.added.keys ?? [] where !former.contains(key) { former.append(key) }
+            let committed = now.committed ?? now.members.keys
+            former = KeyList(committed.filter { !formerRemoved.contains($0) })
+            for key in formerAdded where !former.contains(key) { former.append(key) }
         }
         var current = now.members
         var change = MemberChange(
             index: index, added: current.keys.filter { !former.contains($0) },
             removed: former.keys.filter { !current.contains($0) })
-        if former.keys != current.keys { change.order = former.keys }
+        if object.layout.toMany[index].isOrdered, former.keys != current.keys { change.order = former.keys }
         return change.unlessEmpty
     }
 }
