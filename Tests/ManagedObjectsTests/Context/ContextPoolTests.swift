@@ -130,7 +130,7 @@ private final class Locked<Value: Sendable>: Sendable {
                 group.addTask {
                     let task = Task {
                         let timeout: Duration? = number % 3 == 0 ? .microseconds(number * 5) : nil
-                        try await pool.withContext(timeout: timeout) { _ in usleep(50) }
+                        _ = try await pool.withContext(timeout: timeout) { _ in usleep(50) }
                     }
                     if number % 2 == 0 {
                         try? await Task.sleep(for: .microseconds(number * 7 % 1000))
