@@ -30,6 +30,12 @@ import Testing
         try queue.close()
     }
 
+    private func itemCount() throws -> Int {
+        let queue = try DatabaseQueue(path: store.path)
+        defer { try? queue.close() }
+        return try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM ZITEM") ?? 0 }
+    }
+
     @Test func `the sizes of tables and indexes are those of the file`() throws {
         let before = try store.contents()
         let (report, status) = try examined()
@@ -92,6 +98,53 @@ import Testing
         #expect(orphans.status == 0 && !orphans.output.contains("Deleted"), "\(orphans.errors)")
         #expect(try CommandRun("query", store.path, "--entity", "Item", "--json").output == items)
         #expect(try examined().report.findings.contains { $0.kind == "damage" })
+    }
+
+    @Test func `a store without its model is compacted, and nothing is deleted from it`() throws {
+        let before = try itemCount()
+        try execute("DROP TABLE Z_MODELCACHE")
+        for cure in ["space", "statistics"] {
+            let run = try CommandRun("doctor", store.path, "--fix", cure, "--force", "--no-backup")
+            #expect(run.status == 0, "\(run.errors)")
+        }
+        for cure in ["files", "orphans=Item"] {
+            let run = try CommandRun("doctor", store.path, "--fix", cure, "--force", "--no-backup")
+            #expect(run.status == 1 && run.errors.contains("give it with --model"), "\(run.errors)")
+        }
+        #expect(try itemCount() == before && before > 0)
+    }
+
+    @Test func `a store with a damaged page or without a table is not cured`() throws {
+        let queue = try DatabaseQueue(path: store.path)
+        let (page, size) = try queue.read { database in
+            (
+                try #require(
+                    try Int.fetchOne(database, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'ZTAG'")),
+                try #require(try Int.fetchOne(database, sql: "PRAGMA page_size"))
+            )
+        }
+        try queue.close()
+        let intact = try Data(contentsOf: URL(fileURLWithPath: store.path))
+        let damages: [() throws -> Void] = [
+            {
+                var data = intact
+                data.replaceSubrange((page - 1) * size..<(page - 1) * size + 8, with: Data(repeating: 0xFF, count: 8))
+                try data.write(to: URL(fileURLWithPath: self.store.path))
+            },
+            {
+                try intact.write(to: URL(fileURLWithPath: self.store.path))
+                try self.execute("DROP TABLE ZTAG")
+            },
+        ]
+        for damage in damages {
+            try damage()
+            let before = try store.contents()
+            for cure in ["space", "statistics", "orphans=Item"] {
+                let run = try CommandRun("doctor", store.path, "--fix", cure, "--force", "--no-backup")
+                #expect(run.status == 1, "\(cure): \(run.output)")
+                #expect(try store.contents() == before)
+            }
+        }
     }
 
     @Test func `free pages and statistics are cured by compacting`() throws {

@@ -130,9 +130,9 @@ struct DoctorCommand: ParsableCommand {
                     "The store is mirrored to CloudKit, which would not learn of the deletion: delete the objects in the app."
                 )
             }
-            // Rows that contradict the model stay as they are, and the comparison of all rows shows it. But which files are unused
-            // is known only if all rows can be read.
-            if doctor.isFileDamaged || cures.contains(.unusedFiles),
+            // Rows that contradict the model do not prevent a cure: all rows are compared, and stay as they are. Only for the search
+            // for unused files must each row be intact, because a file could belong to a row that is not.
+            if doctor.hindersReading || cures.contains(.unusedFiles),
                 let damage = doctor.findings.first(where: { $0.kind == .damage })
             {
                 throw CommandError("Nothing was changed: the store has to be repaired first. \(damage.message)")
@@ -148,7 +148,8 @@ struct DoctorCommand: ParsableCommand {
             let open = try OpenStore(path: store, model: source)
             let model = open.model
             let cures = try cures(in: model)
-            guard !ModelSource.isInferred(model) else {
+            // Only these two need no relationships: statistics, and compacting, which is always done.
+            guard !ModelSource.isInferred(model) || cures.isSubset(of: [.statistics]) else {
                 throw CommandError("\(store) does not contain its model: give it with --model, to know what owns what.")
             }
             let doctor = try Work.run("Examining", noun: nil) {

@@ -58,8 +58,7 @@ public struct StoreCheck {
         var problems: [StoreProblem] = []
         #if !canImport(Darwin) && !CORAL_PUBLIC_API
             problems = try context.performAndWait { try rowProblems(in: context, progress) }.map(StoreProblem.init)
-            // Objects of a store that is damaged or lacks tables cannot be read.
-            if problems.contains(where: { $0.code == .damagedFile || $0.code == .missingTable }) { return problems }
+            if problems.contains(where: \.hindersReading) { return problems }
         #endif
         do {
             return problems + (try ValueCheck(self).problems(in: context, progress))

@@ -47,4 +47,7 @@ public struct StoreProblem: Sendable, Hashable {
     public var message: String
     /// Whether `StoreCheck.repair(progress:)` repairs it.
     public var isRepairable: Bool
+
+    /// Whether the objects of the store cannot be read: it is damaged or lacks tables.
+    package var hindersReading: Bool { code == .damagedFile || code == .missingTable }
 }

@@ -43,8 +43,8 @@
 
         package let examination: StoreExamination
         package let findings: [Finding]
-        /// Whether pages of the file are damaged.
-        package let isFileDamaged: Bool
+        /// Whether the file is so damaged that its objects cannot be read.
+        package let hindersReading: Bool
 
         /// Examines a store.
         ///
@@ -69,7 +69,7 @@
             findings += Self.historyFindings(examination)
             let problems = try StoreCheck(url: url, model: model).rowProblems(of: snapshot, progress: progress)
             findings += problems.map(Self.finding)
-            isFileDamaged = problems.contains { $0.code == .damagedFile }
+            hindersReading = problems.contains(where: \.hindersReading)
             if !statements.isEmpty {
                 let (plans, tables) = try context.performAndWait {
                     (

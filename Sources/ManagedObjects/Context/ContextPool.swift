@@ -3,7 +3,7 @@ import Foundation
 import SQLiteConnections
 import Synchronization
 
-/// Gives each request of a server a context, and a bounded number of requests one at the same time.
+/// Limits how many requests of a server work with a context at the same time, and queues the others.
 ///
 ///     let pool = ContextPool(container, limit: 8)
 ///
@@ -11,11 +11,11 @@ import Synchronization
 ///         try context.fetch(Note.fetchRequest()).map(\.title)
 ///     }
 ///
-/// A context's queue needs a thread while it works, so a thousand requests with a context each need hundreds of threads. With a
-/// pool they need as many as its limit; the other requests wait without a thread, in the order of their arrival.
+/// The queue of a context occupies a thread while it works, so a thousand concurrent requests would need hundreds of threads. A pool
+/// needs at most ``limit`` threads. Queued requests are suspended tasks, which need no thread, and run first in, first out.
 ///
-/// Each request gets a new context, so that it finds neither objects nor settings of another one. Cost: a context for each
-/// request, and for one that must wait, a continuation.
+/// Each request gets a new context. It sees no objects and no settings of other requests. Cost of a request: a new context, and a
+/// continuation if the request is queued.
 public final class ContextPool: Sendable {
     /// The maximum number of requests that have a context at the same time.
     public let limit: Int
@@ -25,27 +25,28 @@ public final class ContextPool: Sendable {
 
     private struct State {
         var runningCount = 0
-        /// The requests that wait, by their number. A number below `next` that is missing has been served or has given up.
+        /// The queue: requests by ticket. A ticket between `first` and `next` that is missing belongs to a request that was
+        /// cancelled or timed out.
         var waiting: [Int: Waiter] = [:]
         var first = 0
         var next = 0
     }
 
     private enum Waiter {
-        /// Has a number, and is about to suspend.
+        /// The request has a ticket, and its task is not suspended yet.
         case arriving
-        /// Has got its turn before it suspended.
+        /// The request got a slot before its task was suspended.
         case admitted
         case suspended(CheckedContinuation<Void, any Error>)
     }
 
-    /// Creates a pool of contexts that ``NSPersistentContainer/newBackgroundContext()`` makes.
+    /// Creates a pool whose contexts come from ``NSPersistentContainer/newBackgroundContext()``.
     ///
     /// - Parameters:
     ///   - container: A container whose stores are loaded. The pool retains it.
-    ///   - limit: The maximum number of requests that have a context at the same time, at least 1. By default it is 8, the number
-    ///     of connections with which a process reads a store. A pool with the limit 1 is for requests that write: they wait for
-    ///     each other here, not in the database.
+    ///   - limit: The maximum number of requests that have a context at the same time. Values below 1 are treated as 1. The
+    ///     default is 8, the number of connections with which a process reads a store. Use a pool with the limit 1 for requests that write to
+    ///     a file: they are queued here instead of waiting for the lock of the database.
     public convenience init(_ container: NSPersistentContainer, limit: Int = 8) {
         self.init(limit: limit) { container.newBackgroundContext() }
     }
@@ -58,14 +59,14 @@ public final class ContextPool: Sendable {
     /// The number of requests that have a context now.
     public var runningCount: Int { state.withLock { $0.runningCount } }
 
-    /// The number of requests that wait for a context now.
+    /// The number of queued requests now.
     public var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// Runs a block with a new context on the context's queue, and returns its result in the isolation of the caller. Waits while
+    /// Runs a block with a new context, on the queue of the context, and returns the block's result. The request is queued while
     /// ``limit`` other requests have a context.
     ///
-    /// When the block has ended, the context is reset: unsaved changes are discarded, and its objects must not be used any more.
-    /// Return values, or object IDs.
+    /// The context is reset when the block returns: unsaved changes are discarded, and its objects are invalid. Return values or
+    /// object IDs instead of objects.
     ///
     ///     let id = try await pool.withContext(timeout: .seconds(2)) { context in
     ///         let note = Note(context: context)
@@ -74,16 +75,20 @@ public final class ContextPool: Sendable {
     ///         return note.objectID
     ///     }
     ///
-    /// The end of the time, and the cancellation of the task, end a request that waits, and the statement with which a store in
-    /// SQLite or PostgreSQL reads for a running one. The function then throws, even if the block has handled the statement's
-    /// error: a result that lacks rows is not returned. A save that has begun is completed; one that begins later throws an error.
-    /// The block's own computations are not ended. The block must not wait for another request of the same pool, which may
-    /// wait for this one.
+    /// At the deadline, and when the task is cancelled, a queued request leaves the queue. If the block is running, the statement
+    /// with which a store in SQLite or PostgreSQL reads is interrupted. The function throws even if the block catches the error of
+    /// that statement, so that no incomplete result is returned. A save that has begun is completed; a later one throws an error.
+    /// Computations of the block are not interrupted.
     ///
-    /// - Parameter timeout: The maximum time for waiting and for the block together; nil for no limit.
-    /// - Throws: The block's error, and errors of reads in properties, which cannot throw them; `CancellationError` if the
-    ///   task was cancelled; `CocoaError.persistentStoreTimeout` (134090) if the time ended the request. What the block has saved
-    ///   before stays saved.
+    /// - Important: The block must not wait for another request of the same pool, which may be queued behind this one.
+    ///
+    /// - Parameters:
+    ///   - timeout: The maximum time in the queue and in the block together; nil means no limit.
+    ///   - isolation: The actor to which the function returns; the caller's by default.
+    ///   - block: Work with the context. It runs on the queue of the context.
+    /// - Throws: The error of the block, and errors of reads in property accessors, which cannot throw. `CancellationError` if the
+    ///   task was cancelled, and `CocoaError.persistentStoreTimeout` (134090) after the deadline; what the block saved before remains
+    ///   saved.
     public func withContext<T>(
         timeout: Duration? = nil, isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping (NSManagedObjectContext) throws -> T
@@ -101,12 +106,12 @@ public final class ContextPool: Sendable {
         }
     }
 
-    // MARK: - Waiting
+    // MARK: - Queue
 
     private func enter(_ request: PooledRequest, isolation: isolated (any Actor)?) async throws {
         try request.check()
-        let number: Int? = state.withLock { state in
-            // While requests wait, all contexts are taken: whoever ends gives its turn to the first of them.
+        let ticket: Int? = state.withLock { state in
+            // A request that ends passes its slot to the first one in the queue. So a free slot means that the queue is empty.
             if state.runningCount < limit {
                 state.runningCount += 1
                 return nil
@@ -115,66 +120,66 @@ public final class ContextPool: Sendable {
             state.waiting[state.next] = .arriving
             return state.next
         }
-        guard let number else { return }
+        guard let ticket else { return }
         let timer = request.deadline.map { deadline in
             Task {
                 try await Task.sleep(until: deadline, clock: .continuous)
-                giveUp(number, request)
+                dequeue(ticket, request)
             }
         }
         defer { timer?.cancel() }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation(isolation: isolation) { continuation in
-                suspend(continuation, number, request)
+                suspend(continuation, ticket, request)
             }
         } onCancel: {
             request.cancel()
-            giveUp(number, request)
+            dequeue(ticket, request)
         }
     }
 
     private func suspend(
-        _ continuation: CheckedContinuation<Void, any Error>, _ number: Int, _ request: PooledRequest
+        _ continuation: CheckedContinuation<Void, any Error>, _ ticket: Int, _ request: PooledRequest
     ) {
         let outcome: Result<Void, any Error>? = state.withLock { state in
-            if case .admitted = state.waiting[number] {
-                state.waiting[number] = nil
+            if case .admitted = state.waiting[ticket] {
+                state.waiting[ticket] = nil
                 return .success(())
             }
-            // What has ended the request before this lock did not find the continuation.
+            // A cancellation or timeout before this point found no continuation to resume.
             if request.isToEnd {
-                state.waiting[number] = nil
+                state.waiting[ticket] = nil
                 return .failure(request.error)
             }
-            state.waiting[number] = .suspended(continuation)
+            state.waiting[ticket] = .suspended(continuation)
             return nil
         }
         if let outcome { continuation.resume(with: outcome) }
     }
 
-    /// Ends the waiting of a request, unless it has got its turn.
-    private func giveUp(_ number: Int, _ request: PooledRequest) {
+    /// Removes a cancelled or timed-out request from the queue, unless it already has a slot.
+    private func dequeue(_ ticket: Int, _ request: PooledRequest) {
         let continuation: CheckedContinuation<Void, any Error>? = state.withLock { state in
-            guard case .suspended(let continuation) = state.waiting[number] else { return nil }
-            state.waiting[number] = nil
+            guard case .suspended(let continuation) = state.waiting[ticket] else { return nil }
+            state.waiting[ticket] = nil
             return continuation
         }
         continuation?.resume(throwing: request.error)
     }
 
-    /// Gives the turn of a request that has ended to the first one that waits.
+    /// Passes the slot of a request that has ended to the first one in the queue.
     private func leave() {
         let continuation: CheckedContinuation<Void, any Error>? = state.withLock { state in
             while state.first < state.next {
-                let number = state.first
+                let ticket = state.first
                 state.first += 1
-                switch state.waiting[number] {
+                switch state.waiting[ticket] {
                 case nil, .admitted: continue
                 case .arriving:
-                    state.waiting[number] = .admitted
+                    state.waiting[ticket] = .admitted
                     return nil
                 case .suspended(let continuation):
-                    state.waiting[number] = nil
+                    state.waiting[ticket] = nil
                     return continuation
                 }
             }
@@ -185,12 +190,12 @@ public final class ContextPool: Sendable {
     }
 }
 
-/// When one request of a pool is to end, and why.
+/// The deadline and the cancellation of one request.
 private final class PooledRequest: Sendable {
     let deadline: ContinuousClock.Instant?
     private let timeout: Duration?
     private let isCancelled = Atomic<Bool>(false)
-    /// Whether a statement may have been ended.
+    /// Whether the end was noticed while the request ran: a statement may have been interrupted.
     private let hasBeenEnded = Atomic<Bool>(false)
 
     init(timeout: Duration?) {
@@ -200,14 +205,14 @@ private final class PooledRequest: Sendable {
 
     func cancel() { isCancelled.store(true, ordering: .relaxed) }
 
-    /// Whether the request is to end. From then on it has failed.
+    /// Whether the request is cancelled or past its deadline. Once this was true, the request fails.
     var isToEnd: Bool {
         let isToEnd = isCancelled.load(ordering: .relaxed) || deadline.map { $0 <= .now } == true
         if isToEnd { hasBeenEnded.store(true, ordering: .relaxed) }
         return isToEnd
     }
 
-    /// Why the request is to end.
+    /// The error of the cancelled or timed-out request.
     var error: any Error {
         if isCancelled.load(ordering: .relaxed) { return CancellationError() }
         return CocoaError(

@@ -74,8 +74,8 @@ struct ResultsList {
 
 /// Finds positions of objects in one list.
 ///
-/// Programs ask for few positions of a list before it changes, or for many. A scan is the fastest way to find one: it reads
-/// addresses only. After four scans of the whole list an index is made, so that n look-ups cost n steps and not n times n.
+/// A program may ask for one position before the list changes, or for all. One is found fastest by a scan, which reads addresses
+/// only. After four scans of the whole list an index is made, so that n look-ups cost n steps instead of n squared.
 final class PositionSearch {
     private static let scanLimit = 4
     /// The number of objects that were compared or added to the index.
@@ -86,14 +86,19 @@ final class PositionSearch {
         if let positions { return positions[ObjectIdentifier(object)] }
         guard stepCount < objects.count * Self.scanLimit else {
             // The first of equal ones, as in a scan.
-            let made = Dictionary(
+            let index = Dictionary(
                 objects.enumerated().map { (ObjectIdentifier($1), $0) }, uniquingKeysWith: { first, _ in first })
             stepCount += objects.count
-            positions = made
-            return made[ObjectIdentifier(object)]
+            positions = index
+            return index[ObjectIdentifier(object)]
         }
         let address = UInt(bitPattern: ObjectIdentifier(object))
-        let found = objects.withUnsafeBytes { $0.bindMemory(to: UInt.self).firstIndex(of: address) }
+        // Read as addresses, so that no reference is counted.
+        let found = objects.withUnsafeBytes { bytes in
+            objects.indices.first { position in
+                bytes.load(fromByteOffset: position * MemoryLayout<UInt>.stride, as: UInt.self) == address
+            }
+        }
         stepCount += (found ?? objects.count - 1) + 1
         return found
     }

@@ -101,16 +101,13 @@ struct UndoRecorder {
         -> MemberChange?
     {
         guard let now = object.toMany[index] else { return nil }
-        let formerAdded = before?.added.keys ?? []
-        let formerRemoved = Set(before?.removed.keys ?? [])
+        let (formerAdded, formerRemoved) = (before?.added.keys ?? [], before?.removed.keys ?? [])
         guard now.isLoaded else {
             let (added, removed) = now.differences()
-            let (isAdded, isRemoved, wasAdded) = (Set(added), Set(removed), Set(formerAdded))
             return MemberChange(
                 index: index,
-                added: added.filter { !wasAdded.contains($0) }
-                    + (before?.removed.keys ?? []).filter { !isRemoved.contains($0) },
-                removed: removed.filter { !formerRemoved.contains($0) } + formerAdded.filter { !isAdded.contains($0) }
+                added: keys(added, without: formerAdded) + keys(formerRemoved, without: removed),
+                removed: keys(removed, without: formerRemoved) + keys(formerAdded, without: added)
             ).unlessEmpty
         }
         var former: KeyList
@@ -119,8 +116,7 @@ struct UndoRecorder {
         } else {
             // The relationship was loaded during the event: the former members are the committed ones, with the changes
             // that were pending before.
-            let committed = now.committed ?? now.members.keys
-            former = KeyList(committed.filter { !formerRemoved.contains($0) })
+            former = KeyList(ContiguousArray(keys(now.committed ?? now.members.keys, without: formerRemoved)))
             for key in formerAdded where !former.contains(key) { former.append(key) }
         }
         var current = now.members
@@ -129,6 +125,13 @@ struct UndoRecorder {
             removed: former.keys.filter { !current.contains($0) })
         if object.layout.toMany[index].isOrdered, former.keys != current.keys { change.order = former.keys }
         return change.unlessEmpty
+    }
+
+    private static func keys(
+        _ keys: ContiguousArray<ObjectKey>, without others: ContiguousArray<ObjectKey>
+    ) -> [ObjectKey] {
+        let others = Set(others)
+        return keys.filter { !others.contains($0) }
     }
 }
 

@@ -10,7 +10,7 @@ struct SourceParser {
     let tokens: [SourceToken]
     var index = 0
     /// The number of types that are open: in bodies, and in names.
-    private var depth = 0
+    var depth = 0
     private static let maximumDepth = 64
 
     /// Reads a source.
@@ -36,7 +36,7 @@ struct SourceParser {
     }
 
     /// Counts a level. A source that is nested without end must not exhaust the stack.
-    private mutating func enter() throws {
+    mutating func enter() throws {
         depth += 1
         guard depth <= Self.maximumDepth else {
             depth -= 1
@@ -268,7 +268,7 @@ struct SourceParser {
     // MARK: - Attributes
 
     /// Reads an attribute, or a macro, from its `@` or its name.
-    private mutating func readAttribute() throws -> SourceAttribute {
+    mutating func readAttribute() throws -> SourceAttribute {
         let line = token?.line ?? 0
         if isSign("@") { index += 1 }
         var name = ""
@@ -414,95 +414,5 @@ struct SourceParser {
             return false
         }
         return next.followsSpace || ["?", "&", "|", "=", "."].contains { next.isSign($0) }
-    }
-
-    // MARK: - Names of types
-
-    mutating func readTypeName() throws -> SourceTypeName {
-        try enter()
-        defer { depth -= 1 }
-        let start = index
-        while isSign("@") || isWord("inout") || isWord("sending") || isWord("__owned") {
-            if isSign("@") { _ = try readAttribute() } else { index += 1 }
-        }
-        let isExistential = isWord("any") || isWord("some") || isSign("~")
-        if isExistential { index += 1 }
-        var type = try readSimpleTypeName()
-        var isOther = isExistential
-        while let token {
-            if token.isSign("?") || token.isSign("!"), !token.followsSpace {
-                type = .optional(type)
-                index += 1
-            } else if token.isSign("&"), !token.beginsLine {
-                index += 1
-                _ = try readSimpleTypeName()
-                isOther = true
-            } else if token.isSign("-"), isSign(">", at: 1) {
-                index += 2
-                _ = try readTypeName()
-                isOther = true
-            } else if token.isWord("async") || token.isWord("throws"), !token.beginsLine {
-                index += 1
-                isOther = true
-            } else {
-                break
-            }
-        }
-        guard isOther else { return type }
-        let text = tokens[start..<index].map { ($0.followsSpace ? " " : "") + $0.text }.joined()
-        return .other(text.first == " " ? String(text.dropFirst()) : text)
-    }
-
-    private mutating func readSimpleTypeName() throws -> SourceTypeName {
-        let start = index
-        if isSign("(") {
-            let inner = try bracketed()
-            // One type in parentheses is that type.
-            if Self.parts(of: inner).count == 1, !inner.contains(where: { $0.isSign(":") }),
-                !(isSign("-") && isSign(">", at: 1))
-            {
-                let end = index
-                index = start + 1
-                let type = try readTypeName()
-                if index == end - 1 {
-                    index = end
-                    return type
-                }
-                index = end
-            }
-            return .other(tokens[start..<index].map(\.text).joined())
-        }
-        if isSign("[") {
-            index += 1
-            let first = try readTypeName()
-            var type = SourceTypeName.array(first)
-            if isSign(":") {
-                index += 1
-                type = .dictionary(first, try readTypeName())
-            }
-            guard isSign("]") else { throw failure("The type that begins here has no end.", tokens[start].line) }
-            index += 1
-            return type
-        }
-        var path: [String] = []
-        var arguments: [SourceTypeName] = []
-        while let token, token.kind == .word {
-            path.append(token.text)
-            index += 1
-            if isSign("<") {
-                arguments = []
-                repeat {
-                    index += 1
-                    arguments.append(try readTypeName())
-                } while isSign(",")
-                guard isSign(">") else { throw failure("The < of \(token.text) has no end.") }
-                index += 1
-            }
-            guard isSign("."), self.token(at: 1)?.kind == .word else { break }
-            index += 1
-        }
-        guard !path.isEmpty else { throw failure("A type is missing.") }
-        if path.last == "Type" || path.last == "Protocol", path.count > 1 { return .other(path.joined(separator: ".")) }
-        return .named(path, arguments)
     }
 }

@@ -5,59 +5,54 @@ import Testing
 
 /// Stores that are destroyed while another stack has them open.
 struct DestroyedStoreTests {
-    private static func number(ofFile path: String) throws -> Int? {
-        try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int
+    private func destroy(_ url: URL) throws {
+        try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
+            .destroyPersistentStore(at: url, ofType: NSSQLiteStoreType, options: nil)
+    }
+
+    private func addNote(_ title: String, _ stack: TestStack) throws {
+        let context = stack.context()
+        _ = context.insert("Note", ["title": title])
+        try context.save()
+    }
+
+    private func titles(_ stack: TestStack) throws -> Set<String?> {
+        let context = stack.context()
+        return Set(try context.all("Note").map { $0.value(forKey: "title") as? String })
     }
 
     @Test func `a log that another connection has open stays, and both see each other's commits afterwards`() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let url = folder.appendingPathComponent("Notes.sqlite")
+        try TestStores.withFile { url in
+            let other = try TestStack(url: url)
+            try addNote("before", other)
+            let files = ["", "-wal", "-shm"].map { url.path + $0 }
+            let numbers = try files.map {
+                try FileManager.default.attributesOfItem(atPath: $0)[.systemFileNumber] as? Int
+            }
 
-        let other = try TestStack(type: NSSQLiteStoreType, url: url)
-        let otherContext = other.context()
-        _ = otherContext.insert("Note", ["title": "before"])
-        try otherContext.save()
-        let files = [url.path, url.path + "-wal", url.path + "-shm"]
-        let numbers = try files.map(Self.number)
+            try destroy(url)
+            for (file, number) in zip(files, numbers) {
+                #expect(try FileManager.default.attributesOfItem(atPath: file)[.systemFileNumber] as? Int == number)
+            }
 
-        try NSPersistentStoreCoordinator.destroy(url)
-        #expect(try files.map(Self.number) == numbers)
-
-        let stack = try TestStack(type: NSSQLiteStoreType, url: url)
-        let context = stack.context()
-        #expect(try context.all("Note").isEmpty)
-        _ = context.insert("Note", ["title": "after"])
-        try context.save()
-        let second = other.context()
-        let seenByOther = try second.all("Note").map { $0.value(forKey: "title") as? String }
-        #expect(seenByOther == ["after"])
-        _ = second.insert("Note", ["title": "of the other"])
-        try second.save()
-        let third = stack.context()
-        let seen = try third.all("Note").map { $0.value(forKey: "title") as? String }
-        #expect(Set(seen) == ["after", "of the other"])
+            let stack = try TestStack(url: url)
+            #expect(try titles(stack).isEmpty)
+            try addNote("after", stack)
+            #expect(try titles(other) == ["after"])
+            try addNote("of the other", other)
+            #expect(try titles(stack) == ["after", "of the other"])
+        }
     }
 
     @Test func `the last connection leaves an empty log and an empty shared memory`() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let url = folder.appendingPathComponent("Notes.sqlite")
-        let stack = try TestStack(type: NSSQLiteStoreType, url: url)
-        let context = stack.context()
-        _ = context.insert("Note", ["title": "before"])
-        try context.save()
-        try stack.coordinator.remove(#require(stack.coordinator.persistentStores.first))
-        try NSPersistentStoreCoordinator.destroy(url)
-        for name in ["-wal", "-shm"] { #expect(try Data(contentsOf: URL(fileURLWithPath: url.path + name)).isEmpty) }
-    }
-}
-
-extension NSPersistentStoreCoordinator {
-    fileprivate static func destroy(_ url: URL) throws {
-        try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
-            .destroyPersistentStore(at: url, ofType: NSSQLiteStoreType, options: nil)
+        try TestStores.withFile { url in
+            let stack = try TestStack(url: url)
+            try addNote("before", stack)
+            try stack.coordinator.remove(#require(stack.coordinator.persistentStores.first))
+            try destroy(url)
+            for name in ["-wal", "-shm"] {
+                #expect(try Data(contentsOf: URL(fileURLWithPath: url.path + name)).isEmpty)
+            }
+        }
     }
 }

@@ -14,14 +14,12 @@ struct RowComparisonTests {
     private func refusal(before: String, after: String, deleted: [Int64] = [], table: String = "ZNOTE") throws
         -> String?
     {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let url = folder.appendingPathComponent("Notes.sqlite")
-        let stack = try TestStack(type: NSSQLiteStoreType, url: url)
-        let context = stack.context()
-        let tables = try context.performAndWait { try StoreTables(of: url, in: context) }
-        let comparison = RowComparison(model: stack.coordinator.managedObjectModel, tables: tables)
+        let comparison = try TestStores.withFile { url in
+            let stack = try TestStack(url: url)
+            let context = stack.context()
+            let tables = try context.performAndWait { try StoreTables(of: url, in: context) }
+            return RowComparison(model: stack.coordinator.managedObjectModel, tables: tables)
+        }
         let (old, new) = (try DatabaseQueue(), try DatabaseQueue())
         for queue in [old, new] {
             try queue.write {

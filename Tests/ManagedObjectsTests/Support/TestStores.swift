@@ -33,6 +33,14 @@ enum TestStores {
         }
     }
 
+    /// Runs work with the location of a file for an SQLite store, in a folder of its own that is removed afterwards.
+    static func withFile<Value>(_ body: (URL) throws -> Value) throws -> Value {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        return try body(folder.appendingPathComponent("Notes.sqlite"))
+    }
+
     /// The location of a store in a schema of the server's database.
     static func schemaURL(_ schema: String) -> URL? {
         server.flatMap { URL(string: $0 + ($0.contains("?") ? "&" : "?") + "schema=" + schema) }

@@ -195,6 +195,8 @@ extension StoreExamination {
             let reader = StoreReader(database, limit: .scan(byteCount: try StoreReader(database).byteCount()))
             let tables = try reader.tableNames()
             var (scans, failed): ([Scan], [String]) = ([], [])
+            // Counting reads the whole table, and many statements may scan the same one.
+            var counts: [String: Int64] = [:]
             for statement in statements {
                 do {
                     let prepared = try database.makeStatement(sql: "EXPLAIN QUERY PLAN \(statement)")
@@ -205,8 +207,9 @@ extension StoreExamination {
                         guard let (table, alias) = QueryText(statement).table(ofScan: step), tables.contains(table)
                         else { continue }
                         let columns = QueryText(statement).columns(of: alias)
-                        let count = try reader.integer("SELECT count(*) FROM \"\(table)\"")
                         guard !columns.isEmpty else { continue }
+                        let count = try counts[table] ?? reader.integer("SELECT count(*) FROM \"\(table)\"")
+                        counts[table] = count
                         scans.append(Scan(statement: statement, table: table, columns: columns, rowCount: Int(count)))
                     }
                 } catch is DatabaseError {
