@@ -45,8 +45,8 @@ public final class ContextPool: Sendable {
     /// - Parameters:
     ///   - container: A container whose stores are loaded. The pool retains it.
     ///   - limit: The maximum number of requests that have a context at the same time. Values below 1 are treated as 1. The
-    ///     default is 8, the number of connections with which a process reads a store. Use a pool with the limit 1 for requests that write to
-    ///     a file: they are queued here instead of waiting for the lock of the database.
+    ///     default is 8, the number of connections with which a process reads a store. For requests that write to a file, use a
+    ///     pool with the limit 1: they are queued here instead of waiting for the lock of the database.
     public convenience init(_ container: NSPersistentContainer, limit: Int = 8) {
         self.init(limit: limit) { container.newBackgroundContext() }
     }
