@@ -10,8 +10,9 @@ import Foundation
 /// Calls a closure when another coordinator or process has committed a transaction to a store.
 ///
 /// The kernel reports writes to files of the folder; SQLite is then queried whether another connection has committed a
-/// transaction. If the kernel cannot watch the folder, SQLite is queried every second. On network file systems the
-/// kernel does not report writes of other machines.
+/// transaction. A transaction is visible only when its writes have reached the disk, which can take a while after the
+/// report: SQLite is queried again at growing intervals. If the kernel cannot watch the folder, SQLite is queried every
+/// second. On network file systems the kernel does not report writes of other machines.
 package final class StoreWatcher: @unchecked Sendable {  // because its state is used only on its queue
     private let queue: DispatchQueue
     private let names: Set<String>
@@ -19,10 +20,15 @@ package final class StoreWatcher: @unchecked Sendable {  // because its state is
     private let post: @Sendable () -> Void
     private var source: (any DispatchSourceProtocol)?
     private var version: Int64?
+    /// Whether the first query after a report is to come.
     private var isLooking = false
+    /// The number of reports that were followed by queries. A later report ends the queries of an earlier one.
+    private var round = 0
 
-    /// The delay between a report of the kernel and the query: one transaction writes many pages.
-    private static let delay = DispatchTimeInterval.milliseconds(20)
+    /// The milliseconds between a report of the kernel and the first query: one transaction writes many pages.
+    private static let delay = 20
+    /// The milliseconds before the last query. It comes some 40 seconds after the report, for disks that are very busy.
+    private static let longestDelay = 20_480
 
     /// - Parameters:
     ///   - dataVersion: Returns a number that changes with each commit of another connection.
@@ -38,8 +44,8 @@ package final class StoreWatcher: @unchecked Sendable {  // because its state is
         self.post = post
         version = dataVersion()
         if !watch(url.deletingLastPathComponent()) { poll() }
-        // The kernel does not report a commit before the watch begins.
-        queue.async { [weak self] in self?.look() }
+        // The kernel does not report writes before the watch begins.
+        queue.async { [weak self] in self?.lookRepeatedly() }
     }
 
     deinit { source?.cancel() }
@@ -95,16 +101,31 @@ package final class StoreWatcher: @unchecked Sendable {  // because its state is
                 }
             }
             guard isOurs, !isLooking else { return }
-            isLooking = true
-            queue.asyncAfter(deadline: .now() + Self.delay) { [weak self] in self?.look() }
+            lookRepeatedly()
         }
     #endif
 
-    /// Queries SQLite for commits of others.
-    private func look() {
-        isLooking = false
-        guard let now = dataVersion(), now != version else { return }
+    /// Queries SQLite after a report, until there is a commit, the next report, or little hope.
+    private func lookRepeatedly() {
+        isLooking = true
+        round += 1
+        look(in: round, after: Self.delay)
+    }
+
+    private func look(in round: Int, after delay: Int) {
+        queue.asyncAfter(deadline: .now() + .milliseconds(delay)) { [weak self] in
+            guard let self, round == self.round else { return }
+            isLooking = false
+            if !look(), delay < Self.longestDelay { look(in: round, after: 2 * delay) }
+        }
+    }
+
+    /// Queries SQLite for commits of others; true if there was one.
+    @discardableResult
+    private func look() -> Bool {
+        guard let now = dataVersion(), now != version else { return false }
         version = now
         post()
+        return true
     }
 }

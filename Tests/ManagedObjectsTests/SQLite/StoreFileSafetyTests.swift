@@ -58,6 +58,24 @@ import Testing
         withExtendedLifetime(watcher) {}
     }
 
+    @Test func `a commit that is visible long after its last write is reported`() throws {
+        let folder = try StoreFolder(name: "Notes.sqlite")
+        let looks = Mutex(0)
+        let reported = DispatchSemaphore(value: 0)
+        let watcher = StoreWatcher(url: folder.url, queue: DispatchQueue(label: "test")) {
+            // A busy disk: the pages are written, and the commit is not complete before the fifth query.
+            looks.withLock { looks in
+                looks += 1
+                return looks < 5 ? 1 : 2
+            }
+        } post: {
+            reported.signal()
+        }
+        try Data("pages".utf8).write(to: URL(fileURLWithPath: folder.url.path + "-wal"))
+        #expect(reported.wait(timeout: .now() + 10) == .success)
+        withExtendedLifetime(watcher) {}
+    }
+
     @Test(arguments: ["wal", "delete"]) func `changes of others are queried within a write`(journal: String) throws {
         let folder = try StoreFolder(name: "Notes.sqlite")
         let options = [NSSQLitePragmasOption: ["journal_mode": journal]]

@@ -402,7 +402,10 @@ final class UnreadableValueTests: XCTestCase {
             context.insert(shelf)
             try context.save()
         }
-        let database = try DatabaseQueue(path: url.path)
+        // Another thread may still be closing the container's store.
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(10)
+        let database = try DatabaseQueue(path: url.path, configuration: configuration)
         try database.write { try $0.execute(sql: "UPDATE ZSHELF SET ZORDER = 'bySize'") }
         let context = ModelContext(try ModelContainer(for: Shelf.self, configurations: ModelConfiguration(url: url)))
         let shelf = try XCTUnwrap(context.fetch(FetchDescriptor<Shelf>()).first)
