@@ -65,7 +65,7 @@ struct HistoryPage: HistoryWriter {
         self.title = title
     }
 
-    private static let sheet = """
+    private static let sheet: HTML = """
         :root { color-scheme: light dark; } body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 62rem;
           padding: 0 1rem; } h2 { font-size: 1rem; margin: 1.4rem 0 .2rem; } h2 span { font-weight: normal; opacity: .7; }
         ul { list-style: none; margin: 0; padding: 0 0 0 1rem; } li { overflow-wrap: anywhere; } .insert b { color: #1a7f37; }
@@ -73,28 +73,30 @@ struct HistoryPage: HistoryWriter {
         """
 
     func begin() throws {
-        let name = HTMLText.escaped(title)
-        try output.write(
-            """
+        let head: HTML = """
             <!DOCTYPE html>
             <html lang="en">
             <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-            <title>History of \(name)</title><style>\(Self.sheet)</style></head>
+            <title>History of \(title)</title><style>\(Self.sheet)</style></head>
             <body>
-            <h1>History of \(name)</h1>
+            <h1>History of \(title)</h1>
 
-            """)
+            """
+        try output.write(head.text)
     }
 
     func write(_ entry: HistoryEntry) throws {
-        let time = "<time datetime=\"\(entry.timestamp)\">\(entry.timestamp)</time>"
-        var text = "<section id=\"t\(entry.transaction)\"><h2>\(entry.transaction) <span>\(time) "
-        text += "\(HTMLText.escaped(entry.origin))</span></h2>\n<ul>\n"
-        for change in entry.changes {
-            text += "<li class=\"\(change.change)\"><b>\(change.sign) \(HTMLText.escaped(change.object))</b> "
-            text += "<span>\(HTMLText.escaped(change.details))</span></li>\n"
+        let time: HTML = "<time datetime=\"\(entry.timestamp)\">\(entry.timestamp)</time>"
+        let changes = entry.changes.map { change -> HTML in
+            "<li class=\"\(change.change)\"><b>\(change.sign) \(change.object)</b> <span>\(change.details)</span></li>\n"
         }
-        try output.write(text + "</ul></section>\n")
+        let section: HTML = """
+            <section id="t\(entry.transaction)"><h2>\(entry.transaction) <span>\(time) \(entry.origin)</span></h2>
+            <ul>
+            \(changes)</ul></section>
+
+            """
+        try output.write(section.text)
     }
 
     func finish() throws { try output.write("</body>\n</html>\n") }

@@ -62,7 +62,7 @@ struct ProofVerifyCommand: ParsableCommand {
             let lines = findings.map { "\($0.state)  \($0.isWritten ? "output" : "store")  \($0.path)\n" }
             try StandardOutput.write(
                 "Written \(manifest.end) by coral \(manifest.coral): "
-                    + "coral \(manifest.arguments.map(ShellWord.quoted).joined(separator: " "))\n" + lines.joined())
+                    + "coral \(ShellWord.line(manifest.arguments))\n" + lines.joined())
         }
         if findings.contains(where: { $0.isWritten && $0.state != Self.same }) {
             throw CommandStatus.findings.exitCode

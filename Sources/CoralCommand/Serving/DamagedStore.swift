@@ -15,7 +15,7 @@ final class DamagedStore: @unchecked Sendable {
     private let error: (any Error)?
     private let queue = DispatchQueue(label: "coral.serve.damage")
     /// The page, and the sizes and times of the files that it describes.
-    private var known: (files: [String], html: String)?
+    private var known: (files: [String], html: HTML)?
 
     init(path: String, model source: ModelSource, error: (any Error)? = nil) {
         self.path = path
@@ -30,7 +30,7 @@ final class DamagedStore: @unchecked Sendable {
         }
     }
 
-    private func html() -> String {
+    private func html() -> HTML {
         guard !ServerURLs.isOne(path) else {
             return frame(named: URL(storeAt: path).lastPathComponent).page(
                 title: "Damage",
@@ -40,7 +40,7 @@ final class DamagedStore: @unchecked Sendable {
         let files = ServedStore.stamps(of: url)
         if let known, known.files == files { return known.html }
         let html = frame(named: url.lastPathComponent).page(
-            title: "Damage", main: findings(url) + readable(url) + rescue)
+            title: "Damage", main: "\(findings(url))\(readable(url))\(rescue)")
         known = (files, html)
         return html
     }
@@ -54,7 +54,7 @@ final class DamagedStore: @unchecked Sendable {
 
     // MARK: - Parts
 
-    private func findings(_ url: URL) -> String {
+    private func findings(_ url: URL) -> HTML {
         var problems: [StoreProblem] = []
         var sentence = error.map { ErrorText.text(of: $0) }
         do {
@@ -66,19 +66,18 @@ final class DamagedStore: @unchecked Sendable {
         guard !problems.isEmpty else {
             return sentence.map(PageFrame.error) ?? "<p>No problems were found.</p>"
         }
-        let items = problems.map { problem in
+        let items = problems.map { problem -> HTML in
             let subject = [problem.entity, problem.property ?? ""].filter { !$0.isEmpty }.joined(separator: ".")
-            let examples = problem.examples.isEmpty ? "" : " (\(problem.examples.joined(separator: ", ")))"
-            return "<li>"
-                + HTMLText.escaped(
-                    "\(Quantity.grouped(problem.count))× \(subject.isEmpty ? "" : "\(subject): ")\(problem.message)\(examples)"
-                )
-                + "</li>"
+            let examples: HTML = " (\(problem.examples.joined(separator: ", ")))"
+            return """
+                <li>\(Quantity.grouped(problem.count))× \("\(subject): ", if: !subject.isEmpty)\(problem.message)\
+                \(examples, if: !problem.examples.isEmpty)</li>
+                """
         }
-        return "<h3>What the check finds</h3><ul>\(items.joined(separator: "\n"))</ul>\n"
+        return "<h3>What the check finds</h3><ul>\(items.joined(by: "\n"))</ul>\n"
     }
 
-    private func readable(_ url: URL) -> String {
+    private func readable(_ url: URL) -> HTML {
         #if canImport(Darwin) || CORAL_PUBLIC_API
             return ""
         #else
@@ -88,39 +87,42 @@ final class DamagedStore: @unchecked Sendable {
                 }
                 let salvage = try RowSalvage(of: url, model: model) { _, _ in }
                 let rows = salvage.readableCounts.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map {
-                    "<tr><td>\(HTMLText.escaped($0.key))</td><td class=\"number\">\(Quantity.grouped($0.value))</td></tr>"
+                    name, count -> HTML in
+                    "<tr><td>\(name)</td><td class=\"number\">\(Quantity.grouped(count))</td></tr>"
                 }
-                let pages = salvage.report.damagedPages.map { page in
-                    "<li>"
-                        + HTMLText.escaped(
-                            "Page \(page.page)\(page.table.map { " of \($0)" } ?? "") is damaged."
-                                + (page.keys.map {
-                                    " The lost rows have keys from \($0.lowerBound) to \($0.upperBound)."
-                                } ?? ""))
-                        + "</li>"
+                let pages = salvage.report.damagedPages.map { page -> HTML in
+                    let table = page.table.map { " of \($0)" } ?? ""
+                    let keys = page.keys.map { keys -> HTML in
+                        " The lost rows have keys from \(keys.lowerBound) to \(keys.upperBound)."
+                    }
+                    return "<li>Page \(page.page)\(table) is damaged.\(keys)</li>"
                 }
-                return (pages.isEmpty ? "" : "<h3>What is lost</h3><ul>\(pages.joined())</ul>\n")
-                    + "<h3>What can be read</h3>"
-                    + (rows.isEmpty
-                        ? "<p>No object.</p>"
-                        : "<table class=\"objects\"><thead><tr><th scope=\"col\">Entity</th><th scope=\"col\">Objects</th></tr>"
-                            + "</thead><tbody>\(rows.joined(separator: "\n"))</tbody></table>\n")
+                let table: HTML = """
+                    <table class="objects"><thead><tr><th scope="col">Entity</th><th scope="col">Objects</th></tr>\
+                    </thead><tbody>\(rows.joined(by: "\n"))</tbody></table>
+
+                    """
+                return """
+                    \("<h3>What is lost</h3><ul>\(pages)</ul>\n", if: !pages.isEmpty)<h3>What can be read</h3>\
+                    \(rows.isEmpty ? "<p>No object.</p>" as HTML : table)
+                    """
             } catch {
                 return PageFrame.error(ErrorText.text(of: error))
             }
         #endif
     }
 
-    private var rescue: String {
+    private var rescue: HTML {
         let url = URL(fileURLWithPath: path)
         let name = url.deletingPathExtension().lastPathComponent + "-rescued"
         let copy = url.deletingLastPathComponent().appendingPathComponent(
             url.pathExtension.isEmpty ? name : "\(name).\(url.pathExtension)")
         var words = ["coral", "salvage", path, "-o", copy.relativePath]
         if let model = source.model { words += ["--model", model] }
-        let line = words.map(ShellWord.quoted).joined(separator: " ")
-        return
-            "<h3>Rescue</h3><p>This command writes all that can be read to a new store. The store itself is only read.</p>"
-            + "<pre class=\"command\">\(HTMLText.escaped(line))</pre>\n"
+        return """
+            <h3>Rescue</h3><p>This command writes all that can be read to a new store. The store itself is only read.</p>\
+            <pre class="command">\(ShellWord.line(words))</pre>
+
+            """
     }
 }

@@ -29,7 +29,7 @@ struct FindPage {
 
     private struct LimitReached: Error {}
 
-    private func results() throws -> String {
+    private func results() throws -> HTML {
         var hits: [TextSearch.Hit] = []
         // Rows do not have the changes that are not saved.
         let search = TextSearch(matcher: try TextMatcher(text), readsRows: !pages.store.isWritable)
@@ -47,21 +47,25 @@ struct FindPage {
         return summary(Quantity.count(hits.count, "object")) + list(hits)
     }
 
-    private func summary(_ objects: String) -> String {
+    private func summary(_ objects: String) -> HTML {
         let words = ["coral", "find", pages.store.path, text] + (pages.store.modelPath.map { ["--model", $0] } ?? [])
-        let line = HTMLText.escaped(words.map(ShellWord.quoted).joined(separator: " "))
-        return "<p class=\"sum\" role=\"status\">\(objects) with “\(HTMLText.escaped(text))”</p>"
-            + "<details><summary>The command</summary><pre>\(line)</pre></details>\n"
+        return """
+            <p class="sum" role="status">\(objects) with “\(text)”</p>\
+            <details><summary>The command</summary><pre>\(ShellWord.line(words))</pre></details>
+
+            """
     }
 
-    private func list(_ hits: [TextSearch.Hit]) -> String {
-        hits.map { hit in
-            let values = hit.values.map { path, excerpt in
-                "<dt>\(HTMLText.breakable(path))</dt><dd>\(HTMLText.escaped(excerpt.before))"
-                    + "<mark>\(HTMLText.escaped(excerpt.match))</mark>\(HTMLText.escaped(excerpt.after))</dd>"
+    private func list(_ hits: [TextSearch.Hit]) -> HTML {
+        hits.map { hit -> HTML in
+            let values = hit.values.map { path, excerpt -> HTML in
+                "<dt>\(breakable: path)</dt><dd>\(excerpt.before)<mark>\(excerpt.match)</mark>\(excerpt.after)</dd>"
             }
-            return "<article class=\"hit\"><h3>\(PageFrame.link(toObject: hit.name, title: hit.label)) "
-                + "<span>\(HTMLText.escaped(hit.name))</span></h3>\n<dl class=\"elements\">\(values.joined())</dl></article>\n"
-        }.joined()
+            return """
+                <article class="hit"><h3>\(PageFrame.link(toObject: hit.name, title: hit.label)) <span>\(hit.name)</span></h3>
+                <dl class="elements">\(values)</dl></article>
+
+                """
+        }.joined(by: "")
     }
 }

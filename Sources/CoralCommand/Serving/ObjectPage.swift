@@ -27,7 +27,7 @@ struct ObjectPage {
     private var name: String { StoredName(object.objectID).text }
     private var isWritable: Bool { pages.store.isWritable }
 
-    func html() throws -> String {
+    func html() throws -> HTML {
         let attributes = object.entity.attributesByName.sorted { $0.key < $1.key }.map(row)
         let relationships = try object.entity.relationshipsByName.sorted { $0.key < $1.key }.map(row)
         let uri = object.objectID.uriRepresentation().absoluteString
@@ -35,24 +35,21 @@ struct ObjectPage {
         let card: HTML =
             "<article><h3>\(name) <span>\(uri)</span></h3>\n\(isWritable ? form(around: table) : table)</article>\n"
         let entity = object.entity.name ?? ""
-        let main: HTML = "\(banner)<p class=\"sum\">\(HTML(markup: PageFrame.link(to: entity)))</p>\n\(card)"
-        return pages.frame.page(
-            title: ObjectLabel.text(of: object) ?? name, main: main.text, entity: entity)
+        let main: HTML = "\(banner)<p class=\"sum\">\(PageFrame.link(to: entity))</p>\n\(card)"
+        return pages.frame.page(title: ObjectLabel.text(of: object) ?? name, main: main, entity: entity)
     }
 
     /// The form of all values, and the one that deletes the object. The first button is the one of the key Enter.
     private func form(around table: HTML) -> HTML {
-        let fields: HTML = "\(hidden("id", name))\(hidden("return", pages.frame.returnAddress))"
+        let fields: HTML = "\(PageFrame.hidden("id", name))\(PageFrame.hidden("return", pages.frame.returnAddress))"
         return """
             <form class="object" method="post" action="set">\(fields)
             \(table)
             <p class="actions"><button>Apply</button> <button name="save" value="1">Apply and save</button></p></form>
-            <form class="actions" method="post" action="delete">\(hidden("id", name))<button>Delete this object</button></form>
+            <form class="actions" method="post" action="delete">\(PageFrame.hidden("id", name))<button>Delete this object</button></form>
 
             """
     }
-
-    private func hidden(_ name: String, _ value: String) -> HTML { HTML(markup: pages.frame.hidden(name, value)) }
 
     /// The mistakes at the top of the page, each with a link to its field.
     private var banner: HTML {
@@ -112,7 +109,7 @@ struct ObjectPage {
     }
 
     private func html(of value: GraphValue, _ name: String) -> HTML {
-        let html = HTML(markup: PageValue(StorePage()).text(value))
+        let html = PageValue(StorePage()).html(value)
         switch value {
         case .data, .transformable:
             let address = FormFields.address("value", [("id", self.name), ("property", name)])
@@ -136,7 +133,7 @@ struct ObjectPage {
             } else {
                 (value as? NSManagedObject).map { [$0] } ?? []
             }
-        var links = HTML(markup: members.prefix(Self.memberLimit).map { PageFrame.link(to: $0) }.joined(separator: " "))
+        var links = members.prefix(Self.memberLimit).map { PageFrame.link(to: $0) }.joined(by: " ")
         if members.count > Self.memberLimit {
             links += " <span class=\"more\">… of \(Quantity.grouped(members.count))</span>"
         }
@@ -177,7 +174,7 @@ struct ObjectPage {
                 request.fetchLimit = Self.memberLimit
                 let owners = StoredName.sorted(try pages.access.context.fetch(request))
                 guard !owners.isEmpty else { continue }
-                let links = HTML(markup: owners.map { PageFrame.link(to: $0) }.joined(separator: " "))
+                let links = owners.map { PageFrame.link(to: $0) }.joined(by: " ")
                 rows +=
                     "<tr class=\"to\"><th scope=\"row\">\(entity.name ?? "").\(name) of</th><td>\(links)</td></tr>\n"
             }

@@ -156,6 +156,6 @@ struct ObjectTable {
         words += ["--columns", columns.map(\.title).joined(separator: ",")]
         if let model { words += ["--model", model] }
         if let zone { words += ["--time-zone", zone] }
-        return words.map(ShellWord.quoted).joined(separator: " ")
+        return ShellWord.line(words)
     }
 }

@@ -10,7 +10,7 @@ struct OverviewPage {
 
     init(_ pages: SitePages) { self.pages = pages }
 
-    func html() throws -> String {
+    func html() throws -> HTML {
         let full = pages.frame.counts.filter { $0.count > 0 }
         guard !full.isEmpty || !pages.frame.damaged.isEmpty else {
             return pages.frame.page(title: "Entities", main: "<p>The store has no objects.</p>")
@@ -18,7 +18,7 @@ struct OverviewPage {
         let largest = full.sorted { ($0.count, $1.name) > ($1.count, $0.name) }.prefix(Self.sampleLimit.entities)
         let tiles = try largest.map(tile)
         let rows = full.map { entity -> HTML in
-            "<tr><td>\(link(to: entity.name))</td><td class=\"number\">\(Quantity.grouped(entity.count))</td></tr>\n"
+            "<tr><td>\(PageFrame.link(to: entity.name))</td><td class=\"number\">\(Quantity.grouped(entity.count))</td></tr>\n"
         }
         let empty = pages.frame.counts.filter { $0.count == 0 }.map { PageFrame.link(to: $0.name) }
         let main: HTML = """
@@ -26,28 +26,31 @@ struct OverviewPage {
             <h3>All entities</h3>
             <table class="objects"><thead><tr><th scope="col">Entity</th><th scope="col">Objects</th></tr></thead>
             <tbody>\(rows)</tbody></table>
-            \("<p class=\"sum\">Without objects: \(HTML(markup: empty.joined(separator: ", ")))</p>", if: !empty.isEmpty)
+            \("<p class=\"sum\">Without objects: \(empty.joined(by: ", "))</p>", if: !empty.isEmpty)
             """
-        return pages.frame.page(title: "Entities", main: main.text)
+        return pages.frame.page(title: "Entities", main: main)
     }
-
-    private func link(to entity: String) -> HTML { HTML(markup: PageFrame.link(to: entity)) }
 
     /// The size of the files, and links to the pages about the whole store.
     private var facts: HTML {
         let url = pages.access.open.url
         let size = ["", "-wal"].reduce(Int64(0)) { $0 + (FileStatus(url.path + $1)?.byteCount ?? 0) }
         let sentence = url.isFileURL ? "\(Quantity.bytes(size)) · " : ""
-        return
-            "<p class=\"sum\">\(sentence)<a href=\"model\">Picture of the model</a> · <a href=\"history\">History</a> · "
-            + "<a href=\"damage\">Check the store</a></p>\n"
+        return """
+            <p class="sum">\(sentence)<a href="model">Picture of the model</a> · <a href="history">History</a> · \
+            <a href="damage">Check the store</a></p>
+
+            """
     }
 
     private var damage: HTML {
         guard !pages.frame.damaged.isEmpty else { return "" }
-        let links = HTML(markup: pages.frame.damaged.map { PageFrame.link(to: $0) }.joined(separator: ", "))
-        return "<p>The file is damaged: the objects of \(links) cannot be counted. "
-            + "<a href=\"damage\">What can be read of this store</a></p>\n"
+        let links = pages.frame.damaged.map { PageFrame.link(to: $0) }.joined(by: ", ")
+        return """
+            <p>The file is damaged: the objects of \(links) cannot be counted. \
+            <a href="damage">What can be read of this store</a></p>
+
+            """
     }
 
     /// An entity with its first objects.
@@ -56,9 +59,12 @@ struct OverviewPage {
         request.sortDescriptors = [NSSortDescriptor(key: "objectID", ascending: true)]
         request.fetchLimit = Self.sampleLimit.objects
         let objects = try pages.access.context.fetch(request).map { object -> HTML in
-            "<li>\(HTML(markup: PageFrame.link(to: object)))</li>"
+            "<li>\(PageFrame.link(to: object))</li>"
         }
-        return "<article><h3>\(link(to: entity.name)) <span>\(Quantity.grouped(entity.count))</span></h3>"
-            + "<ul>\(objects)</ul></article>\n"
+        return """
+            <article><h3>\(PageFrame.link(to: entity.name)) <span>\(Quantity.grouped(entity.count))</span></h3>\
+            <ul>\(objects)</ul></article>
+
+            """
     }
 }

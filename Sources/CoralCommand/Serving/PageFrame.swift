@@ -20,53 +20,54 @@ struct PageFrame {
     /// A page.
     ///
     /// - Parameters:
-    ///   - title: Its heading, as text.
-    ///   - main: Its content, as HTML.
+    ///   - title: Its heading.
+    ///   - main: Its content.
     ///   - entity: The entity that is marked in the list.
-    func page(title: String, main: String, entity: String? = nil) -> String {
+    func page(title: String, main: HTML, entity: String? = nil) -> HTML {
         beginning(title: title, entity: entity) + main + Self.end
     }
 
     /// The end of a page.
-    static let end = "\n</main>\n</body>\n</html>\n"
+    static let end: HTML = "\n</main>\n</body>\n</html>\n"
 
     /// A page up to its content.
     ///
     /// - Parameter found: The text in the field that finds text.
-    func beginning(title: String, entity: String? = nil, found: String = "") -> String {
-        let file = HTMLText.escaped(name)
-        let heading = HTMLText.escaped(title)
-        return """
-            <!DOCTYPE html>
-            <html lang="en">
-            <head>
-            <meta charset="utf-8">
-            <meta name="viewport" content="width=device-width, initial-scale=1">
-            <title>\(heading) – \(file)</title>
-            <link rel="icon" href="data:,">
-            <link rel="stylesheet" href="style.css">
-            <script src="script.js" defer></script>
-            </head>
-            <body>
-            <a class="skip" href="#main">To the content</a>
-            <nav aria-label="Entities">
-            <h1><a href="./">\(file)</a></h1>
-            \(counts.isEmpty ? "" : search(found) + contents(marking: entity))
-            </nav>
-            <main id="main" tabindex="-1">
-            \(bar)<h2>\(heading)</h2>
+    func beginning(title: String, entity: String? = nil, found: String = "") -> HTML {
+        """
+        <!DOCTYPE html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <title>\(title) – \(name)</title>
+        <link rel="icon" href="data:,">
+        <link rel="stylesheet" href="style.css">
+        <script src="script.js" defer></script>
+        </head>
+        <body>
+        <a class="skip" href="#main">To the content</a>
+        <nav aria-label="Entities">
+        <h1><a href="./">\(name)</a></h1>
+        \(search(found) + contents(marking: entity), if: !counts.isEmpty)
+        </nav>
+        <main id="main" tabindex="-1">
+        \(bar)<h2>\(title)</h2>
 
-            """
+        """
     }
 
     /// The field that finds text in the whole store.
-    private func search(_ text: String) -> String {
-        "<form role=\"search\" action=\"find\"><input id=\"find\" type=\"search\" name=\"text\" placeholder=\"Find in all values\" "
-            + "aria-label=\"Find in all values\" value=\"\(HTMLText.escaped(text))\"></form>\n"
+    private func search(_ text: String) -> HTML {
+        """
+        <form role="search" action="find"><input id="find" type="search" name="text" placeholder="Find in all values" \
+        aria-label="Find in all values" value="\(text)"></form>
+
+        """
     }
 
     /// The total number of objects, the links to the other pages, and the entities.
-    private func contents(marking entity: String?) -> String {
+    private func contents(marking entity: String?) -> HTML {
         """
         <p class="sum">\(Quantity.count(counts.reduce(0) { $0 + $1.count }, "object"))</p>
         <p><a href="model">Model</a> · <a href="history">History</a>\(damage)</p>
@@ -76,65 +77,69 @@ struct PageFrame {
         """
     }
 
-    private var damage: String { damaged.isEmpty ? "" : " · <a href=\"damage\">Damage</a>" }
+    private var damage: HTML { damaged.isEmpty ? "" : " · <a href=\"damage\">Damage</a>" }
 
-    private func entities(marking entity: String?) -> String {
-        counts.filter { $0.count > 0 || $0.name == entity }.map {
-            let mark = $0.name == entity ? " aria-current=\"page\"" : ""
-            let address = HTMLText.escaped(FormFields.address("table", [("entity", $0.name)]))
-            return "<li><a href=\"\(address)\"\(mark)>\(HTMLText.breakable($0.name))</a> "
-                + "<span>\(Quantity.grouped($0.count))</span></li>"
-        }.joined(separator: "\n")
-            + damaged.map { "<li>\(Self.link(to: $0)) <span>damaged</span></li>" }.joined(separator: "\n")
+    private func entities(marking entity: String?) -> HTML {
+        let listed = counts.filter { $0.count > 0 || $0.name == entity }.map { other -> HTML in
+            let address = FormFields.address("table", [("entity", other.name)])
+            let link: HTML =
+                "<a href=\"\(address)\"\(" aria-current=\"page\"", if: other.name == entity)>\(breakable: other.name)</a>"
+            return "<li>\(link) <span>\(Quantity.grouped(other.count))</span></li>"
+        }
+        let unread = damaged.map { name -> HTML in "<li>\(Self.link(to: name)) <span>damaged</span></li>" }
+        return (listed + unread).joined(by: "\n")
     }
 
     /// The number of unsaved changes, and the buttons that save, undo or discard them.
-    private var bar: String {
+    private var bar: HTML {
         guard isWritable else { return "" }
         let sentence =
             unsavedCount == 0
             ? "All changes are saved." : "\(Quantity.count(unsavedCount, "object")) changed and not saved."
-        return "<div class=\"bar\" role=\"status\"><span>\(sentence)</span>"
-            + button("Undo", "undo", isEnabled: canUndo) + button("Redo", "redo", isEnabled: canRedo)
-            + button("Save", "save", isEnabled: unsavedCount > 0)
-            + button("Discard", "discard", isEnabled: unsavedCount > 0) + "</div>\n"
+        let buttons = [
+            button("Undo", "undo", isEnabled: canUndo), button("Redo", "redo", isEnabled: canRedo),
+            button("Save", "save", isEnabled: unsavedCount > 0),
+            button("Discard", "discard", isEnabled: unsavedCount > 0),
+        ]
+        return "<div class=\"bar\" role=\"status\"><span>\(sentence)</span>\(buttons)</div>\n"
     }
 
-    private func button(_ title: String, _ action: String, isEnabled: Bool) -> String {
-        "<form method=\"post\" action=\"\(action)\">\(hidden("return", returnAddress))"
-            + "<button\(isEnabled ? "" : " disabled")>\(title)</button></form>"
+    private func button(_ title: String, _ action: String, isEnabled: Bool) -> HTML {
+        """
+        <form method="post" action="\(action)">\(Self.hidden("return", returnAddress))\
+        <button\(" disabled", if: !isEnabled)>\(title)</button></form>
+        """
     }
 
     // MARK: - Parts of pages
 
-    func hidden(_ name: String, _ value: String) -> String {
-        "<input type=\"hidden\" name=\"\(name)\" value=\"\(HTMLText.escaped(value))\">"
+    /// A field that a form sends and the page does not show.
+    static func hidden(_ name: String, _ value: String) -> HTML {
+        "<input type=\"hidden\" name=\"\(name)\" value=\"\(value)\">"
     }
 
     /// An error, which screen readers announce immediately.
-    static func error(_ sentence: String) -> String {
+    static func error(_ sentence: String) -> HTML {
         "<div class=\"error\" role=\"alert\">\(Self.sentence(sentence))</div>"
     }
 
     /// The sentence of an error. Line breaks are kept, because a caret marks the position.
-    static func sentence(_ text: String) -> String {
-        let form = text.contains("\n") ? "tabindex=\"0\"" : "class=\"wrapped\""
-        return "<pre \(form)>\(HTMLText.escaped(text))</pre>"
+    static func sentence(_ text: String) -> HTML {
+        let form: HTML = text.contains("\n") ? "tabindex=\"0\"" : "class=\"wrapped\""
+        return "<pre \(form)>\(text)</pre>"
     }
 
-    static func link(to entity: String) -> String {
-        let address = HTMLText.escaped(FormFields.address("table", [("entity", entity)]))
-        return "<a href=\"\(address)\">\(HTMLText.escaped(entity))</a>"
+    static func link(to entity: String) -> HTML {
+        "<a href=\"\(FormFields.address("table", [("entity", entity)]))\">\(entity)</a>"
     }
 
     /// A link to an object by its short name.
-    static func link(toObject name: String, title: String? = nil) -> String {
-        let address = HTMLText.escaped(FormFields.address("object", [("id", name)]))
-        return "<a href=\"\(address)\" title=\"\(HTMLText.escaped(name))\">\(HTMLText.escaped(title ?? name))</a>"
+    static func link(toObject name: String, title: String? = nil) -> HTML {
+        "<a href=\"\(FormFields.address("object", [("id", name)]))\" title=\"\(name)\">\(title ?? name)</a>"
     }
 
     /// A link to an object with its display name.
-    static func link(to object: NSManagedObject) -> String {
+    static func link(to object: NSManagedObject) -> HTML {
         link(toObject: StoredName(object.objectID).text, title: ObjectLabel.text(of: object))
     }
 }

@@ -14,7 +14,7 @@ final class RequestWork: @unchecked Sendable {
     let id = UUID().uuidString
     private let lock = NSLock()
     private var isEnded = false
-    private var beginning: String?
+    private var beginning: HTML?
     private var addressAfterCancelling = ""
     private var answer: SiteAnswer?
     private var waiting: AsyncStream<Void>.Continuation?
@@ -38,18 +38,19 @@ final class RequestWork: @unchecked Sendable {
     // MARK: - The page
 
     /// The beginning of the page, which does not depend on the result of slow statements; nil if it is not known yet.
-    var head: String? { lock.withLock { beginning } }
+    var head: HTML? { lock.withLock { beginning } }
 
     /// The button that cancels the work, and leads to another page.
-    var cancellation: String {
-        let fields = [("work", id), ("return", lock.withLock { addressAfterCancelling })].map { name, value in
-            "<input type=\"hidden\" name=\"\(name)\" value=\"\(HTMLText.escaped(value))\">"
-        }
-        return "<form method=\"post\" action=\"cancel\">\(fields.joined())<button>Cancel</button></form> "
+    var cancellation: HTML {
+        let address = lock.withLock { addressAfterCancelling }
+        return """
+            <form method="post" action="cancel">\(PageFrame.hidden("work", id))\(PageFrame.hidden("return", address))\
+            <button>Cancel</button></form>
+            """
     }
 
     /// Sets the beginning of the page, and the address of the page that is shown instead if the work is cancelled.
-    func begin(_ head: String, addressAfterCancelling: String) {
+    func begin(_ head: HTML, addressAfterCancelling: String) {
         lock.withLock {
             beginning = head
             self.addressAfterCancelling = addressAfterCancelling

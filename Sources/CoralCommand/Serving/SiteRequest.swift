@@ -1,4 +1,5 @@
 import Coral
+import CoralTools
 import Foundation
 
 /// A request for a page of a store: a path below the token, and the fields of the query or of a form.
@@ -28,7 +29,7 @@ struct SiteAnswer: Sendable {
     var contentType = "text/html"
     var body = Data()
     /// The part of a page after its beginning, for a page whose beginning has already been sent.
-    var rest = ""
+    var rest: HTML = ""
     /// The body of a response that is sent while it is made, instead of `body`.
     var stream: ResponseStream?
     var location: String?
@@ -36,8 +37,8 @@ struct SiteAnswer: Sendable {
     /// Whether the page contains a style sheet, such as that of a picture.
     var allowsInlineStyles = false
 
-    static func page(_ html: String, status: Int = 200) -> SiteAnswer {
-        SiteAnswer(status: status, body: Data(html.utf8))
+    static func page(_ html: HTML, status: Int = 200) -> SiteAnswer {
+        SiteAnswer(status: status, body: Data(html.text.utf8))
     }
 
     static func text(_ text: String, as type: String) -> SiteAnswer {

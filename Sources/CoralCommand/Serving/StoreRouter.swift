@@ -120,9 +120,13 @@ struct SitePages {
     }
 
     /// The sentence of an error; for damage, with a link to the page about it.
-    static func sentence(of error: any Error) -> String {
-        PageFrame.error(ErrorText.text(of: error))
-            + (StoreProblem(damage: error) == nil ? "" : "<p><a href=\"damage\">What can be read of this store</a></p>")
+    static func sentence(of error: any Error) -> HTML {
+        "\(PageFrame.error(ErrorText.text(of: error)))\(damage(error))"
+    }
+
+    /// A link to the page about damage, if an error is caused by it.
+    static func damage(_ error: any Error) -> HTML {
+        StoreProblem(damage: error) == nil ? "" : "<p><a href=\"damage\">What can be read of this store</a></p>"
     }
 
     func entity() throws -> NSEntityDescription { try access.open.entity(named: request["entity"] ?? "") }
@@ -144,9 +148,10 @@ struct SitePages {
             <button type="button" data-zoom="0" data-key="0">Fit</button></p>
 
             """
-        let picture =
-            "<div class=\"diagram\" tabindex=\"0\" role=\"region\" aria-label=\"Picture of the model\">\(svg)</div>"
-        var answer = SiteAnswer.page(frame.page(title: "Model", main: buttons.text + picture))
+        let picture: HTML = """
+            <div class="diagram" tabindex="0" role="region" aria-label="Picture of the model">\(HTML(markup: svg))</div>
+            """
+        var answer = SiteAnswer.page(frame.page(title: "Model", main: "\(buttons)\(picture)"))
         // The diagram has its own style sheet.
         answer.allowsInlineStyles = true
         return answer

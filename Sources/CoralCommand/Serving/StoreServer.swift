@@ -15,9 +15,9 @@ import NIOPosix
 // in parts (`WaitingPage`); a download is sent while it is written (`TableDownload`, `ByteChannel`). `DamagedStore`
 // creates the page of a store that cannot be read. `ObjectTable` reads a page of objects after the last object of the
 // page before, by conditions that indexes can answer. Pages are HTML without a build step: `PageFrame` contains the
-// common parts, `SiteStyle` extends the style of `StorePage`, and all text is escaped by `HTMLText`, in new pages by
-// the type `HTML`. `ObjectPage` is one form, which `ObjectForm` reads: each field has its value when the page was made,
-// and only what was changed is assigned.
+// common parts, `SiteStyle` extends the style of `StorePage`, and the type `HTML` escapes all text. `ObjectPage` is one
+// form, which `ObjectForm` reads: each field has its value when the page was made, and only what was changed is
+// assigned.
 //
 // The metadata and the schema of a store are not trusted. `StoreReader` reads Core Data's own tables, and executes the
 // queries of `RowCheck`: it returns values with their stored types, and each statement has a `StepLimit`.

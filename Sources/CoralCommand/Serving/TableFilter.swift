@@ -1,4 +1,5 @@
 import Coral
+import CoralTools
 
 /// A condition that is chosen instead of written: an attribute, an operator and a value.
 struct TableFilter {

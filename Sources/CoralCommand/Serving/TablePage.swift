@@ -18,9 +18,10 @@ struct TablePage {
     func answer() throws -> SiteAnswer {
         do {
             let table = try self.table()
-            let head =
-                pages.frame.beginning(title: entity.name ?? "", entity: entity.name)
-                + form(columns: table.columns.map(\.title), mistake: nil)
+            let head: HTML = """
+                \(pages.frame.beginning(title: entity.name ?? "", entity: entity.name))\
+                \(form(columns: table.columns.map(\.title), mistake: nil))
+                """
             if request["cancelled"] != nil {
                 return .page("\(head)<p role=\"status\">The work was cancelled.</p>\(PageFrame.end)")
             }
@@ -31,15 +32,17 @@ struct TablePage {
             let context = pages.access.context
             let page = try page(of: table)
             let count = try table.count(in: context, limit: Self.countLimit + 1)
-            let results = summary(table, count, page) + rows(page.objects, table) + next(page, table)
+            let results: HTML = "\(summary(table, count, page))\(rows(page.objects, table))\(next(page, table))"
             var answer = SiteAnswer.page(head + results + PageFrame.end)
             answer.rest = "\(results)</div>\(PageFrame.end)"
             return answer
         } catch {
             // The form keeps the predicate, with the error below it.
             let text = ErrorText.text(of: error)
-            let html = form(columns: columnPaths ?? standardPaths, mistake: text)
-            var answer = SiteAnswer.page(frame(html + finding.text + damage(error)), status: 400)
+            let main: HTML =
+                "\(form(columns: columnPaths ?? standardPaths, mistake: text))\(finding)\(SitePages.damage(error))"
+            var answer = SiteAnswer.page(
+                pages.frame.page(title: entity.name ?? "", main: main, entity: entity.name), status: 400)
             answer.rest = "\(SitePages.sentence(of: error))</div>\(PageFrame.end)"
             return answer
         }
@@ -60,10 +63,6 @@ struct TablePage {
         return try table.page(after: position, in: context, pages.access.open)
     }
 
-    private func damage(_ error: any Error) -> String {
-        StoreProblem(damage: error) == nil ? "" : "<p><a href=\"damage\">What can be read of this store</a></p>"
-    }
-
     /// All objects as a document, which is sent while it is made.
     func document(_ format: QueryCommand.Format) throws -> SiteAnswer {
         let table = try table()
@@ -74,10 +73,6 @@ struct TablePage {
         let name = (entity.name ?? "").filter { $0.isASCII && ($0.isLetter || $0.isNumber) }
         document.headers["Content-Disposition"] = "attachment; filename=\"\(name).\(format.rawValue)\""
         return document
-    }
-
-    private func frame(_ main: String) -> String {
-        pages.frame.page(title: entity.name ?? "", main: main, entity: entity.name)
     }
 
     // MARK: - The request
@@ -125,7 +120,7 @@ struct TablePage {
         _ page: String = "table", sort: String?, isAscending: Bool, after: ObjectTable.Position? = nil,
         before: ObjectTable.Position? = nil
     ) -> String {
-        let address = FormFields.address(
+        FormFields.address(
             page,
             [
                 ("entity", entity.name), ("where", shownCondition.isEmpty ? nil : shownCondition),
@@ -133,12 +128,11 @@ struct TablePage {
                 ("order", isAscending ? nil : "descending"), ("after", after?.name), ("before", before?.name),
                 ("value", (after ?? before)?.value),
             ])
-        return HTMLText.escaped(address)
     }
 
     // MARK: - HTML
 
-    private func form(columns: [String], mistake: String?) -> String {
+    private func form(columns: [String], mistake: String?) -> HTML {
         // Key paths through one relationship are completed, too.
         let keys =
             entity.propertiesByName.keys.sorted()
@@ -146,80 +140,90 @@ struct TablePage {
                 (relationship.destinationEntity?.attributesByName.keys.sorted() ?? []).map { "\(name).\($0)" }
                     + (relationship.isToMany ? ["\(name).@count"] : [])
             }
-        let boxes = boxPaths.map { path in
-            let name = HTMLText.escaped(path)
-            return "<label><input type=\"checkbox\" name=\"show.\(name)\" value=\"1\""
-                + "\(columns.contains(path) ? " checked" : "")> \(name)</label>"
+        let boxes = boxPaths.map { path -> HTML in
+            let checked: HTML = " checked"
+            return """
+                <label><input type="checkbox" name="show.\(path)" value="1"\(checked, if: columns.contains(path))> \
+                \(path)</label>
+                """
         }
         let others = columns.filter { !boxPaths.contains($0) }.joined(separator: ",")
-        let state = mistake == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"mistake\""
+        let state: HTML = mistake == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"mistake\""
         return """
             <form class="query" method="get" action="table">
-            \(pages.frame.hidden("entity", entity.name ?? ""))\
-            \(request["sort"].map { pages.frame.hidden("sort", $0) } ?? "")\
-            \(request["order"].map { pages.frame.hidden("order", $0) } ?? "")
+            \(PageFrame.hidden("entity", entity.name ?? ""))\
+            \(request["sort"].map { PageFrame.hidden("sort", $0) })\
+            \(request["order"].map { PageFrame.hidden("order", $0) })
             <label for="where">Objects that match</label>
-            <div class="field"><input id="where" name="where" type="text" value="\(HTMLText.escaped(shownCondition))" \
+            <div class="field"><input id="where" name="where" type="text" value="\(shownCondition)" \
             placeholder="a predicate, such as rank &gt; 3" autocomplete="off" autocapitalize="off" spellcheck="false" \
-            data-words="\(HTMLText.escaped(keys.joined(separator: " ")))"\(state)>
+            data-words="\(keys.joined(separator: " "))"\(state)>
             <button>Show</button></div>
-            <div id="mistake">\(mistake.map(PageFrame.error) ?? "")</div>
-            \(TableFilter.fields(of: entity).text)
+            <div id="mistake">\(mistake.map(PageFrame.error))</div>
+            \(TableFilter.fields(of: entity))
             <details><summary>Columns</summary>
-            <div class="boxes">\(boxes.joined(separator: "\n"))</div>
+            <div class="boxes">\(boxes.joined(by: "\n"))</div>
             <label for="columns">Other key paths, such as author.name</label>
-            <input id="columns" name="columns" type="text" value="\(HTMLText.escaped(others))" autocomplete="off" \
-            data-words="\(HTMLText.escaped(keys.joined(separator: " ")))">
+            <input id="columns" name="columns" type="text" value="\(others)" autocomplete="off" \
+            data-words="\(keys.joined(separator: " "))">
             </details>
             </form>
 
             """
     }
 
-    private func summary(_ table: ObjectTable, _ count: Int, _ page: ObjectTable.Page) -> String {
+    private func summary(_ table: ObjectTable, _ count: Int, _ page: ObjectTable.Page) -> HTML {
         let number =
             count > Self.countLimit
             ? "more than \(Quantity.grouped(Self.countLimit)) objects" : Quantity.count(count, "object")
         let line = table.commandLine(
             store: pages.store.path, model: pages.store.modelPath, zone: pages.store.zone?.identifier)
-        func link(_ title: String, _ name: String) -> String {
+        func link(_ title: String, _ name: String) -> HTML {
             "<a href=\"\(address(name, sort: table.sort, isAscending: table.isAscending))\">\(title)</a>"
         }
         let name = entity.name ?? ""
-        let insertion: HTML =
-            "<form class=\"actions\" method=\"post\" action=\"insert\">\(HTML(markup: pages.frame.hidden("entity", name)))"
-            + "<button>New \(name)</button></form>\n"
-        let isInsertable = pages.store.isWritable && !entity.isAbstract
-        return
-            (isInsertable ? insertion.text : "")
-            + "<p class=\"sum\" role=\"status\">\(number) · \(link("CSV", "table.csv")) · \(link("JSON", "table.json"))</p>\n"
-            + "<details><summary>As a command</summary><pre class=\"command\">\(HTMLText.escaped(line))</pre></details>\n"
+        let insertion: HTML = """
+            <form class="actions" method="post" action="insert">\(PageFrame.hidden("entity", name))\
+            <button>New \(name)</button></form>
+
+            """
+        return """
+            \(insertion, if: pages.store.isWritable && !entity.isAbstract)\
+            <p class="sum" role="status">\(number) · \(link("CSV", "table.csv")) · \(link("JSON", "table.json"))</p>
+            <details><summary>As a command</summary><pre class="command">\(line)</pre></details>
+
+            """
     }
 
-    private func rows(_ objects: [NSManagedObject], _ table: ObjectTable) -> String {
+    private func rows(_ objects: [NSManagedObject], _ table: ObjectTable) -> HTML {
         let cells = objects.map { object in table.columns.map { $0.cell(of: object) } }
         let isNumber = table.columns.indices.map { column in cells.allSatisfy { $0[column].isNumber } }
-        let body = cells.map { row in
-            "<tr>"
-                + zip(row, isNumber).map { "<td\($1 ? " class=\"number\"" : "")>\(html(of: $0))</td>" }.joined()
-                + "</tr>"
+        let body = cells.map { row -> HTML in
+            let cells = zip(row, isNumber).map { cell, isNumber -> HTML in
+                "<td\(" class=\"number\"", if: isNumber)>\(html(of: cell))</td>"
+            }
+            return "<tr>\(cells)</tr>"
         }
-        return
-            "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Objects\"><table class=\"objects\"><thead><tr>"
-            + table.columns.map { heading($0, table) }.joined() + "</tr></thead>\n<tbody>\n"
-            + body.joined(separator: "\n") + "\n</tbody></table></div>\n"
+        return """
+            <div class="wide" tabindex="0" role="region" aria-label="Objects"><table class="objects"><thead><tr>\
+            \(table.columns.map { heading($0, table) })</tr></thead>
+            <tbody>
+            \(body.joined(by: "\n"))
+            </tbody></table></div>
+
+            """
     }
 
     /// The title of a column, as a link that sorts by it if objects can be sorted by it.
-    private func heading(_ column: QueryColumn, _ table: ObjectTable) -> String {
-        let name = HTMLText.breakable(column.title)
+    private func heading(_ column: QueryColumn, _ table: ObjectTable) -> HTML {
         let isKey = column.title == "objectID"
-        guard isKey || isSortable(column.title) else { return "<th scope=\"col\">\(name)</th>" }
+        guard isKey || isSortable(column.title) else { return "<th scope=\"col\">\(breakable: column.title)</th>" }
         let isSorted = isKey ? table.sort == nil : table.sort == column.title
         let order = !isSorted ? "none" : table.isAscending ? "ascending" : "descending"
         let mark = !isSorted ? "" : table.isAscending ? " ↑" : " ↓"
         let address = address(sort: isKey ? nil : column.title, isAscending: !(isSorted && table.isAscending))
-        return "<th scope=\"col\" aria-sort=\"\(order)\"><a href=\"\(address)\">\(name)\(mark)</a></th>"
+        return
+            "<th scope=\"col\" aria-sort=\"\(order)\"><a href=\"\(address)\">\(breakable: column.title)\(mark)</a></th>"
     }
 
     private func isSortable(_ path: String) -> Bool {
@@ -230,17 +234,17 @@ struct TablePage {
         return ![.binaryData, .transformable, .composite, .undefined].contains(GraphSchema.Attribute(attribute).type)
     }
 
-    private func html(of cell: QueryCell) -> String {
+    private func html(of cell: QueryCell) -> HTML {
         switch cell {
         case .object(let name): PageFrame.link(toObject: name)
         case .list(let cells):
-            cells.prefix(10).map(html).joined(separator: ", ") + (cells.count > 10 ? ", … (\(cells.count))" : "")
-        case .null, .value: HTMLText.escaped(QueryAnswer.cut(cell.text(in: pages.store.zone)))
+            "\(cells.prefix(10).map(html).joined(by: ", "))\(", … (\(cells.count))", if: cells.count > 10)"
+        case .null, .value: "\(QueryAnswer.cut(cell.text(in: pages.store.zone)))"
         }
     }
 
-    private func next(_ page: ObjectTable.Page, _ table: ObjectTable) -> String {
-        var links: [String] = []
+    private func next(_ page: ObjectTable.Page, _ table: ObjectTable) -> HTML {
+        var links: [HTML] = []
         if request["after"] != nil || request["before"] != nil {
             links.append(
                 "<a href=\"\(address(sort: table.sort, isAscending: table.isAscending))\" data-key=\"f\">First page</a>"
@@ -255,6 +259,6 @@ struct TablePage {
             links.append("<a href=\"\(address)\" rel=\"next\" data-key=\"n\">Next page</a>")
         }
         guard !page.objects.isEmpty else { return "<p>No object matches.</p>" }
-        return links.isEmpty ? "" : "<p class=\"pages\">\(links.joined(separator: " · "))</p>\n"
+        return links.isEmpty ? "" : "<p class=\"pages\">\(links.joined(by: " · "))</p>\n"
     }
 }

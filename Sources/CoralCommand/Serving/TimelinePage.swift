@@ -10,13 +10,13 @@ struct TimelinePage {
 
     init(_ pages: SitePages) { self.pages = pages }
 
-    func html() throws -> String {
+    func html() throws -> HTML {
         let open = pages.access.open
         var history = HistoryPages(open.coordinator)
         if let since = request["since"].flatMap(HistoryPoint.init(argument:)) {
             history.start = try since.start(in: open)
         }
-        var items: [String] = []
+        var items: [HTML] = []
         var last: Int64?
         do {
             try open.readingHistory {
@@ -31,14 +31,14 @@ struct TimelinePage {
             last = nil
         } catch is EndOfPage {
         } catch let error as CommandError {
-            return pages.frame.page(title: "History", main: "<p>\(HTMLText.escaped(error.message))</p>")
+            return pages.frame.page(title: "History", main: "<p>\(error.message)</p>")
         }
-        let more = last.map { number in
-            let address = HTMLText.escaped(FormFields.address("history", [("since", "\(number)")]))
+        let more = last.map { number -> HTML in
+            let address = FormFields.address("history", [("since", "\(number)")])
             return "<p class=\"pages\"><a href=\"\(address)\" rel=\"next\" data-key=\"n\">Later transactions</a></p>"
         }
-        let list = items.isEmpty ? "<p>There is no transaction.</p>" : "<ol class=\"timeline\">\(items.joined())</ol>"
-        return pages.frame.page(title: "History", main: list + (more ?? ""))
+        let list: HTML = items.isEmpty ? "<p>There is no transaction.</p>" : "<ol class=\"timeline\">\(items)</ol>"
+        return pages.frame.page(title: "History", main: "\(list)\(more)")
     }
 
     private var request: SiteRequest { pages.request }
@@ -46,18 +46,21 @@ struct TimelinePage {
     /// Ends the reading when a page is full.
     private struct EndOfPage: Error {}
 
-    private func item(_ entry: HistoryEntry, count: Int) -> String {
-        let changes = entry.changes.map { change in
+    private func item(_ entry: HistoryEntry, count: Int) -> HTML {
+        let changes = entry.changes.map { change -> HTML in
             // A deleted object has no page.
-            let name =
-                change.change == "delete"
-                ? HTMLText.escaped(change.object) : PageFrame.link(toObject: change.object)
-            return "<li><span aria-label=\"\(change.change)\">\(change.sign)</span> \(name) "
-                + "<span class=\"more\">\(HTMLText.escaped(QueryAnswer.cut(change.details)))</span></li>"
+            let name: HTML =
+                change.change == "delete" ? "\(change.object)" : PageFrame.link(toObject: change.object)
+            return """
+                <li><span aria-label="\(change.change)">\(change.sign)</span> \(name) \
+                <span class="more">\(QueryAnswer.cut(change.details))</span></li>
+                """
         }
-        let rest = count > entry.changes.count ? "<li>… of \(Quantity.grouped(count))</li>" : ""
-        let origin = entry.origin.isEmpty ? "" : " – \(HTMLText.escaped(entry.origin))"
-        return "<li><article><h3><time>\(entry.timestamp)</time> <span>\(entry.transaction)\(origin)</span></h3>"
-            + "<ul>\(changes.joined())\(rest)</ul></article></li>\n"
+        return """
+            <li><article><h3><time>\(entry.timestamp)</time> \
+            <span>\(entry.transaction)\(" – \(entry.origin)", if: !entry.origin.isEmpty)</span></h3>\
+            <ul>\(changes)\("<li>… of \(Quantity.grouped(count))</li>", if: count > entry.changes.count)</ul></article></li>
+
+            """
     }
 }

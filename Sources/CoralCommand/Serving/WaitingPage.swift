@@ -20,24 +20,27 @@ actor WaitingPage {
         guard isBegun else {
             if let head = work.head {
                 isBegun = true
-                return Data((head + beginning + (answer.map(rest) ?? "")).utf8)
+                return data("\(head)\(beginning)\(answer.map(rest))")
             }
             // White space may precede a page.
             return answer?.body ?? Data("\n".utf8)
         }
-        return Data((answer.map(rest) ?? "<i>\(Int(Date().timeIntervalSince(start))) s</i>\n").utf8)
+        return data(answer.map(rest) ?? "<i>\(Int(Date().timeIntervalSince(start))) s</i>\n")
     }
+
+    private func data(_ part: HTML) -> Data { Data(part.text.utf8) }
 
     /// Hidden by the style sheet when the rest of the page has arrived. Of the numbers of seconds, the style sheet shows the
     /// last.
-    private var beginning: String {
-        "<div class=\"working\"><p role=\"status\">The store is being read. This column or condition may have no index.</p>"
-            + "<progress aria-label=\"Reading\"></progress> "
-            + work.cancellation
-            + "<span class=\"seconds\" aria-hidden=\"true\">\n"
+    private var beginning: HTML {
+        """
+        <div class="working"><p role="status">The store is being read. This column or condition may have no index.</p>\
+        <progress aria-label="Reading"></progress> \(work.cancellation) <span class="seconds" aria-hidden="true">
+
+        """
     }
 
-    private nonisolated func rest(_ answer: SiteAnswer) -> String {
+    private nonisolated func rest(_ answer: SiteAnswer) -> HTML {
         "</span></div>\n<div class=\"done\">\(answer.rest)"
     }
 }

@@ -126,4 +126,7 @@ enum ShellWord {
             }
         return isPlain ? word : "'\(word.replacingOccurrences(of: "'", with: "'\\''"))'"
     }
+
+    /// A line of words.
+    static func line(_ words: [String]) -> String { words.map(quoted).joined(separator: " ") }
 }

@@ -16,7 +16,7 @@ struct TimelinePageWriter {
         self.output = output
     }
 
-    private static let sheet = """
+    private static let sheet: HTML = """
         :root { color-scheme: light dark; } body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem;
           padding: 0 1rem; } svg { width: 100%; height: 8rem; } rect { fill: #3c78c8; } figcaption { opacity: .8; }
         figure { margin: 0 0 1.5rem; } table { border-collapse: collapse; } th { text-align: left; }
@@ -24,26 +24,25 @@ struct TimelinePageWriter {
         """
 
     func begin(_ timeline: Timeline) throws {
-        let name = HTMLText.escaped(title)
-        try output.write(
-            """
+        let head: HTML = """
             <!DOCTYPE html>
             <html lang="en">
             <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-            <title>Timeline of \(name)</title><style>\(Self.sheet)</style></head>
+            <title>Timeline of \(title)</title><style>\(Self.sheet)</style></head>
             <body>
-            <h1>Timeline of \(name)</h1>
+            <h1>Timeline of \(title)</h1>
             <p>\(Quantity.count(timeline.count, "event"))</p>
             \(picture(timeline))
             <table><thead><tr><th scope="col">When</th><th scope="col">Object</th><th scope="col">Event</th>\
             <th scope="col">Label</th></tr></thead>
             <tbody>
 
-            """)
+            """
+        try output.write(head.text)
     }
 
     /// The numbers of events in equal spans of time. Dates that programs use for "never" would leave all others in one bar.
-    private func picture(_ timeline: Timeline) -> String {
+    private func picture(_ timeline: Timeline) -> HTML {
         let marks = [Date.distantPast, .distantFuture, Date(timeIntervalSinceReferenceDate: 0)].map(
             \.timeIntervalSinceReferenceDate)
         let times = timeline.times.filter { $0.isFinite && !marks.contains($0) }
@@ -54,24 +53,25 @@ struct TimelinePageWriter {
             counts[min(Int(place), Self.barCount - 1)] += 1
         }
         let highest = counts.max() ?? 1
-        let bars = counts.enumerated().filter { $0.element > 0 }.map { index, count in
+        let bars = counts.enumerated().filter { $0.element > 0 }.map { index, count -> HTML in
             let height = max(1, Double(count) / Double(highest) * 100)
             let start = day(first + (last - first) * Double(index) / Double(Self.barCount))
             return "<rect x=\"\(index * 10)\" y=\"\(100 - height)\" width=\"9\" height=\"\(height)\"><title>"
                 + "from \(start): \(Quantity.count(count, "event"))</title></rect>"
         }
         return "<figure><svg viewBox=\"0 0 \(Self.barCount * 10) 100\" preserveAspectRatio=\"none\" role=\"img\" "
-            + "aria-label=\"Events from \(day(first)) to \(day(last))\">\(bars.joined())</svg>\n"
+            + "aria-label=\"Events from \(day(first)) to \(day(last))\">\(bars)</svg>\n"
             + "<figcaption>\(day(first)) to \(day(last))</figcaption></figure>"
     }
 
     private func day(_ seconds: Double) -> String {
-        HTMLText.escaped(String(DateCell.text(of: seconds, in: zone).prefix { $0 != "T" }))
+        String(DateCell.text(of: seconds, in: zone).prefix { $0 != "T" })
     }
 
     func add(_ event: Timeline.Event, when: String) throws {
-        let cells = [event.object, event.kind, event.label ?? ""].map { "<td>\(HTMLText.escaped($0))</td>" }
-        try output.write("<tr><td><time>\(HTMLText.escaped(when))</time></td>\(cells.joined())</tr>\n")
+        let row: HTML =
+            "<tr><td><time>\(when)</time></td><td>\(event.object)</td><td>\(event.kind)</td><td>\(event.label ?? "")</td></tr>\n"
+        try output.write(row.text)
     }
 
     func finish() throws { try output.write("</tbody></table>\n</body>\n</html>\n") }

@@ -8,7 +8,7 @@ struct PageWriter: GraphWriter {
     private let counts: [String: Int]
     private let output: ByteOutput
     private var section: String?
-    private var links: [String] = []
+    private var links: [HTML] = []
     /// The relationship that is being written.
     private var relationship = ""
     /// The properties of the object without a value, which share a row.
@@ -21,7 +21,7 @@ struct PageWriter: GraphWriter {
         self.output = output
     }
 
-    private func put(_ text: String) throws { try output.write(text) }
+    private func put(_ markup: HTML) throws { try output.write(markup.text) }
 
     // MARK: - The page
 
@@ -34,27 +34,27 @@ struct PageWriter: GraphWriter {
             <head>
             <meta charset="utf-8">
             <meta name="viewport" content="width=device-width, initial-scale=1">
-            <title>\(HTMLText.escaped(page.title))</title>
-            <style>\(PageStyle.sheet)</style>
+            <title>\(page.title)</title>
+            <style>\(HTML(markup: PageStyle.sheet))</style>
             </head>
             <body>
             <nav>
-            <h1>\(HTMLText.escaped(page.title))</h1>
+            <h1>\(page.title)</h1>
             <p class="sum">\(total) \(total == 1 ? "object" : "objects")</p>
             <input type="search" placeholder="Find …" aria-label="Find" hidden>
             <ul>
 
             """)
         for (entity, count) in counts.sorted(by: { $0.key < $1.key }) {
-            let name = HTMLText.breakable(entity)
-            try put("<li><a href=\"#\(HTMLText.address(entity))\">\(name)</a> <span>\(count)</span></li>\n")
+            let address = HTMLText.address(entity)
+            try put("<li><a href=\"#\(address)\">\(breakable: entity)</a> <span>\(count)</span></li>\n")
         }
         try put("</ul>\n</nav>\n<main>\n")
     }
 
     mutating func finish() throws {
         try closeSection()
-        try put("</main>\n<script>\(PageStyle.script)</script>\n</body>\n</html>\n")
+        try put("</main>\n<script>\(HTML(markup: PageStyle.script))</script>\n</body>\n</html>\n")
         try output.finish()
     }
 
@@ -62,7 +62,7 @@ struct PageWriter: GraphWriter {
         guard section != entity else { return }
         try closeSection()
         section = entity
-        try put("<section id=\"\(HTMLText.address(entity))\">\n<h2>\(HTMLText.escaped(entity))</h2>\n")
+        try put("<section id=\"\(HTMLText.address(entity))\">\n<h2>\(entity)</h2>\n")
     }
 
     private mutating func closeSection() throws {
@@ -76,14 +76,13 @@ struct PageWriter: GraphWriter {
         try openSection(entity)
         let text = id?.text ?? ""
         let name = id.flatMap { names[$0] ?? nil }
-        let title = name.map { "\(HTMLText.escaped($0)) <span>\(HTMLText.escaped(text))</span>" }
-        try put(
-            "<article id=\"\(HTMLText.address(text))\"><h3>\(title ?? HTMLText.escaped(text))</h3>\n<table>\n")
+        let title: HTML = name.map { "\($0) <span>\(text)</span>" } ?? "\(text)"
+        try put("<article id=\"\(HTMLText.address(text))\"><h3>\(title)</h3>\n<table>\n")
     }
 
     mutating func endObject() throws {
         if !emptyNames.isEmpty {
-            let names = emptyNames.map(HTMLText.breakable).joined(separator: ", ")
+            let names = emptyNames.map { name -> HTML in "\(breakable: name)" }.joined(by: ", ")
             try put("<tr class=\"nil\"><th>empty</th><td>\(names)</td></tr>\n")
         }
         emptyNames = []
@@ -92,10 +91,10 @@ struct PageWriter: GraphWriter {
 
     mutating func attribute(_ name: String, _ value: GraphValue, declaredAs type: GraphSchema.Attribute?) throws {
         if value.isNull { return emptyNames.append(name) }
-        try put("<tr>\(header(name))<td>\(PageValue(page).text(value))</td></tr>\n")
+        try put("<tr>\(header(name))<td>\(PageValue(page).html(value))</td></tr>\n")
     }
 
-    private func header(_ name: String) -> String { "<th>\(HTMLText.breakable(name))</th>" }
+    private func header(_ name: String) -> HTML { "<th>\(breakable: name)</th>" }
 
     // MARK: - Links
 
@@ -105,18 +104,16 @@ struct PageWriter: GraphWriter {
     }
 
     mutating func reference(_ id: RecordID) throws {
-        let text = HTMLText.escaped(id.text)
         guard let name = names[id] else {
             // An object outside the page has a name and no link.
-            return links.append("<span class=\"out\">\(text)</span>")
+            return links.append("<span class=\"out\">\(id.text)</span>")
         }
-        let label = name.map { HTMLText.escaped($0) } ?? text
-        links.append("<a href=\"#\(HTMLText.address(id.text))\" title=\"\(text)\">\(label)</a>")
+        links.append("<a href=\"#\(HTMLText.address(id.text))\" title=\"\(id.text)\">\(name ?? id.text)</a>")
     }
 
     mutating func endRelationship() throws {
         guard !links.isEmpty else { return emptyNames.append(relationship) }
-        var list = links.joined(separator: " ")
+        var list = links.joined(by: " ")
         if links.count > 12 { list = "<details><summary>\(links.count) objects</summary>\(list)</details>" }
         try put("<tr class=\"to\">\(header(relationship))<td>\(list)</td></tr>\n")
     }
