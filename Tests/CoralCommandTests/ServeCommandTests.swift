@@ -226,6 +226,44 @@ import Testing
         #expect(page.contains("<a href=\"damage\">Check the store</a>") && page.contains(" kB · "))
     }
 
+    @Test func `the first page has a picture of the dates, without those that mean never`() throws {
+        #expect(try !RunningServer(store.path).get("").body.contains("<figure"))
+        let queue = try DatabaseQueue(path: store.path)
+        try queue.write { database in
+            try database.execute(sql: "UPDATE ZNOTE SET ZCREATEDAT = 86400 * 366 * Z_PK")
+            try database.execute(
+                sql: """
+                    INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT, ZCREATEDAT) SELECT Z_PK + 10, Z_ENT, 1, 63113904000 FROM ZNOTE
+                    """)
+        }
+        let server = try RunningServer(store.path)
+        let page = try server.get("").body
+        #expect(page.contains("aria-label=\"Dates from 2002-01-02 to 2003-01-03\""))
+        #expect(page.matches(of: /<rect x/).count == 2 && page.contains("<title>from 2002-01-02: 1 date</title>"))
+        try queue.write { try $0.execute(sql: "UPDATE ZNOTE SET ZCREATEDAT = NULL WHERE Z_PK = 2") }
+        try queue.close()
+        #expect(try !server.get("").body.contains("<figure"))
+    }
+
+    @Test func `the first page has the objects that were viewed, the last one first`() throws {
+        let server = try RunningServer(store.path, "--writable", "--no-backup")
+        let links = {
+            let page = try server.get("").body
+            let list = page.firstMatch(of: /<ul class="recent"[^\n]*/).map { String($0.0) } ?? ""
+            return list.matches(of: /title="([^"]*)"/).map { String($0.1) }
+        }
+        #expect(try links() == [])
+        for name in ["Note/p1", "Person/p1", "Note/p99", "Note/p2", "Note/p1"] {
+            _ = try server.get("object?id=\(name)")
+        }
+        #expect(try links() == ["Note/p1", "Note/p2", "Person/p1"])
+        // Its name stays, and it is shown again when the deletion is undone.
+        #expect(try server.post("delete", ["id": "Note/p2"]).status == 303)
+        #expect(try links() == ["Note/p1", "Person/p1"])
+        #expect(try server.post("undo", [:]).status == 303)
+        #expect(try links() == ["Note/p1", "Note/p2", "Person/p1"])
+    }
+
     @Test func `a browser gets a cookie, and its addresses have no token`() throws {
         let server = try RunningServer(store.path)
         let first = try server.get("", headers: ["Sec-Fetch-Dest": "document"])

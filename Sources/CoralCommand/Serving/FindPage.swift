@@ -20,7 +20,8 @@ struct FindPage {
         }
         guard !text.isEmpty else { return .page("\(head)<p>Enter the text to find.</p>\(PageFrame.end)") }
         pages.work.begin(
-            head, addressAfterCancelling: FormFields.address("find", [("text", text), ("cancelled", "1")]))
+            head, "All values are being read.",
+            addressAfterCancelling: FormFields.address("find", [("text", text), ("cancelled", "1")]))
         let results = try self.results()
         var answer = SiteAnswer.page(head + results + PageFrame.end)
         answer.rest = "\(results)</div>\(PageFrame.end)"

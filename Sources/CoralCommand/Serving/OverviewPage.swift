@@ -10,25 +10,59 @@ struct OverviewPage {
 
     init(_ pages: SitePages) { self.pages = pages }
 
-    func html() throws -> HTML {
+    func answer() throws -> SiteAnswer {
         let full = pages.frame.counts.filter { $0.count > 0 }
         guard !full.isEmpty || !pages.frame.damaged.isEmpty else {
-            return pages.frame.page(title: "Entities", main: "<p>The store has no objects.</p>")
+            return .page(pages.frame.page(title: "Entities", main: "<p>The store has no objects.</p>"))
         }
         let largest = full.sorted { ($0.count, $1.name) > ($1.count, $0.name) }.prefix(Self.sampleLimit.entities)
-        let tiles = try largest.map(tile)
-        let rows = full.map { entity -> HTML in
-            "<tr><td>\(PageFrame.link(to: entity.name))</td><td class=\"number\">\(Quantity.grouped(entity.count))</td></tr>\n"
+        let head: HTML = """
+            \(pages.frame.beginning(title: "Entities"))\(facts)\(damage)\(recent)<div class="tiles">\(try largest.map(tile))</div>
+
+            """
+        let list = self.list(of: full)
+        if pages.request["cancelled"] != nil {
+            return .page("\(head)<p role=\"status\">The work was cancelled.</p>\n\(list)\(PageFrame.end)")
+        }
+        pages.work.begin(
+            head, "The dates of all objects are being read.",
+            addressAfterCancelling: FormFields.address("", [("cancelled", "1")]))
+        let dates = try pages.access.picture(picture)
+        var answer = SiteAnswer.page("\(head)\(dates)\(list)\(PageFrame.end)")
+        answer.rest = "\(dates)\(list)</div>\(PageFrame.end)"
+        return answer
+    }
+
+    /// The dates of all objects that are saved.
+    private func picture() throws -> HTML {
+        let (access, progress) = (pages.access, Progress.discreteProgress(totalUnitCount: 0))
+        let dates = try Timeline.dates(of: pages.model, in: access.open.store, access.context, progress)
+        guard let picture = ActivityPicture(of: dates, noun: "date", zone: pages.store.zone) else { return "" }
+        return "<h3>Dates of objects</h3>\n\(picture.html)\n"
+    }
+
+    private func list(of entities: [EntityCounts.Entity]) -> HTML {
+        let rows = entities.map { entity -> HTML in
+            """
+            <tr><td>\(PageFrame.link(to: entity.name))</td><td class="number">\(Quantity.grouped(entity.count))</td></tr>
+
+            """
         }
         let empty = pages.frame.counts.filter { $0.count == 0 }.map { PageFrame.link(to: $0.name) }
-        let main: HTML = """
-            \(facts)\(damage)<div class="tiles">\(tiles)</div>
+        return """
             <h3>All entities</h3>
             <table class="objects"><thead><tr><th scope="col">Entity</th><th scope="col">Objects</th></tr></thead>
             <tbody>\(rows)</tbody></table>
             \("<p class=\"sum\">Without objects: \(empty.joined(by: ", "))</p>", if: !empty.isEmpty)
             """
-        return pages.frame.page(title: "Entities", main: main)
+    }
+
+    /// The objects whose pages were shown since the command began.
+    private var recent: HTML {
+        let links = pages.access.viewed.map { PageFrame.link(to: $0) }
+        guard !links.isEmpty else { return "" }
+        let items = links.map { link -> HTML in "<li>\(link)</li>" }
+        return "<h3 id=\"recent\">Recently viewed</h3>\n<ul class=\"recent\" aria-labelledby=\"recent\">\(items)</ul>\n"
     }
 
     /// The size of the files, and links to the pages about the whole store.

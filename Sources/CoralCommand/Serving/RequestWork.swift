@@ -15,6 +15,7 @@ final class RequestWork: @unchecked Sendable {
     private let lock = NSLock()
     private var isEnded = false
     private var beginning: HTML?
+    private var sentence = ""
     private var addressAfterCancelling = ""
     private var answer: SiteAnswer?
     private var waiting: AsyncStream<Void>.Continuation?
@@ -49,10 +50,15 @@ final class RequestWork: @unchecked Sendable {
             """
     }
 
-    /// Sets the beginning of the page, and the address of the page that is shown instead if the work is cancelled.
-    func begin(_ head: HTML, addressAfterCancelling: String) {
+    /// What takes long.
+    var description: String { lock.withLock { sentence } }
+
+    /// Sets the beginning of the page, a sentence for people who wait for the rest, and the address of the page that is shown
+    /// instead if the work is cancelled.
+    func begin(_ head: HTML, _ sentence: String, addressAfterCancelling: String) {
         lock.withLock {
             beginning = head
+            self.sentence = sentence
             self.addressAfterCancelling = addressAfterCancelling
         }
     }

@@ -10,9 +10,11 @@ struct ServeCommand: ParsableCommand {
             The address is printed; it contains a secret and is valid until the command ends (ctrl-C). Only programs on \
             this machine can connect, and requests from other web sites are rejected.
 
-            A field on every page finds text in all values. There are tables of objects with predicates, sorting and a choice of columns, a card for each object with \
-            links in both directions, the diagram of the model, and the history of changes. A table can be written as \
-            CSV or JSON, or as the coral query command that has the same result.
+            A field on every page finds text in all values. The first page has the largest entities with some of their \
+            objects, a picture of all dates, and the objects that were viewed since the command began. There are tables \
+            of objects with predicates, sorting and a choice of columns, a card for each object with links in both \
+            directions, the diagram of the model, and the history of changes. A table can be written as CSV or JSON, or \
+            as the coral query command that has the same result.
 
             Long operations are shown with their duration, and can be cancelled. For a damaged store, a page shows the \
             problems that the check finds, the objects that can be read, and the command that copies them to a new \

@@ -1,5 +1,6 @@
 import AtomicFiles
 import Coral
+import CoralTools
 
 /// An open store whose pages are served. All work runs on one queue, one request after the other.
 ///
@@ -18,6 +19,10 @@ final class ServedStore: @unchecked Sendable {
     private let backup: BackupOption
     private let queue = DispatchQueue(label: "coral.serve")
     private var state: State?
+    private var picture: (files: [String], html: HTML)?
+    /// The names of the objects whose pages were shown, the last one first.
+    private var viewed: [String] = []
+    private static let viewedLimit = 12
     /// The progress that an interrupt cancels.
     private var progress: Progress?
 
@@ -57,6 +62,29 @@ final class ServedStore: @unchecked Sendable {
 
         /// The numbers of objects; kept while the store does not change.
         func counts() throws -> EntityCounts { try store.counts(context) }
+
+        /// A picture of what is saved; kept while the files do not change.
+        func picture(_ make: () throws -> HTML) rethrows -> HTML {
+            guard open.url.isFileURL else { return try make() }
+            let files = ServedStore.stamps(of: open.url)
+            if let picture = store.picture, picture.files == files { return picture.html }
+            let html = try make()
+            store.picture = (files, html)
+            return html
+        }
+
+        /// The objects whose pages were shown last, and that still exist.
+        var viewed: [NSManagedObject] {
+            store.viewed.compactMap { name in
+                ObjectArgument(argument: name).flatMap { try? $0.object(in: open, context: context) }
+            }
+        }
+
+        /// Notes that the page of an object was shown.
+        func view(_ object: NSManagedObject) {
+            let name = StoredName(object.objectID).text
+            store.viewed = Array(([name] + store.viewed.filter { $0 != name }).prefix(ServedStore.viewedLimit))
+        }
     }
 
     /// Runs a function on the store's queue, and on that of its context.

@@ -74,6 +74,12 @@ enum SiteStyle {
             .seconds i { font-style: normal; color: var(--faint); }
             .seconds i:not(:last-child) { display: none; }
             .diagram { overflow: auto; border: 1px solid var(--line); border-radius: 10px; background: #fff; }
+            .activity { margin: 0 0 1.2rem; }
+            .activity svg { display: block; width: 100%; height: 6rem; border-bottom: 1px solid var(--line); }
+            .activity rect { fill: var(--link); }
+            .activity figcaption { color: var(--faint); }
+            .recent { list-style: none; display: flex; flex-wrap: wrap; gap: .1rem .9rem; margin: 0 0 1rem; padding: 0; }
+            .recent li { overflow-wrap: anywhere; min-width: 0; }
             .tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(16rem, 1fr)); gap: .9rem; margin-bottom: 1.2rem; }
             .tiles article { margin: 0; }
             .tiles ul { list-style: none; margin: 0; padding: 0; }

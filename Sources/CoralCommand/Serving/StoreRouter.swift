@@ -33,7 +33,7 @@ struct StoreRouter: Sendable {
         // A change is completed, whether or not the browser waits for it.
         if request.isChange { return await answer(request, store, work) }
         return await withTaskCancellationHandler {
-            await ["table", "find"].contains(request.page)
+            await ["", "table", "find"].contains(request.page)
                 ? streamed(request, store, work) : answer(request, store, work)
         } onCancel: {
             work.cancel()
@@ -101,12 +101,16 @@ struct SitePages {
 
     func page() throws -> SiteAnswer {
         switch request.page {
-        case "": return .page(try OverviewPage(self).html())
+        case "": return try OverviewPage(self).answer()
         case "table": return try TablePage(self).answer()
         case "table.csv": return try TablePage(self).document(.csv)
         case "table.json": return try TablePage(self).document(.json)
         case "find": return try FindPage(self).answer()
-        case "object": return .page(try ObjectPage(self, try object()).html())
+        case "object":
+            let object = try object()
+            let page = try ObjectPage(self, object).html()
+            access.view(object)
+            return .page(page)
         case "value": return try value()
         case "model": return diagram()
         case "history": return .page(try TimelinePage(self).html())

@@ -26,7 +26,7 @@ struct TablePage {
                 return .page("\(head)<p role=\"status\">The work was cancelled.</p>\(PageFrame.end)")
             }
             pages.work.begin(
-                head,
+                head, "The store is being read. This column or condition may have no index.",
                 addressAfterCancelling: FormFields.address(
                     "table", [("entity", entity.name), ("where", table.condition), ("cancelled", "1")]))
             let context = pages.access.context

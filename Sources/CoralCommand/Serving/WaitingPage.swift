@@ -34,7 +34,7 @@ actor WaitingPage {
     /// last.
     private var beginning: HTML {
         """
-        <div class="working"><p role="status">The store is being read. This column or condition may have no index.</p>\
+        <div class="working"><p role="status">\(work.description)</p>\
         <progress aria-label="Reading"></progress> \(work.cancellation) <span class="seconds" aria-hidden="true">
 
         """

@@ -65,7 +65,7 @@ struct Timeline {
         self.range = range
         let all = Set(entities.flatMap(PlainSchema.hierarchy))
         for entity in all.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
-            try addDates(of: entity, open, progress)
+            try addDates(of: entity, open.store, open.context, progress)
         }
         try addHistory(of: all, open, progress)
         entries.sort {
@@ -73,6 +73,25 @@ struct Timeline {
                 < ($1.seconds, kinds[Int($1.kind)].entity, $1.key, $1.kind)
         }
     }
+
+    /// The dates of all objects of a model, in any order. Must be called on the queue of the context.
+    ///
+    /// Entities in damaged parts of the file are omitted. Throws other errors of reading, and `CocoaError.userCancelled` if the
+    /// progress is cancelled.
+    static func dates(
+        of model: NSManagedObjectModel, in store: NSPersistentStore, _ context: NSManagedObjectContext,
+        _ progress: Progress
+    ) throws -> some Sequence<Double> {
+        var timeline = Timeline(range: Range())
+        for entity in model.entities {
+            do {
+                try timeline.addDates(of: entity, store, context, progress)
+            } catch  where StoreProblem(damage: error) != nil {}
+        }
+        return timeline.times
+    }
+
+    private init(range: Range) { self.range = range }
 
     private mutating func add(_ seconds: Double, _ entity: String, _ key: Int64, _ text: String) {
         guard range.contains(seconds) else { return }
@@ -90,17 +109,20 @@ struct Timeline {
 
     // MARK: - Dates of objects
 
-    private mutating func addDates(of entity: NSEntityDescription, _ open: OpenStore, _ progress: Progress) throws {
+    private mutating func addDates(
+        of entity: NSEntityDescription, _ store: NSPersistentStore, _ context: NSManagedObjectContext,
+        _ progress: Progress
+    ) throws {
         let attributes = entity.attributesByName.values.filter { !$0.isTransient }
         let dates = attributes.filter { $0.attributeType == .dateAttributeType }.map(\.name).sorted()
         let composites = attributes.filter { GraphSchema.Attribute($0).type == .composite }.map(\.name)
         if composites.isEmpty {
             guard !dates.isEmpty else { return }
-            if try addRows(of: entity, dates, open, progress) { return }
+            if try addRows(of: entity, dates, store, context, progress) { return }
         }
         let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
         request.includesSubentities = false
-        _ = try ObjectStream(of: request, isSorted: false, in: open.context).forEach(progress) { object in
+        _ = try ObjectStream(of: request, isSorted: false, in: context).forEach(progress) { object in
             guard let key = StoredName(object.objectID).primaryKey else { return }
             for name in dates + composites {
                 guard let attribute = object.entity.attributesByName[name] else { continue }
@@ -122,15 +144,17 @@ struct Timeline {
 
     #if canImport(Darwin) || CORAL_PUBLIC_API
         private mutating func addRows(
-            of entity: NSEntityDescription, _ dates: [String], _ open: OpenStore, _ progress: Progress
+            of entity: NSEntityDescription, _ dates: [String], _ store: NSPersistentStore,
+            _ context: NSManagedObjectContext, _ progress: Progress
         ) throws -> Bool { false }
     #else
         /// Reads the dates of an entity's rows; false if they are not in columns.
         private mutating func addRows(
-            of entity: NSEntityDescription, _ dates: [String], _ open: OpenStore, _ progress: Progress
+            of entity: NSEntityDescription, _ dates: [String], _ store: NSPersistentStore,
+            _ context: NSManagedObjectContext, _ progress: Progress
         ) throws -> Bool {
             typealias Found = [(seconds: Double, key: Int64, name: Int)]
-            let found = try open.context.withRows(of: open.store) { rows -> Found? in
+            let found = try context.withRows(of: store) { rows -> Found? in
                 guard let cursor = try rows.cursor(over: entity, columns: dates.map { .attribute([$0]) }) else {
                     return nil
                 }

@@ -8,7 +8,6 @@ struct TimelinePageWriter {
     private let title: String
     private let zone: TimeZone?
     private let output: ByteOutput
-    private static let barCount = 60
 
     init(title: String, zone: TimeZone?, to output: ByteOutput) {
         self.title = title
@@ -32,40 +31,13 @@ struct TimelinePageWriter {
             <body>
             <h1>Timeline of \(title)</h1>
             <p>\(Quantity.count(timeline.count, "event"))</p>
-            \(picture(timeline))
+            \(ActivityPicture(of: timeline.times, noun: "event", zone: zone)?.html)
             <table><thead><tr><th scope="col">When</th><th scope="col">Object</th><th scope="col">Event</th>\
             <th scope="col">Label</th></tr></thead>
             <tbody>
 
             """
         try output.write(head.text)
-    }
-
-    /// The numbers of events in equal spans of time. Dates that programs use for "never" would leave all others in one bar.
-    private func picture(_ timeline: Timeline) -> HTML {
-        let marks = [Date.distantPast, .distantFuture, Date(timeIntervalSinceReferenceDate: 0)].map(
-            \.timeIntervalSinceReferenceDate)
-        let times = timeline.times.filter { $0.isFinite && !marks.contains($0) }
-        guard let first = times.first, let last = times.last, last > first else { return "" }
-        var counts = [Int](repeating: 0, count: Self.barCount)
-        for time in times {
-            let place = (time - first) / (last - first) * Double(Self.barCount)
-            counts[min(Int(place), Self.barCount - 1)] += 1
-        }
-        let highest = counts.max() ?? 1
-        let bars = counts.enumerated().filter { $0.element > 0 }.map { index, count -> HTML in
-            let height = max(1, Double(count) / Double(highest) * 100)
-            let start = day(first + (last - first) * Double(index) / Double(Self.barCount))
-            return "<rect x=\"\(index * 10)\" y=\"\(100 - height)\" width=\"9\" height=\"\(height)\"><title>"
-                + "from \(start): \(Quantity.count(count, "event"))</title></rect>"
-        }
-        return "<figure><svg viewBox=\"0 0 \(Self.barCount * 10) 100\" preserveAspectRatio=\"none\" role=\"img\" "
-            + "aria-label=\"Events from \(day(first)) to \(day(last))\">\(bars)</svg>\n"
-            + "<figcaption>\(day(first)) to \(day(last))</figcaption></figure>"
-    }
-
-    private func day(_ seconds: Double) -> String {
-        String(DateCell.text(of: seconds, in: zone).prefix { $0 != "T" })
     }
 
     func add(_ event: Timeline.Event, when: String) throws {
