@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Testing
 
 /// `coral query`: objects as a table, as CSV and as JSON.
@@ -24,6 +25,38 @@ import Testing
         let one = try query("--where", "ANY tags.name == 'home' AND rank < 1", "--columns", "title")
         #expect(one.output == "title\nGroceries\n")
         #expect(try query("--where", "rank > 9").output == "No Note found.\n")
+    }
+
+    @Test func `a table begins with what names and distinguishes objects, and ends with identifiers`() throws {
+        let titles = { (text: String) in
+            text.split(separator: "\n").first.map { $0.split(separator: " ").map(String.init) } ?? []
+        }
+        let queue = try DatabaseQueue(path: store.path)
+        try queue.write { database in
+            try database.execute(
+                sql: "UPDATE ZNOTE SET ZIDENTIFIER = randomblob(16), ZBODY = 'Text ' || Z_PK, ZISPINNED = 0")
+        }
+        // The body, the rank and the author differ; the numbers of items and tags, and the pin, do not.
+        #expect(
+            try titles(query().output) == [
+                "objectID", "title", "body", "rank", "author", "isPinned", "items.@count", "tags.@count", "createdAt",
+                "identifier",
+            ])
+        // The label is the attribute that names the objects, whatever its values.
+        try queue.write { try $0.execute(sql: "UPDATE ZNOTE SET ZTITLE = NULL, ZCREATEDAT = Z_PK, ZBODY = 'Text'") }
+        try queue.close()
+        #expect(
+            try titles(query().output) == [
+                "objectID", "title", "createdAt", "rank", "author", "body", "isPinned", "items.@count", "tags.@count",
+                "identifier",
+            ])
+        // Documents have one order.
+        let names =
+            "objectID,body,createdAt,identifier,isPinned,rank,title,author,items.@count,tags.@count"
+        #expect(try query("--csv").output.hasPrefix(names + "\r\n"))
+        let page = try RunningServer(store.path).get("table?entity=Note").body
+        let heads = page.matches(of: /<th scope="col"[^>]*>(?:<a [^>]*>)?([A-Za-z.@]+)/).map { String($0.1) }
+        #expect(heads.prefix(4) == ["object", "title", "created", "rank"] && heads.last == "identifier")
     }
 
     @Test func `CSV quotes special characters`() throws {

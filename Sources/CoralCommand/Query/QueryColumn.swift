@@ -82,7 +82,7 @@ struct QueryColumn {
     }
 
     /// The object's name, its attributes except large ones, the destinations of to-one relationships, and the member
-    /// counts of to-many relationships.
+    /// counts of to-many relationships, in the order of their names.
     static func standardColumns(of entity: NSEntityDescription) -> [QueryColumn] {
         let attributes = entity.attributesByName.sorted { $0.key < $1.key }.filter { _, attribute in
             attribute.attributeType != .binaryDataAttributeType

@@ -13,9 +13,13 @@ struct QueryCommand: ParsableCommand {
         discussion: """
             Predicates have Core Data's syntax: 'title BEGINSWITH[c] "g" AND items.@count > 2'. Dates, UUIDs and URLs \
             are written as text: 'createdAt > "2024-02-29"' (in UTC, unless a time zone is given). Columns are key \
-            paths, including those through relationships: author.name, tags.name (all names), items.@count. Without \
-            --columns all attributes are shown, the destinations of to-one relationships, and the number of members of \
-            to-many relationships. A * in a column stands for any letters: '*Date', 'author.*'.
+            paths, including those through relationships: author.name, tags.name (all names), items.@count. A * in a \
+            column stands for any letters: '*Date', 'author.*'.
+
+            Without --columns all attributes are shown, the destinations of to-one relationships, and the number of \
+            members of to-many relationships. A table begins with what names the objects, then has what differs in the \
+            first 100 objects, what is the same in all of them, what has no value, and identifiers at the end. CSV and \
+            JSON have the columns in the order of their names, whatever the objects contain.
 
             Dates are written as ISO 8601, in the calendar of Foundation's formatters: Date.distantPast is \
             0001-01-01T00:00:00.000Z. A date outside the years 1 to 9999 is @ and the seconds since 2001-01-01: \
@@ -113,7 +117,7 @@ struct QueryCommand: ParsableCommand {
         let description = try open.entity(named: entity)
         let columns =
             try self.columns.map { try QueryColumn.columns($0, of: description) }
-            ?? QueryColumn.standardColumns(of: description)
+            ?? standardColumns(of: description, in: open, as: format)
         let request = NSFetchRequest<NSManagedObject>(entityName: entity)
         request.predicate = try condition.predicate(for: description, in: zone.zone)
         request.sortDescriptors = try sort.map { try QuerySort.descriptors($0, for: description) }
@@ -140,6 +144,13 @@ struct QueryCommand: ParsableCommand {
             }
             file.report(Quantity.count(count, "object"))
         }
+    }
+
+    private func standardColumns(
+        of entity: NSEntityDescription, in open: OpenStore, as format: Format
+    ) throws -> [QueryColumn] {
+        guard format == .table else { return QueryColumn.standardColumns(of: entity) }
+        return try open.context.performAndWait { try ColumnUse.columns(of: entity, in: open.store, open.context) }
     }
 
     /// Passes the cells of each object to its argument, and returns the number of objects.

@@ -17,17 +17,20 @@ struct ObjectTable {
     static let pageSize = 50
 
     /// Throws `CommandError` with the position of an error in the predicate, the sort key or the columns.
+    ///
+    /// - Parameters:
+    ///   - columns: The chosen columns.
+    ///   - standard: The columns without a choice.
     init(
-        entity: NSEntityDescription, condition: String?, columns: String?, sort: String?, isAscending: Bool,
-        zone: TimeZone?
+        entity: NSEntityDescription, condition: String?, columns: String?, standard: [QueryColumn], sort: String?,
+        isAscending: Bool, zone: TimeZone?
     ) throws {
         self.entity = entity
         self.condition = condition
         self.sort = sort
         self.isAscending = isAscending
         predicate = try condition.map { try Predicates.predicate($0, for: entity, in: zone) }
-        self.columns =
-            try columns.map { try QueryColumn.columns($0, of: entity) } ?? QueryColumn.standardColumns(of: entity)
+        self.columns = try columns.map { try QueryColumn.columns($0, of: entity) } ?? standard
         if let sort { _ = try QuerySort.descriptors(sort, for: entity) }
     }
 

@@ -5,6 +5,8 @@ import CoralTools
 struct TablePage {
     private let pages: SitePages
     private let entity: NSEntityDescription
+    /// The columns without a choice, in the order of their use.
+    private let standard: [QueryColumn]
     private var request: SiteRequest { pages.request }
     /// Matches are counted up to this number.
     private static let countLimit = 10_000
@@ -12,12 +14,16 @@ struct TablePage {
     /// Throws `CommandError` for an entity that the model does not have.
     init(_ pages: SitePages) throws {
         self.pages = pages
-        entity = try pages.entity()
+        let entity = try pages.entity()
+        self.entity = entity
+        // An error of reading is reported when the objects of the page are read.
+        let columns = try? ColumnUse.columns(of: entity, in: pages.access.open.store, pages.access.context)
+        standard = columns ?? QueryColumn.standardColumns(of: entity)
     }
 
     func answer() throws -> SiteAnswer {
         do {
-            let table = try self.table()
+            let table = try self.table(standard)
             let head: HTML = """
                 \(pages.frame.beginning(title: entity.name ?? "", entity: entity.name))\
                 \(form(columns: table.columns.map(\.title), mistake: nil))
@@ -63,9 +69,10 @@ struct TablePage {
         return try table.page(after: position, in: context, pages.access.open)
     }
 
-    /// All objects as a document, which is sent while it is made.
+    /// All objects as a document, which is sent while it is made. Without a choice its columns have the order of their names, as
+    /// those of `coral query` do.
     func document(_ format: QueryCommand.Format) throws -> SiteAnswer {
-        let table = try table()
+        let table = try table(QueryColumn.standardColumns(of: entity))
         var answer = QueryAnswer(entity: entity, columns: table.columns)
         answer.zone = pages.store.zone
         var document = SiteAnswer(contentType: format == .csv ? "text/csv" : "application/json")
@@ -77,9 +84,9 @@ struct TablePage {
 
     // MARK: - The request
 
-    private func table() throws -> ObjectTable {
+    private func table(_ standard: [QueryColumn]) throws -> ObjectTable {
         try ObjectTable(
-            entity: entity, condition: try condition, columns: columnPaths?.joined(separator: ","),
+            entity: entity, condition: try condition, columns: columnPaths?.joined(separator: ","), standard: standard,
             sort: request["sort"], isAscending: request["order"] != "descending", zone: pages.store.zone)
     }
 
@@ -98,7 +105,7 @@ struct TablePage {
         request["after"].map { ObjectTable.Position(name: $0, value: request.fields["value"]) }
     }
 
-    private var standardPaths: [String] { QueryColumn.standardColumns(of: entity).map(\.title) }
+    private var standardPaths: [String] { standard.map(\.title) }
 
     /// The chosen columns: those of the checked boxes, then the key paths of the text field. Nil for the standard ones.
     private var columnPaths: [String]? {

@@ -44,7 +44,7 @@ package struct PageNameCollector: GraphWriter {
     private static func rank(of attribute: String) -> Int {
         // Inferred names are in lower case.
         if let index = preferred.firstIndex(where: { $0.lowercased() == attribute.lowercased() }) { return index }
-        let kinds: [Set<String>] = [["name", "title"], texts, identifiers]
+        let kinds: [Set<String>] = [["name", "title"], texts, identifiers.union(classes)]
         let word = lastWord(of: attribute)
         return preferred.count + [0: 0, 1: 1, 2: 3][kinds.firstIndex { $0.contains(word) } ?? -1, default: 2]
     }
@@ -68,10 +68,17 @@ package struct PageNameCollector: GraphWriter {
         "body", "comment", "content", "description", "message", "notes", "question", "summary", "text", "value",
     ]
 
-    /// Last words of the names of attributes that identify or classify objects, and of those that only programs read.
+    /// Whether an attribute identifies objects for programs, by its name: `identifier`, `senderID`.
+    package static func isIdentifier(_ attribute: String) -> Bool { identifiers.contains(lastWord(of: attribute)) }
+
+    /// Last words of the names of attributes that only programs read.
     private static let identifiers: Set<String> = [
-        "checksum", "guid", "hash", "id", "identifier", "jid", "language", "locale", "path", "state", "status", "token",
-        "type", "uid", "uri", "url", "uuid", "version", "zone",
+        "checksum", "guid", "hash", "id", "identifier", "jid", "token", "uid", "uuid", "version",
+    ]
+
+    /// Last words of the names of attributes that classify objects, or say where they are.
+    private static let classes: Set<String> = [
+        "language", "locale", "path", "state", "status", "type", "uri", "url", "zone",
     ]
 
     /// A text as a name: on one line, truncated; nil if it consists of spaces.
