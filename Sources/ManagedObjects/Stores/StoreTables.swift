@@ -29,6 +29,9 @@ package struct StoreTables: Sendable {
         package let name: String
         /// Whether values begin with a byte that distinguishes bytes in the row (1) from the name of a file (2).
         package let hasStorageByte: Bool
+        /// The columns that belong to a reference: the number of the object's entity, and the position among the members of an
+        /// ordered relationship. They are empty where the reference is.
+        package var companions: [String] = []
     }
 
     /// The storage of a to-many relationship.
@@ -105,7 +108,11 @@ package struct StoreTables: Sendable {
         var columns: [String: Column] = [:]
         for (slot, column) in zip(entity.layout.slots, sqlEntity.columns) {
             guard let key = slot.name, let column else { continue }
-            columns[key] = Column(name: named(column.name), hasStorageByte: column.hasStorageByte)
+            let position = (slot.property as? NSRelationshipDescription).flatMap(entity.layout.positionSlot)
+            let companions = [column.companion, position.flatMap { sqlEntity.columns[$0]?.name }]
+            columns[key] = Column(
+                name: named(column.name), hasStorageByte: column.hasStorageByte,
+                companions: companions.compactMap { $0 }.map(named))
         }
         var members: [String: Members] = [:]
         for toMany in entity.layout.toMany where toMany.isPersistent {

@@ -96,8 +96,28 @@ package struct ExternalData: Sendable {
     /// Waits until the names of new files are on disk.
     package func synchronize() throws { try FileSystem.synchronize(directory.path) }
 
+    /// Calls a function with the name of each file, one after the other. Core Data names files by UUIDs in capitals: a file with any
+    /// other name is not the store's. A folder that does not exist has no files.
+    ///
+    /// - Throws: The error of a folder that cannot be read.
+    package func forEachFile(_ body: (UUID) throws -> Void) throws {
+        guard let folder = opendir(directory.path) else {
+            if errno == ENOENT || errno == ENOTDIR { return }
+            throw CocoaError(.fileReadNoPermission, userInfo: [NSFilePathErrorKey: directory.path])
+        }
+        defer { closedir(folder) }
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: pointer.pointee)) {
+                    String(cString: $0)
+                }
+            }
+            if let uuid = UUID(uuidString: name), uuid.uuidString == name { try body(uuid) }
+        }
+    }
+
     /// Removes files; a missing file is not an error.
-    package func remove(_ names: [String]) {
+    package func remove(_ names: some Sequence<String>) {
         for name in names { try? FileManager.default.removeItem(at: url(of: name)) }
     }
 }

@@ -11,7 +11,7 @@ struct EntityRowCheck {
     private let files: ExternalData?
     private let reader: any RowCheckReader
     /// The files to which the entity's rows refer. Set by the check.
-    private(set) var referencedFiles: Set<String> = []
+    private(set) var referencedFiles: Set<UUID> = []
 
     private static let exampleCount = 5
 
@@ -134,7 +134,7 @@ struct EntityRowCheck {
         var problems = [
             try problem(
                 .danglingReference, name, where: dangling, "Objects refer to objects that do not exist.",
-                repairs: [clearing(column, where: dangling)]),
+                repairs: [clearing(slot, column, where: dangling)]),
             try problem(
                 .wrongEntity, name, where: astray,
                 "Objects refer to objects of an entity that the model does not allow."
@@ -158,13 +158,17 @@ struct EntityRowCheck {
             let inverse = relationship.inverseRelationship, !inverse.isToMany,
             let back = schema.column(named: inverse.name, in: destination.entity)
         {
-            problems.append(try inverseProblem(relationship, column, inverse, back, destination))
+            problems.append(try inverseProblem(slot, relationship, column, inverse, back, destination))
         }
         return problems.compactMap { $0 }
     }
 
-    private func clearing(_ column: SQLColumn, where condition: String) -> SQLQuery {
-        let columns = [column.name, column.companion].compactMap { $0 }
+    /// Clears a reference with the columns that belong to it.
+    private func clearing(_ slot: EntityLayout.Slot, _ column: SQLColumn, where condition: String) -> SQLQuery {
+        let relationship = slot.property as? NSRelationshipDescription
+        let position = relationship.flatMap(sqlEntity.entity.layout.positionSlot)
+            .flatMap { sqlEntity.columns[$0]?.name }
+        let columns = [column.name, column.companion, position].compactMap { $0 }
         return query(
             SQLUpdate(
                 table, as: "t", set: columns.map { .null($0) } + [.versionIncrement()], where: .text(condition)))
@@ -173,7 +177,8 @@ struct EntityRowCheck {
     /// Checks one-to-one relationships whose inverse refers to another object. If the inverse is empty, the repair sets
     /// it; otherwise the repair clears the relationship.
     private func inverseProblem(
-        _ relationship: NSRelationshipDescription, _ column: SQLColumn, _ inverse: NSRelationshipDescription,
+        _ slot: EntityLayout.Slot, _ relationship: NSRelationshipDescription, _ column: SQLColumn,
+        _ inverse: NSRelationshipDescription,
         _ back: SQLColumn, _ destination: SQLEntity
     ) throws -> RowProblem? {
         let own = isOfEntity(sqlEntity, "t")
@@ -193,7 +198,7 @@ struct EntityRowCheck {
                     SQLUpdate(
                         destination.table, as: "d", set: assignments + [.versionIncrement()],
                         where: .text("d.\(back.name) IS NULL AND EXISTS (SELECT 1 \(claimant))"))),
-                clearing(column, where: disagrees),
+                clearing(slot, column, where: disagrees),
             ])
     }
 
@@ -221,8 +226,8 @@ struct EntityRowCheck {
     private mutating func fileProblems(
         _ slot: EntityLayout.Slot, _ column: SQLColumn, _ files: ExternalData
     ) throws -> [RowProblem] {
-        var missing: [(name: String, key: Int64)] = []
-        var referenced: Set<String> = []
+        var missing: [Int64] = []
+        var examples: [String] = []
         try reader.forEachRow(
             """
             SELECT Z_PK, Z_ENT, \(column.name) FROM \(table) t
@@ -232,20 +237,20 @@ struct EntityRowCheck {
             guard let value = row.data(2), let file = value.withUnsafeBytes({ ExternalData.name(in: $0) }) else {
                 return
             }
-            referenced.insert(file)
+            if let name = UUID(uuidString: file) { referencedFiles.insert(name) }
             if !files.hasFile(named: file), let key = row.integer(0) {
-                missing.append((rowName(row), key))
+                if examples.count < Self.exampleCount { examples.append(rowName(row)) }
+                missing.append(key)
             }
         }
-        referencedFiles.formUnion(referenced)
         guard !missing.isEmpty else { return [] }
         // The data cannot be restored, and a required value cannot be cleared.
         let clearing = SQLUpdate(table, set: [.null(column.name), .versionIncrement()], where: .key)
-        let repairs = missing.map { query(clearing, [.integer($0.key)]) }
+        let repairs = missing.map { query(clearing, [.integer($0)]) }
         return [
             RowProblem(
                 kind: .missingFile, entity: name, property: slot.name, count: missing.count,
-                examples: missing.prefix(Self.exampleCount).map(\.name),
+                examples: examples,
                 message: "The files of the values do not exist, or are not regular files.",
                 repairs: slot.property.isOptional ? repairs : [])
         ]

@@ -7,7 +7,9 @@ import SQLiteConnections
 
 /// Checks the rows of a store in SQLite or PostgreSQL for states that no context would have saved.
 ///
-/// Reading changes no file. Cost: one or two statements for each stored property, each over all rows of its table.
+/// Reading changes no file. Cost: one or two statements for each stored property, each over all rows of its table. Memory does not
+/// depend on the number of rows. The names of files of large values are held as numbers: about 32 bytes for each file that a row refers
+/// to, and 16 for each other one. Half a million unused files are found with 10 MB.
 package struct RowCheck {
     private let url: URL
     private let model: NSManagedObjectModel
@@ -91,7 +93,7 @@ package struct RowCheck {
             let unused = problems.flatMap(\.unusedFiles)
             if !unused.isEmpty {
                 try connection.synchronize()
-                ExternalData(directory: SQLiteFile(url).externalDataDirectory).remove(unused)
+                ExternalData(directory: SQLiteFile(url).externalDataDirectory).remove(unused.lazy.map(\.uuidString))
             }
             try connection.close()
         } catch {
@@ -105,15 +107,14 @@ package struct RowCheck {
     }
 
     /// - Throws: The error of a folder that exists and cannot be read.
-    private static func unusedFiles(in directory: URL, _ referenced: Set<String>) throws -> [RowProblem] {
-        let names =
-            FileManager.default.fileExists(atPath: directory.path)
-            ? try FileManager.default.contentsOfDirectory(atPath: directory.path) : []
-        let unused = names.filter { UUID(uuidString: $0) != nil && !referenced.contains($0) }.sorted()
+    private static func unusedFiles(in directory: URL, _ referenced: Set<UUID>) throws -> [RowProblem] {
+        var unused: [UUID] = []
+        try ExternalData(directory: directory).forEachFile { if !referenced.contains($0) { unused.append($0) } }
         guard !unused.isEmpty else { return [] }
+        unused.sort()
         return [
             RowProblem(
-                kind: .unusedFile, entity: "", count: unused.count, examples: Array(unused.prefix(5)),
+                kind: .unusedFile, entity: "", count: unused.count, examples: unused.prefix(5).map(\.uuidString),
                 message: "Files beside the store do not belong to any object.", unusedFiles: unused)
         ]
     }

@@ -24,7 +24,7 @@ package struct RowProblem: Sendable {
     /// The statements that repair the problem; empty if it cannot be repaired.
     var repairs: [SQLQuery] = []
     /// Files that are unreferenced after the repair.
-    var unusedFiles: [String] = []
+    var unusedFiles: [UUID] = []
 
     package var isRepairable: Bool { !repairs.isEmpty || !unusedFiles.isEmpty }
 }

@@ -18,9 +18,9 @@ struct SchemaCheck {
     /// - Parameter willCheck: Called before each entity with the number of checked entities and their total; throws to cancel.
     func problems(
         willCheck: (Int, Int) throws -> Void
-    ) throws -> (problems: [RowProblem], referencedFiles: Set<String>) {
+    ) throws -> (problems: [RowProblem], referencedFiles: Set<UUID>) {
         var problems = MissingTables(schema, catalog: catalog, naming: naming, dialect: reader.dialect).problems()
-        var referenced: Set<String> = []
+        var referenced: Set<UUID> = []
         for (index, entity) in schema.entities.enumerated() {
             try willCheck(index, schema.entities.count)
             var check = EntityRowCheck(entity, schema: schema, catalog: catalog, files: files, reader: reader)

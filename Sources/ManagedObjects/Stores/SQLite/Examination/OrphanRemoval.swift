@@ -131,17 +131,18 @@ struct OrphanRemoval {
     /// Clears references to deleted rows in the others, and removes their pairs.
     private func clearReferences(in database: Database, _ failure: (String) -> any Error) throws {
         let deleted = Self.deletedTable
-        for (table, column, destination, required) in referenceColumns {
+        for reference in referenceColumns {
+            let table = reference.table
             let isDangling =
-                "\(column) IN (SELECT pk FROM \(deleted) WHERE tbl = '\(destination)') "
+                "\(reference.column) IN (SELECT pk FROM \(deleted) WHERE tbl = '\(reference.destination)') "
                 + "AND Z_PK NOT IN (SELECT pk FROM \(deleted) WHERE tbl = '\(table)')"
-            if let required,
+            if let required = reference.required,
                 try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM \(table) WHERE \(isDangling))") == true
             {
                 throw failure("Objects that remain require a deleted one: \(required).")
             }
-            try database.execute(
-                sql: "UPDATE \(table) SET \(column) = NULL, Z_OPT = Z_OPT + 1 WHERE \(isDangling)")
+            let cleared = ([reference.column] + reference.companions).map { "\($0) = NULL, " }.joined()
+            try database.execute(sql: "UPDATE \(table) SET \(cleared)Z_OPT = Z_OPT + 1 WHERE \(isDangling)")
         }
         for (pairs, column, destination) in pairColumns {
             try database.execute(
@@ -149,23 +150,45 @@ struct OrphanRemoval {
         }
     }
 
-    /// The columns with references: their tables, the tables that they refer to, and the relationship if it requires a value.
-    var referenceColumns: [(table: String, column: String, destination: String, required: String?)] {
-        var columns: [(table: String, column: String, destination: String, required: String?)] = []
-        func add(_ table: String, _ column: String, _ destination: String, _ required: String?) {
-            guard !columns.contains(where: { $0.table == table && $0.column == column }) else { return }
-            columns.append((table, column, destination, required))
+    /// A column with references to the rows of a table.
+    struct ReferenceColumn {
+        let table: String
+        let column: String
+        /// The table that it refers to.
+        let destination: String
+        /// The columns that are cleared with it.
+        var companions: [String]
+        /// The relationship, if it requires a value.
+        var required: String?
+    }
+
+    /// The columns with references, once for each table that a column refers to.
+    var referenceColumns: [ReferenceColumn] {
+        var columns: [ReferenceColumn] = []
+        func add(_ added: ReferenceColumn) {
+            guard
+                let index = columns.firstIndex(where: {
+                    $0.table == added.table && $0.column == added.column && $0.destination == added.destination
+                })
+            else { return columns.append(added) }
+            columns[index].companions += added.companions.filter { !columns[index].companions.contains($0) }
+            columns[index].required = columns[index].required ?? added.required
         }
         for (owner, relationship, destination) in relationships({ !$0.isToMany }) {
-            guard let column = owner.columns[relationship.name]?.name else { continue }
+            guard let column = owner.columns[relationship.name] else { continue }
             add(
-                owner.table, column, destination.table,
-                relationship.isOptional ? nil : "\(owner.name).\(relationship.name)")
+                ReferenceColumn(
+                    table: owner.table, column: column.name, destination: destination.table,
+                    companions: column.companions,
+                    required: relationship.isOptional ? nil : "\(owner.name).\(relationship.name)"))
         }
         // Relationships without an inverse have a column in the rows of their members.
         for (owner, relationship, destination) in relationships(\.isToMany) {
-            if case .rows(let column, _)? = owner.members[relationship.name] {
-                add(destination.table, column, owner.table, nil)
+            if case .rows(let column, let position)? = owner.members[relationship.name] {
+                add(
+                    ReferenceColumn(
+                        table: destination.table, column: column, destination: owner.table,
+                        companions: position.map { [$0] } ?? []))
             }
         }
         return columns

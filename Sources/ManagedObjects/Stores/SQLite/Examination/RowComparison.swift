@@ -5,16 +5,28 @@ import SQLiteConnections
 /// Compares two states of a database row by row: the rows in the table of deleted keys are gone and no others, and only references
 /// to them are cleared. Both states are read in the order of their keys, so that memory does not depend on their size.
 struct RowComparison {
-    private let references: [String: [String: String]]
-    private let pairs: [String: [String: String]]
+    /// The columns with references of each table, with the tables that they refer to.
+    private let references: [String: [String: Set<String>]]
+    /// The columns that are cleared with a reference, of each table.
+    private let companions: [String: [String: [String]]]
+    private let pairs: [String: [String: Set<String>]]
     private let derived: [String: Set<String>]
 
     init(model: NSManagedObjectModel, tables: StoreTables) {
         let removal = OrphanRemoval(model: model, tables: tables)
-        references = Dictionary(grouping: removal.referenceColumns, by: \.table)
-            .mapValues { Dictionary($0.map { ($0.column, $0.destination) }, uniquingKeysWith: { first, _ in first }) }
-        pairs = Dictionary(grouping: removal.pairColumns, by: \.table)
-            .mapValues { Dictionary($0.map { ($0.column, $0.destination) }, uniquingKeysWith: { first, _ in first }) }
+        var references: [String: [String: Set<String>]] = [:]
+        var companions: [String: [String: [String]]] = [:]
+        for reference in removal.referenceColumns {
+            references[reference.table, default: [:]][reference.column, default: []].insert(reference.destination)
+            for companion in reference.companions {
+                companions[reference.table, default: [:]][companion, default: []].append(reference.column)
+            }
+        }
+        var pairs: [String: [String: Set<String>]] = [:]
+        for pair in removal.pairColumns {
+            pairs[pair.table, default: [:]][pair.column, default: []].insert(pair.destination)
+        }
+        (self.references, self.companions, self.pairs) = (references, companions, pairs)
         var derived: [String: Set<String>] = [:]
         for entity in tables.entities {
             let attributes = model.entitiesByName[entity.name]?.attributesByName ?? [:]
@@ -100,9 +112,9 @@ struct RowComparison {
             }
             return
         }
-        for (column, destination) in pairs[table] ?? [:] {
+        for (column, destinations) in pairs[table] ?? [:] {
             guard let index = columns.firstIndex(of: column) else { continue }
-            if try isDeleted(row[index], of: destination, in: database) { return }
+            if try isDeleted(row[index], ofAny: destinations, in: database) { return }
         }
         throw failure("A pair of \(table) is gone that was not to be deleted.")
     }
@@ -112,30 +124,41 @@ struct RowComparison {
         _ before: [DatabaseValue], _ after: [DatabaseValue], _ columns: [String], of table: String,
         in database: Database, _ failure: (String) -> any Error
     ) throws -> Int {
-        var cleared = 0
+        var cleared: Set<String> = []
         for (index, column) in columns.enumerated() where !Self.areEqual(before[index], after[index]) {
-            if let destination = references[table]?[column], after[index].isNull,
-                try isDeleted(before[index], of: destination, in: database)
-            {
-                cleared += 1
-            } else if column != "Z_OPT", derived[table]?.contains(column) != true {
+            guard let destinations = references[table]?[column], after[index].isNull,
+                try isDeleted(before[index], ofAny: destinations, in: database)
+            else { continue }
+            cleared.insert(column)
+        }
+        for (index, column) in columns.enumerated() {
+            let isCompanion = companions[table]?[column].map { !cleared.isDisjoint(with: $0) } ?? false
+            if isCompanion, !after[index].isNull {
+                throw failure("\(table).\(column) remains, and belongs to a reference that is cleared.")
+            }
+            guard !Self.areEqual(before[index], after[index]) else { continue }
+            if !isCompanion, !cleared.contains(column), column != "Z_OPT", derived[table]?.contains(column) != true {
                 throw failure("A value of \(table).\(column) has changed.")
             }
         }
         // Each cleared reference is a change of the row. A row that other programs wrote may have no version.
         if let version = columns.firstIndex(of: "Z_OPT"),
             Int64.fromDatabaseValue(after[version])
-                != Int64.fromDatabaseValue(before[version]).map({ $0 + Int64(cleared) })
+                != Int64.fromDatabaseValue(before[version]).map({ $0 + Int64(cleared.count) })
         {
             throw failure("The version of a row of \(table) is not that of its changes.")
         }
         // A row that derives its values from a deleted one has no cleared reference.
-        guard cleared > 0 || derived[table] != nil else { throw failure("A row of \(table) has changed.") }
-        return cleared
+        guard !cleared.isEmpty || derived[table] != nil else { throw failure("A row of \(table) has changed.") }
+        return cleared.count
     }
 
     /// Compares the values themselves: the operator of the library would make an expression.
     private static func areEqual(_ one: DatabaseValue, _ other: DatabaseValue) -> Bool { one.storage == other.storage }
+
+    private func isDeleted(_ key: DatabaseValue, ofAny tables: Set<String>, in database: Database) throws -> Bool {
+        try tables.contains { try isDeleted(key, of: $0, in: database) }
+    }
 
     private func isDeleted(_ key: DatabaseValue, of table: String, in database: Database) throws -> Bool {
         try Bool.fetchOne(

@@ -71,7 +71,7 @@ package struct StoreTreatment {
             if needsFiles {
                 let unused = try unusedFiles()
                 let removed = cures.contains(.unusedFiles) ? unused : unused.subtracting(before)
-                ExternalData(directory: file.externalDataDirectory).remove(removed.sorted())
+                ExternalData(directory: file.externalDataDirectory).remove(removed.lazy.map(\.uuidString))
                 result.removedFileCount = removed.count
             }
             let queue = try StoreFiles.open(file.path)
@@ -98,7 +98,7 @@ package struct StoreTreatment {
     }
 
     /// The files of large values to which no row refers.
-    private func unusedFiles() throws -> Set<String> {
+    private func unusedFiles() throws -> Set<UUID> {
         try reading { context in
             let problems = try RowCheck(url: url, model: model).problems(in: context) { _, _ in }
             return Set(problems.flatMap(\.unusedFiles))
