@@ -184,6 +184,81 @@ import Testing
         #expect(try store.contents() == before)
     }
 
+    /// The findings about indexes for a trace, by their subjects.
+    private func indexFindings(_ lines: [String]) throws -> [String: Report.Finding] {
+        let trace = store.file("trace.log")
+        try Data(lines.joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: trace))
+        let run = try CommandRun(["doctor", store.path, "--json", "--trace", trace])
+        let report = try JSONDecoder().decode(Report.self, from: Data(run.output.utf8))
+        return Dictionary(
+            report.findings.filter { $0.kind == "missingIndex" }.map { ($0.subject ?? "", $0) },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    @Test func `a whole index that is read, and rows that are sorted after they were found, are reported`() throws {
+        try execute("CREATE INDEX both ON ZNOTE (ZTITLE, ZRANK)")
+        let findings = try indexFindings([
+            // SQLite reads the whole index, which has the column, but does not begin with it.
+            "SELECT t0.ZRANK FROM ZNOTE t0 WHERE t0.ZRANK > 3",
+            // The order is that of the index: nothing is missing.
+            "SELECT t0.ZTITLE FROM ZNOTE t0 ORDER BY t0.ZTITLE",
+            "SELECT t0.Z_PK FROM ZITEM t0 WHERE t0.ZNOTE = ? ORDER BY t0.ZNAME, t0.Z_PK",
+            "SELECT t0.Z_PK FROM ZNOTE t0 WHERE t0.ZTITLE = ? ORDER BY lower(t0.ZTITLE)",
+        ])
+        #expect(findings.count == 3, "\(findings)")
+        let index = try #require(findings["ZNOTE (ZRANK)"])
+        #expect(index.message.hasPrefix("All 2 rows of the index both are read for 1 statement of the trace, "))
+        #expect(index.cure == "Add a fetch index of rank to Note in the model.")
+        let sorted = try #require(findings["ZITEM (ZNOTE, ZNAME)"])
+        #expect(
+            sorted.message
+                == "The rows that are found are sorted for 1 statement of the trace, because no index has them in this order."
+        )
+        #expect(sorted.cure == "Add a fetch index of note, name to Item in the model.")
+        let computed = try #require(findings["ZNOTE"])
+        #expect(computed.message.contains("ordered by values that are computed") && computed.cure == nil)
+    }
+
+    @Test func `statements that differ in their literals are one, however many there are`() throws {
+        let lines = (0..<20_000).map {
+            "SELECT t0.Z_PK FROM ZNOTE t0 WHERE t0.ZRANK IN (\($0), 1.5) AND t0.ZTITLE <> 'a''b \($0)'"
+        }
+        let long = "SELECT " + String(repeating: "x", count: 3 << 20)
+        let last = "SELECT t0.Z_PK FROM ZNOTE t0 WHERE t0.ZRANK IN (1, 2, 3) AND t0.ZTITLE <> ''"
+        let findings = try indexFindings(lines + [long, last])
+        #expect(findings["ZNOTE (ZRANK, ZTITLE)"]?.count == 20_001, "\(findings)")
+        #expect(findings.count == 1)
+    }
+
+    @Test func `the fetch requests of the model are examined, whatever their variables are`() throws {
+        let source = try CommandRun("model", "convert", store.path).output
+        let folder = URL(fileURLWithPath: store.file("Requests.xcdatamodel"))
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let requests = """
+                <fetchRequest name="byAuthor" entity="Note" predicateString="author == $author"/>
+                <fetchRequest name="ofKind" entity="Note" predicateString="rank &gt; $least AND title IN $titles"/>
+                <fetchRequest name="named" entity="Note" predicateString="title BEGINSWITH[c] $start"/>
+            </model>
+            """
+        try Data(source.replacingOccurrences(of: "</model>", with: requests).utf8)
+            .write(to: folder.appendingPathComponent("contents"))
+        let (report, status) = try examined("--model", folder.path)
+        #expect(status == 0)
+        let findings = report.findings.filter { $0.kind == "missingIndex" }
+        // References have an index.
+        #expect(
+            findings.map { $0.subject ?? "" }.sorted() == ["ZNOTE (ZRANK, ZTITLE)", "ZNOTE (ZTITLE)"], "\(findings)")
+        #expect(
+            findings.first { $0.subject == "ZNOTE (ZRANK, ZTITLE)" }?.message.contains(
+                "are read for the fetch request “ofKind” of the model, because") == true)
+        try execute("CREATE INDEX byRank ON ZNOTE (ZRANK)")
+        try execute("CREATE INDEX byTitle ON ZNOTE (ZTITLE)")
+        let indexed = try examined("--model", folder.path).report.findings.filter { $0.kind == "missingIndex" }
+        // A function that ignores case gives values that no index has.
+        #expect(indexed.map { $0.subject ?? "" } == ["ZNOTE"], "\(indexed)")
+        #expect(indexed.first?.message.contains("not compared as they are") == true)
+    }
+
     @Test func `mistakes are errors, and change nothing`() throws {
         let before = try store.contents()
         for (arguments, status, text) in [

@@ -14,8 +14,8 @@ struct DoctorCommand: ParsableCommand {
         discussion: """
             The examination lists the sizes of tables and indexes, and findings: free pages, rows that nothing owns, a long \
             history and who wrote it, files without a row and rows without a file, damage, violated constraints, missing \
-            statistics, and the tables of CloudKit's mirroring. With --trace, a file with the SQL statements of a \
-            program, the indexes that they lack. Each finding has its cost and its cure. Nothing is changed.
+            statistics, the tables of CloudKit's mirroring, and the indexes that the model's fetch requests lack. With --trace, \
+            a file with the SQL statements of a program, the indexes that they lack. Each finding has its cost and its cure. Nothing is changed.
 
             --fix applies a cure: orphans=ENTITY deletes the rows of an entity that nothing owns, files removes files without \
             a row, statistics makes SQLite's statistics, and space only compacts the file. The work is done on a copy; the \
@@ -88,36 +88,18 @@ struct DoctorCommand: ParsableCommand {
             "The doctor examines files: the server itself manages those of a store in PostgreSQL."
 
         private func examine() throws {
-            let statements = try trace.map(Self.statements) ?? []
+            let statements = try trace.map(StatementTrace.init(at:))
             _ = try OpenStore.file(at: store, because: Self.onServer)
             let open = try OpenStore(path: store, model: source)
             let doctor = try Work.run("Examining", noun: nil) { progress in
                 try StoreDoctor(
-                    url: open.url, model: open.model, snapshot: open.snapshot(), statements: statements,
+                    url: open.url, model: open.model, snapshot: open.snapshot(),
+                    statements: statements?.statements ?? [],
                     progress: progress)
             }
             let report = DoctorReport(doctor, store: store)
             try json ? JSONOutput.write(report) : Pager.write(report.text)
             if doctor.findings.contains(where: { !$0.isNote }) { throw CommandStatus.findings.exitCode }
-        }
-
-        /// The statements of a trace: the part of each line from SELECT on.
-        private static func statements(at path: String) throws -> [String] {
-            let data: Data
-            do {
-                data = try Data(contentsOf: URL(fileURLWithPath: path))
-            } catch {
-                throw CommandError("The trace at \(path) cannot be read.")
-            }
-            var statements: [String] = []
-            var met: Set<String> = []
-            for line in String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline) {
-                guard let range = line.range(of: "SELECT ", options: .caseInsensitive) else { continue }
-                let statement = String(line[range.lowerBound...])
-                if met.insert(statement).inserted { statements.append(statement) }
-            }
-            guard !statements.isEmpty else { throw CommandError("The trace at \(path) contains no SELECT statement.") }
-            return statements
         }
 
         private func treat() throws {

@@ -52,11 +52,12 @@
         ///   - url: The location of the store.
         ///   - model: The model of the store.
         ///   - snapshot: The state to examine.
-        ///   - statements: SQL statements of a program, whose plans are examined.
+        ///   - statements: SQL statements of a program. Their plans are examined, and those of the model's fetch request templates.
         ///   - progress: Can cancel the work.
         /// - Throws: Errors of Core Data's, and `CocoaError.userCancelled`.
         package init(
-            url: URL, model: NSManagedObjectModel, snapshot: StoreSnapshot, statements: [String] = [],
+            url: URL, model: NSManagedObjectModel, snapshot: StoreSnapshot,
+            statements: [StoreExamination.Statement] = [],
             progress: Progress
         ) throws {
             let context = try snapshot.makeContext()
@@ -70,23 +71,11 @@
             let problems = try StoreCheck(url: url, model: model).rowProblems(of: snapshot, progress: progress)
             findings += problems.map(Self.finding)
             hindersReading = problems.contains(where: \.hindersReading)
-            if !statements.isEmpty {
-                let (plans, tables) = try context.performAndWait {
-                    (
-                        try StoreExamination.scans(of: statements, storeAt: url, in: context),
-                        try StoreTables(of: url, in: context)
-                    )
-                }
-                findings += Self.indexFindings(plans.scans, tables)
-                if let first = plans.failed.first {
-                    findings.append(
-                        Finding(
-                            kind: .missingIndex, subject: "",
-                            message:
-                                "SQLite has no plan for \(Self.counted(plans.failed.count, "statement")) of the trace; "
-                                + "nothing is known of their indexes.", count: plans.failed.count, byteCount: nil,
-                            examples: [String(first.prefix(100))], cure: .none, isNote: true))
-                }
+            findings += try context.performAndWait {
+                let templates = try StoreExamination.templateStatements(ofStoreAt: url, in: context)
+                let plans = try StoreExamination.missingIndexes(
+                    of: statements + templates, storeAt: url, in: context)
+                return IndexFindings(plans, tables: try StoreTables(of: url, in: context)).findings
             }
             self.findings = findings.sorted { one, other in
                 (one.isNote ? 1 : 0, -(one.byteCount ?? 0)) < (other.isNote ? 1 : 0, -(other.byteCount ?? 0))
@@ -158,7 +147,7 @@
             }
         }
 
-        private static func counted(_ count: Int, _ noun: String) -> String {
+        static func counted(_ count: Int, _ noun: String) -> String {
             "\(count) \(noun)\(count == 1 ? "" : "s")"
         }
 
@@ -230,31 +219,6 @@
                 subject: [problem.entity, problem.property ?? ""].filter { !$0.isEmpty }.joined(separator: "."),
                 message: problem.message, count: problem.count, byteCount: nil, examples: problem.examples, cure: cure,
                 isNote: false)
-        }
-
-        // MARK: - Indexes
-
-        private static func indexFindings(
-            _ scans: [StoreExamination.Scan], _ tables: StoreTables
-        ) -> [Finding] {
-            var counts: [String: (scan: StoreExamination.Scan, count: Int)] = [:]
-            for scan in scans { counts["\(scan.table) \(scan.columns)", default: (scan, 0)].count += 1 }
-            return counts.values.sorted { ($1.count, $0.scan.table) < ($0.count, $1.scan.table) }.map { scan, count in
-                let entities = tables.entities.filter { $0.table == scan.table }
-                let properties = Dictionary(
-                    entities.flatMap { entity in entity.columns.map { ($1.name, $0) } },
-                    uniquingKeysWith: { min($0, $1) })
-                let names = scan.columns.map { properties[$0] ?? $0 }
-                return Finding(
-                    kind: .missingIndex, subject: "\(scan.table) (\(scan.columns.joined(separator: ", ")))",
-                    message:
-                        "\(counted(count, "statement")) of the trace scan all \(scan.rowCount) rows, because no index begins with one of these "
-                        + "columns.", count: count, byteCount: nil, examples: [String(scan.statement.prefix(100))],
-                    cure: .program(
-                        "Add a fetch index of \(names.joined(separator: ", ")) to \(entities.map(\.name).joined(separator: " or ")) in the model."
-                    ),
-                    isNote: scan.rowCount < 1000)
-            }
         }
     }
 

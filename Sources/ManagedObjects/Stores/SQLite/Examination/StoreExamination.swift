@@ -112,10 +112,13 @@ package struct StoreExamination: Sendable {
             : Mirroring(
                 tables: try mirrored.map { ($0, Int(try reader.integer("SELECT count(*) FROM \($0)"))) },
                 byteCount: size(of: mirrored))
-        let folder = SQLiteFile(url).externalDataDirectory.path
-        let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        fileCount = files.count
-        fileByteCount = files.reduce(0) { $0 + (FileStatus("\(folder)/\($1)")?.byteCount ?? 0) }
+        let files = ExternalData(directory: SQLiteFile(url).externalDataDirectory)
+        var (fileCount, fileByteCount): (Int, Int64) = (0, 0)
+        try files.forEachFile { name in
+            fileCount += 1
+            fileByteCount += FileStatus(files.url(of: name.uuidString).path)?.byteCount ?? 0
+        }
+        (self.fileCount, self.fileByteCount) = (fileCount, fileByteCount)
         entitiesByTable = Dictionary(grouping: tables.entities, by: \.table).mapValues { $0.map(\.name) }
         orphans = try OrphanSearch(model: model, tables: tables).orphans(reader)
     }
@@ -166,107 +169,6 @@ package struct StoreExamination: Sendable {
             first: Date(timeIntervalSinceReferenceDate: Double(first)),
             last: Date(timeIntervalSinceReferenceDate: Double(last)), recentChangeCount: Int(recent),
             byteCount: byteCount, authors: authors)
-    }
-}
-
-extension StoreExamination {
-    /// A table that a statement reads from its first to its last row.
-    package struct Scan: Sendable {
-        /// The statement.
-        package let statement: String
-        /// The table, and the columns that the statement compares or sorts by.
-        package let table: String
-        package let columns: [String]
-        package let rowCount: Int
-    }
-
-    /// The scans of statements, according to the plans that SQLite makes for the store. No statement is executed. Must be called on
-    /// the context's queue.
-    ///
-    /// - Returns: The scans of tables with many rows, and the statements for which there is no plan.
-    package static func scans(
-        of statements: [String], storeAt url: URL, in context: NSManagedObjectContext
-    ) throws -> (scans: [Scan], failed: [String]) {
-        guard let store = context.coordinator?.persistentStore(for: url) as? SQLiteStore else {
-            return ([], statements)
-        }
-        let generation = context.pinnedGenerations?.generation(of: store)
-        return try store.reading(generation, .lastingState) { database in
-            let reader = StoreReader(database, limit: .scan(byteCount: try StoreReader(database).byteCount()))
-            let tables = try reader.tableNames()
-            var (scans, failed): ([Scan], [String]) = ([], [])
-            // Counting reads the whole table, and many statements may scan the same one.
-            var counts: [String: Int64] = [:]
-            for statement in statements {
-                do {
-                    let prepared = try database.makeStatement(sql: "EXPLAIN QUERY PLAN \(statement)")
-                    // A plan needs no values for the parameters.
-                    prepared.setUncheckedArguments(StatementArguments())
-                    let plan = try Row.fetchAll(prepared).compactMap { String.fromDatabaseValue($0[3]) }
-                    for step in plan where step.hasPrefix("SCAN ") && !step.contains("INDEX") {
-                        guard let (table, alias) = QueryText(statement).table(ofScan: step), tables.contains(table)
-                        else { continue }
-                        let columns = QueryText(statement).columns(of: alias)
-                        guard !columns.isEmpty else { continue }
-                        let count = try counts[table] ?? reader.integer("SELECT count(*) FROM \"\(table)\"")
-                        counts[table] = count
-                        scans.append(Scan(statement: statement, table: table, columns: columns, rowCount: Int(count)))
-                    }
-                } catch is DatabaseError {
-                    failed.append(statement)
-                }
-            }
-            return (scans, failed)
-        }
-    }
-}
-
-/// The words of a query, to find out which table a step of its plan means, and which columns it compares.
-private struct QueryText {
-    private let words: [String]
-
-    init(_ text: String) {
-        var words: [String] = []
-        var word = ""
-        for character in text {
-            if character.isLetter || character.isNumber || "_.$".contains(character) {
-                word.append(character)
-            } else {
-                if !word.isEmpty { words.append(word) }
-                word = ""
-                if !character.isWhitespace { words.append(String(character)) }
-            }
-        }
-        if !word.isEmpty { words.append(word) }
-        self.words = words
-    }
-
-    /// `SCAN t0`, `SCAN ZNOTE AS t0` or `SCAN TABLE ZNOTE AS t0`: the table and the name by which the query refers to it.
-    func table(ofScan step: String) -> (table: String, alias: String)? {
-        let parts = step.split(separator: " ").dropFirst().filter { $0 != "TABLE" && $0 != "AS" }
-        guard let last = parts.prefix(2).last.map(String.init), let first = parts.first.map(String.init) else {
-            return nil
-        }
-        if first != last { return (first, last) }
-        for (index, word) in words.enumerated() where ["FROM", "JOIN", ","].contains(word.uppercased()) {
-            guard index + 1 < words.count else { continue }
-            let table = words[index + 1]
-            if table == last { return (table, table) }
-            let next = words[(index + 2)...].prefix(2).first { $0.uppercased() != "AS" }
-            if next == last { return (table, last) }
-        }
-        return nil
-    }
-
-    /// The columns of a table that the query names after WHERE, in the order of their first use.
-    func columns(of alias: String) -> [String] {
-        guard let start = words.firstIndex(where: { ["WHERE", "ORDER"].contains($0.uppercased()) }) else { return [] }
-        var columns: [String] = []
-        for word in words[start...] where word.hasPrefix(alias + ".") {
-            let column = String(word.dropFirst(alias.count + 1))
-            if !columns.contains(column), column != "Z_PK", column != "Z_ENT" { columns.append(column) }
-        }
-        return columns
     }
 }
 
