@@ -91,6 +91,43 @@ import Testing
         #expect(try CommandRun("explain", store.path, "--model", model, "--write", folder, "--force").status == 2)
     }
 
+    @Test func `a mapping model is written where the migration cannot be inferred, and migrates the store`() throws {
+        // The rank becomes a text, and a new attribute is required.
+        let model = try model(
+            "Other", Self.title,
+            with: #"<attribute name="colour" attributeType="String"/>"# + "\n        " + Self.title)
+        let contents = URL(fileURLWithPath: model).appendingPathComponent("contents")
+        let source = try String(contentsOf: contents, encoding: .utf8)
+        let rank = try #require(
+            source.range(of: #"<attribute name="rank"[^/]*attributeType="Double""#, options: .regularExpression))
+        let changed = source[rank].replacingOccurrences(of: "Double", with: "String")
+        try Data(source.replacingCharacters(in: rank, with: changed).utf8).write(to: contents)
+        let folder = store.file("Frozen")
+        let run = try CommandRun("explain", store.path, "--model", model, "--write", folder)
+        #expect(run.status == 2)
+        let mapping = "\(folder)/Notes to Other.xcmappingmodel"
+        #expect(run.output.contains(mapping), "\(run.output)")
+        #expect(
+            run.errors.contains("Note.colour in the mapping model: All objects get \"\". Decide on their values."),
+            "\(run.errors)")
+        #expect(run.errors.contains("Note.rank in the mapping model: It takes the value of rank, converted by CAST."))
+        let output = store.file("New.sqlite")
+        let migrated = try CommandRun("migrate", store.path, "--to", model, "--mapping", mapping, "-o", output)
+        #expect(migrated.status == 0, "\(migrated.errors)")
+        struct Note: Decodable { let title: String, rank: String, colour: String }
+        let query = try CommandRun(
+            "query", output, "--entity", "Note", "--columns", "title,rank,colour", "--json")
+        let notes = try JSONDecoder().decode([Note].self, from: Data(query.output.utf8))
+        #expect(notes.map(\.title).sorted() == ["Garden, \"big\"", "Groceries"], "\(query.output)")
+        #expect(notes.allSatisfy { Double($0.rank) != nil && $0.colour.isEmpty }, "\(query.output)")
+        let links = { (path: String) in
+            try CommandRun("query", path, "--entity", "Item", "--columns", "name,note.title", "--json").output
+        }
+        #expect(try links(output) == links(store.path))
+        let again = try CommandRun("explain", store.path, "--model", model, "--write", folder, "--force")
+        #expect(again.status == 2, "\(again.errors)")
+    }
+
     @Test func `the frozen version has the hashes of the store`() throws {
         let folder = store.file("Frozen")
         #expect(try CommandRun("explain", store.path, "--write", folder).status == 0)

@@ -46,7 +46,26 @@ struct ExplanationFiles {
             written.append(
                 try write(renamed, "\(explanation.version.name) with renaming identifiers.xcdatamodel", in: folder))
         }
+        if explanation.obstacles?.isEmpty == false {
+            written += try writeMapping(from: "\(name).xcdatamodel", model, in: folder)
+        }
         return written
+    }
+
+    /// The mapping model to the version of the model, beside both versions: a mapping model names its models by their locations.
+    private func writeMapping(from source: String, _ model: Model, in folder: String) throws -> [String] {
+        let version = explanation.version
+        let target = "\(version.name)\(source == version.name + ".xcdatamodel" ? " (current)" : "").xcdatamodel"
+        let draft = MappingDraft(
+            from: model, to: explanation.renamed(version.model), paths: (source, target))
+        let path = "\(folder)/\(store.deletingPathExtension().lastPathComponent) to \(version.name).xcmappingmodel"
+        try Confirmation.requireFree(path, for: .model, reading: [store], isForced: isForced)
+        let written = try write(version.model, target, in: folder)
+        try draft.write(to: URL(fileURLWithPath: path))
+        for decision in draft.decisions {
+            StandardError.warn("\(decision.entity).\(decision.property) in the mapping model: \(decision.text)")
+        }
+        return [written, path]
     }
 
     private func write(_ model: Model, _ name: String, in folder: String) throws -> String {

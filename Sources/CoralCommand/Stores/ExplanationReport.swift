@@ -187,10 +187,12 @@ private struct ExplanationAdvice {
         } else {
             let options = obstacles.compactMap(Self.repair)
             if options.isEmpty {
-                sentences.append("Write a mapping model, or a version between the two that can be inferred.")
+                sentences.append(
+                    "Let --write Frozen write the mapping model and decide on the values in it, or add a version between the two that "
+                        + "can be inferred.")
             } else {
                 sentences.append(
-                    "Write a mapping model, or let a repair decide: coral migrate \(file) --to \(target) --dry-run "
+                    "Let --write Frozen write the mapping model, or let a repair decide: coral migrate \(file) --to \(target) --dry-run "
                         + options.joined(separator: " "))
             }
         }

@@ -107,7 +107,7 @@ enum Confirmation {
             throw CommandError("The output to \(path) would replace its input. Name another file.")
         }
         guard let status = FileStatus(path) else { return }
-        if status.isFolder, output != .model || !ModelSource.isModelFile(url) {
+        if status.isFolder, output != .model || !(ModelSource.isModelFile(url) || MappingFiles.isMapping(url)) {
             throw CommandError("There is a folder at \(path). Name a file to write, in it or elsewhere.")
         }
         if output != .document, !status.isFolder, !status.isRegular {
