@@ -19,6 +19,23 @@ import Testing
         #expect(report["objectCount"] as? Int == 4)
     }
 
+    @Test func `info has the keys of the metadata on lines that fit, each key whole`() throws {
+        let url = notes.url
+        var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+            ofType: NSSQLiteStoreType, at: url, options: nil)
+        let keys = (1...9).map { "com.example.notes.lastState\($0)" } + ["k" + String(repeating: "0", count: 90)]
+        for key in keys { metadata[key] = "value" }
+        try NSPersistentStoreCoordinator.setMetadata(
+            metadata, forPersistentStoreOfType: NSSQLiteStoreType, at: url, options: nil)
+        let lines = try CommandRun("info", store).output.split(separator: "\n").map(String.init)
+        let start = try #require(lines.firstIndex { $0.hasPrefix("Metadata   com.example.notes.lastState1, ") })
+        let end = try #require(lines.firstIndex { $0.hasPrefix("Objects ") })
+        let shown = lines[start..<end].map { String($0.dropFirst(11)) }
+        #expect(shown.joined(separator: " ").components(separatedBy: ", ") == keys)
+        #expect(shown.dropLast().allSatisfy { $0.count <= 69 } && shown.last == keys.last && shown.count == 6)
+        #expect(lines[(start + 1)..<end].allSatisfy { $0.hasPrefix(String(repeating: " ", count: 11)) })
+    }
+
     @Test func `model show prints the model of the store`() throws {
         let run = try CommandRun("model", "show", store, "--entity", "Item")
         #expect(run.output.hasPrefix("Item\n"))

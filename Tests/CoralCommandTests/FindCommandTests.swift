@@ -72,7 +72,7 @@ import Testing
         let parsed = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [[String: Any]])
         #expect(parsed.count == 1 && parsed[0]["id"] as? String == "Note/p1")
         #expect((parsed[0]["values"] as? [[String: String]])?.map { $0["attribute"] } == ["body", "title"])
-        #expect(try find("body", "-o", store.file("found.tsv")).status == 1)
+        #expect(try find("body", "-o", store.file("found.xlsx")).status == 1)
         #expect(try find("body", "-o", store.file("found.csv")).status == 0)
         #expect(try String(contentsOfFile: store.file("found.csv"), encoding: .utf8) == csv)
     }

@@ -46,7 +46,8 @@ import Testing
     @Test func `a file's extension names its format, or is an error`() throws {
         let query = ["query", store.path, "--entity", "Note", "--columns", "title"]
         for (arguments, name, allowed) in [
-            (["export", store.path], "chat.csv", ".json"), (query, "x.tsv", ".csv, .json"), (query, "x.xlsx", ".csv"),
+            (["export", store.path], "chat.csv", ".json"), (query, "x.numbers", ".csv, .json, .tsv"),
+            (query, "x.xlsx", ".csv"),
             (["diff", store.path, store.path], "changes.csv", ".json"),
             (["model", "diagram", store.path], "model.png", ".svg"),
         ] {

@@ -64,6 +64,47 @@ import Testing
         #expect(run.output == "title,tags.name\r\nGroceries,home\r\n\"Garden, \"\"big\"\"\",home\r\n")
     }
 
+    @Test func `TSV quotes tabs, and has the name of its file's ending`() throws {
+        let queue = try DatabaseQueue(path: store.path)
+        try queue.write { try $0.execute(sql: "UPDATE ZNOTE SET ZTITLE = '=a' || char(9) || 'b, c' WHERE Z_PK = 1") }
+        try queue.close()
+        let run = try query("--columns", "title,tags.name", "--format", "tsv")
+        #expect(run.output == "title\ttags.name\r\n\"=a\tb, c\"\thome\r\n\"Garden, \"\"big\"\"\"\thome\r\n")
+        #expect(
+            try query("--columns", "title", "--limit", "1", "-o", store.file("notes.tsv"), "--csv-safe").status == 0)
+        let file = try String(contentsOfFile: store.file("notes.tsv"), encoding: .utf8)
+        #expect(file == "title\r\n\"'=a\tb, c\"\r\n")
+        #expect(try CommandRun("query", store.path, "--format", "tsv").output.hasPrefix("entity\tcount\r\nItem\t2\r\n"))
+        #expect(try query("--csv", "--format", "tsv").status == 64)
+        #expect(try CommandRun("find", store.path, "GARDEN", "-o", store.file("found.tsv")).status == 0)
+        let found = try String(contentsOfFile: store.file("found.tsv"), encoding: .utf8)
+        #expect(found.hasPrefix("object\tlabel\tattribute\texcerpt\r\nNote/p2\t"))
+    }
+
+    /// Predicates that are read batch by batch, and others, each with the number of the notes 0 to 1299 that it matches.
+    @Test(arguments: [
+        ("title CONTAINS '9'", 328), ("title CONTAINS[c] 'NOTE 12'", 111), ("title BEGINSWITH[cd] 'nöte 129'", 11),
+        ("title ENDSWITH '99'", 13), ("title LIKE[c] 'NOTE ?'", 10), ("title MATCHES 'Note [0-4]'", 5),
+        ("title ==[c] 'note 1000'", 1), ("title IN {'Note 3', 'Note 1299', 'x'}", 2),
+        ("title IN[c] {'note 3', 'NOTE 4'}", 2), ("rank IN {3, 4}", 26), ("rank BETWEEN {98, 200}", 26),
+        ("NOT (title CONTAINS '9') OR rank == 99", 985), ("title == nil", 0), ("title != nil", 1300),
+        ("ANY tags.name == 'home'", 0), ("author.name CONTAINS 'a'", 0),
+    ])
+    func `each object that a predicate matches is shown once, in the order of the keys`(
+        _ predicate: String, _ count: Int
+    ) throws {
+        let store = try NotesStore(titles: (0..<1300).map { "Note \($0)" })
+        let queue = try DatabaseQueue(path: store.path)
+        try queue.write { try $0.execute(sql: "UPDATE ZNOTE SET ZRANK = CAST(substr(ZTITLE, 6) AS INTEGER) % 100") }
+        try queue.close()
+        let arguments = ["query", store.path, "--entity", "Note", "--csv", "--columns", "objectID,items.@count"]
+        let run = try CommandRun(arguments + ["--where", predicate])
+        let keys = run.output.matches(of: /Note\/p(\d+),1/).compactMap { Int($0.1) }
+        #expect(keys.count == count && keys == keys.sorted() && Set(keys).count == count, "\(run.errors)")
+        let limited = try CommandRun(arguments + ["--where", predicate, "--limit", "70"])
+        #expect(limited.output.matches(of: /Note\/p(\d+),1/).compactMap { Int($0.1) } == Array(keys.prefix(70)))
+    }
+
     @Test func `CSV quotes a quote before a combining mark`() throws {
         let store = try NotesStore(titles: ["a\"\u{301},=b"])
         let run = try CommandRun("query", store.path, "--entity", "Note", "--columns", "title", "--format", "csv")

@@ -67,7 +67,7 @@ struct FindCommand: ParsableCommand {
     private func find() throws {
         let matcher = try TextMatcher(text, isExpression: regex, matchesCase: matchCase, isWholeWord: wholeWord)
         let format: QueryCommand.Format =
-            try json ? .json : csv ? .csv : file.format(of: ["csv": .csv, "json": .json], else: .table)
+            try json ? .json : csv ? .csv : file.format(of: ["csv": .csv, "tsv": .tsv, "json": .json], else: .table)
         let open = try OpenStore(path: store, model: source, labels: label)
         try file.requireFree(reading: open.url, source.url)
         let entities =
@@ -112,7 +112,7 @@ struct FindCommand: ParsableCommand {
     }
 }
 
-/// Writes found objects one by one, as text grouped by object, CSV or JSON.
+/// Writes found objects one by one, as text grouped by object, CSV, TSV or JSON.
 struct HitOutput {
     private let format: QueryCommand.Format
     private let output: ByteOutput
@@ -127,7 +127,7 @@ struct HitOutput {
         output = ByteOutput(to: try file.sink())
         switch format {
         case .table: break
-        case .csv: try output.write("object,label,attribute,excerpt\r\n")
+        case .csv, .tsv: try output.write(form.row(["object", "label", "attribute", "excerpt"]))
         case .json:
             var writer = JSONWriter(to: output)
             try writer.beginArray()
@@ -145,14 +145,15 @@ struct HitOutput {
                 text += "  \(path): \(excerpt.before)\(style(.red, excerpt.match))\(excerpt.after)\n"
             }
             try isFile ? output.write(text) : StandardOutput.write(text)
-        case .csv:
+        case .csv, .tsv:
             for (path, excerpt) in hit.values {
-                let fields = [hit.name, hit.label ?? "", path, excerpt.text].map(QueryDocument.field)
-                try output.write(fields.joined(separator: ",") + "\r\n")
+                try output.write(form.row([hit.name, hit.label ?? "", path, excerpt.text]))
             }
         case .json: try addJSON(hit)
         }
     }
+
+    private var form: TableForm { format.form ?? .csv }
 
     private func style(_ style: TextStyle, _ text: String) -> String { isFile ? text : style.text(text) }
 

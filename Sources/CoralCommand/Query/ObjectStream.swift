@@ -7,8 +7,8 @@ struct ObjectStream {
     private let request: NSFetchRequest<NSManagedObject>
     private let isSorted: Bool
     private let context: NSManagedObjectContext
-    /// The first batch is small, so that the first objects are known early.
-    private static let sizes = (first: 100, others: 500)
+    /// The first batches are small, so that the first objects are known early even if few match a predicate.
+    private static let sizes = (first: 1, factor: 8, last: 500)
 
     /// - Parameter isSorted: Whether the order is that of the request. Otherwise it is that of the objects' names.
     init(of request: NSFetchRequest<NSManagedObject>, isSorted: Bool, in context: NSManagedObjectContext) {
@@ -31,7 +31,7 @@ struct ObjectStream {
         guard !isSorted, request.fetchOffset == 0,
             let entity = context.persistentStoreCoordinator?.managedObjectModel.entitiesByName[
                 request.entityName ?? ""],
-            request.predicate.map({ Self.isEvaluatedByRow($0, of: entity) }) ?? true
+            request.predicate.map(RowPredicate(of: entity, in: context).isEvaluatedByRow) ?? true
         else { return try forEachByID(progress, body) }
         // To count what a predicate matches may take as long as to read it.
         if request.predicate == nil { progress.begin(try context.count(for: request)) }
@@ -44,35 +44,6 @@ struct ObjectStream {
             }
         }
         return count
-    }
-
-    /// Whether a database evaluates a predicate on each row when it comes to it, in the order of the keys: comparisons of attributes
-    /// of the row itself with constants.
-    private static func isEvaluatedByRow(_ predicate: NSPredicate, of entity: NSEntityDescription) -> Bool {
-        if let compound = predicate as? NSCompoundPredicate {
-            return compound.subpredicates.allSatisfy { part in
-                (part as? NSPredicate).map { isEvaluatedByRow($0, of: entity) } == true
-            }
-        }
-        guard let comparison = predicate as? NSComparisonPredicate, comparison.options.isEmpty,
-            comparison.comparisonPredicateModifier == .direct
-        else { return false }
-        let sides = [comparison.leftExpression, comparison.rightExpression]
-        let operators: [NSComparisonPredicate.Operator] = [
-            .equalTo, .notEqualTo, .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo,
-        ]
-        let types: [NSAttributeType] = [
-            .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,
-            .floatAttributeType, .booleanAttributeType, .dateAttributeType, .stringAttributeType,
-        ]
-        return operators.contains(comparison.predicateOperatorType)
-            && sides.contains { $0.expressionType == .constantValue }
-            && sides.contains { side in
-                guard side.expressionType == .keyPath, let attribute = entity.attributesByName[side.keyPath] else {
-                    return false
-                }
-                return !attribute.isTransient && types.contains(attribute.attributeType)
-            }
     }
 
     /// Passes the cells of each object to a closure, and returns the number of objects. Objects whose cells are columns are read as
@@ -106,8 +77,10 @@ struct ObjectStream {
         batch.predicate = request.predicate
         batch.sortDescriptors = [NSSortDescriptor(key: "objectID", ascending: true)]
         batch.relationshipKeyPathsForPrefetching = request.relationshipKeyPathsForPrefetching
+        var size = Self.sizes.first
         while true {
-            batch.fetchLimit = count == 0 ? Self.sizes.first : Self.sizes.others
+            batch.fetchLimit = size
+            size = min(size * Self.sizes.factor, Self.sizes.last)
             if request.fetchLimit > 0 { batch.fetchLimit = min(batch.fetchLimit, request.fetchLimit - count) }
             if batch.fetchLimit == 0 { return }
             let objects = try context.fetch(batch)

@@ -5,7 +5,10 @@ import Coral
 struct QueryCommand: ParsableCommand {
     /// The output format.
     enum Format: String, ExpressibleByArgument, CaseIterable {
-        case table, csv, json
+        case table, csv, tsv, json
+
+        /// The form of a document with tables; nil for the others.
+        var form: TableForm? { TableForm(rawValue: rawValue) }
     }
 
     static let configuration = CommandConfiguration(
@@ -18,15 +21,15 @@ struct QueryCommand: ParsableCommand {
 
             Without --columns all attributes are shown, the destinations of to-one relationships, and the number of \
             members of to-many relationships. A table begins with what names the objects, then has what differs in the \
-            first 100 objects, what is the same in all of them, what has no value, and identifiers at the end. CSV and \
-            JSON have the columns in the order of their names, whatever the objects contain.
+            first 100 objects, what is the same in all of them, what has no value, and identifiers at the end. CSV, TSV \
+            and JSON have the columns in the order of their names, whatever the objects contain.
 
             Dates are written as ISO 8601, in the calendar of Foundation's formatters: Date.distantPast is \
             0001-01-01T00:00:00.000Z. A date outside the years 1 to 9999 is @ and the seconds since 2001-01-01: \
             @252423993600.0.
 
-            A table truncates long values; CSV (RFC 4180) and JSON contain them completely. CSV joins several values \
-            with "; ". A spreadsheet evaluates text that begins with =, +, - or @ as a formula: --csv-safe puts an \
+            A table truncates long values; CSV (RFC 4180), TSV (the same with tabs) and JSON contain them completely. CSV \
+            and TSV join several values with "; ". A spreadsheet evaluates text that begins with =, +, - or @ as a formula: --csv-safe puts an \
             apostrophe before such text.
 
             Without --entity, the entities that have objects are listed, with their numbers of objects.
@@ -36,6 +39,7 @@ struct QueryCommand: ParsableCommand {
               coral query Notes.sqlite --entity Note
               coral query Notes.sqlite --entity Note --where 'rank > 3' --sort rank --json
               coral query Notes.sqlite --entity Note --columns title,tags.name -o notes.csv
+              coral query Notes.sqlite --entity Note --columns title,rank --format tsv
               coral query Notes.sqlite --entity Note --columns 'title,*At,author.*'
               coral query Notes.sqlite --entity Note --where 'createdAt > "2024-02-29"' --time-zone Europe/Berlin --csv
             """)
@@ -80,7 +84,9 @@ struct QueryCommand: ParsableCommand {
 
     @OptionGroup var zone: TimeZoneOption
 
-    @Flag(name: .long, help: "In CSV, put an apostrophe before text that a spreadsheet would evaluate as a formula.")
+    @Flag(
+        name: .long,
+        help: "In CSV and TSV, put an apostrophe before text that a spreadsheet would evaluate as a formula.")
     var csvSafe = false
 
     @OptionGroup var file: OutputFile
@@ -92,7 +98,7 @@ struct QueryCommand: ParsableCommand {
     @OptionGroup var source: ModelSource
 
     func validate() throws {
-        if csvSafe, try chosenFormat() != .csv { throw ValidationError("--csv-safe requires --format csv.") }
+        if csvSafe, try chosenFormat().form == nil { throw ValidationError("--csv-safe requires --format csv or tsv.") }
         if let limit, limit < 0 { throw ValidationError("--limit must not be negative: \(limit).") }
         if offset < 0 { throw ValidationError("--offset must not be negative: \(offset).") }
         if json, csv { throw ValidationError("--json and --csv contradict each other.") }
@@ -207,7 +213,9 @@ struct QueryCommand: ParsableCommand {
             for entity in counts { table.add([entity.name, "\(entity.count)"]) }
             text = counts.isEmpty ? "The store has no objects.\n" : table.text
         // Names of entities need no quotes.
-        case .csv: text = "entity,count\r\n" + counts.map { "\($0.name),\($0.count)\r\n" }.joined()
+        case .csv, .tsv:
+            let form = format.form ?? .csv
+            text = form.line(["entity", "count"]) + counts.map { form.line([$0.name, "\($0.count)"]) }.joined()
         case .json: text = try JSONOutput.text(of: counts)
         }
         try write(text, as: format)
@@ -223,7 +231,7 @@ struct QueryCommand: ParsableCommand {
     /// The requested format, otherwise that of the file's extension. A file contains the whole values.
     private func chosenFormat() throws -> Format {
         try requestedFormat
-            ?? file.format(of: ["csv": .csv, "json": .json], else: file.url == nil ? .table : .csv)
+            ?? file.format(of: ["csv": .csv, "tsv": .tsv, "json": .json], else: file.url == nil ? .table : .csv)
     }
 }
 

@@ -1,20 +1,24 @@
 import Coral
 
-/// Writes objects one by one as CSV or JSON: memory does not grow with their number.
+/// Writes objects one by one as CSV, TSV or JSON: memory does not grow with their number.
 struct QueryDocument {
     private let answer: QueryAnswer
     private let output: ByteOutput
-    /// The writer of a JSON document; nil for CSV.
+    /// The writer of a JSON document; nil for tables.
     private var json: JSONWriter?
+    private let form: TableForm
+    private var pace: PacedOutput
     private let keys: [JSONWriter.Key]
 
-    /// Writes the beginning of a document. A table cannot be written one by one, and is written as CSV.
+    /// Writes the beginning of a document. A table for people cannot be written one by one, and is written as CSV.
     init(_ answer: QueryAnswer, as format: QueryCommand.Format, to output: ByteOutput) throws {
         self.answer = answer
         self.output = output
+        form = format.form ?? .csv
+        pace = PacedOutput(output)
         keys = try answer.columns.map { try JSONWriter.Key($0.title) }
         guard format == .json else {
-            try output.write(answer.columns.map { Self.field($0.title) }.joined(separator: ",") + "\r\n")
+            try output.write(form.row(answer.columns.map(\.title)))
             return
         }
         var writer = JSONWriter(to: output)
@@ -22,18 +26,22 @@ struct QueryDocument {
         json = writer
     }
 
-    /// Writes an object: a line of CSV, or an object of JSON, whose keys are the titles of the columns.
+    /// Writes an object: a line of a table, or an object of JSON, whose keys are the titles of the columns.
     mutating func write(_ object: NSManagedObject) throws { try write(answer.columns.map { $0.cell(of: object) }) }
 
     /// Writes the cells of an object.
     mutating func write(_ row: [QueryCell]) throws {
-        guard json == nil else { return try writeJSON(row) }
-        let fields = row.map { cell in
-            let text = cell.exactText(in: answer.zone)
-            // A negative number is not a formula.
-            return Self.field(answer.escapesFormulas && !cell.isNumber ? Self.unevaluated(text) : text)
+        if json != nil {
+            try writeJSON(row)
+        } else {
+            let texts = row.map { cell in
+                let text = cell.exactText(in: answer.zone)
+                // A negative number is not a formula.
+                return answer.escapesFormulas && !cell.isNumber ? Self.unevaluated(text) : text
+            }
+            try output.write(form.row(texts))
         }
-        try output.write(fields.joined(separator: ",") + "\r\n")
+        try pace.written()
     }
 
     private mutating func writeJSON(_ row: [QueryCell]) throws {
@@ -57,7 +65,7 @@ struct QueryDocument {
         json = writer
     }
 
-    // MARK: - CSV
+    // MARK: - Tables
 
     /// Text, preceded by an apostrophe if a spreadsheet would evaluate it as a formula.
     static func unevaluated(_ text: String) -> String {
@@ -65,23 +73,13 @@ struct QueryDocument {
         let isFormula = text.unicodeScalars.first.map { "=+-@\t\r\n＝＋－＠".unicodeScalars.contains($0) } ?? false
         return isFormula ? "'" + text : text
     }
-
-    static func field(_ text: String) -> String { field(text, separator: ",") }
-
-    /// A field between separators of one character.
-    static func field(_ text: String, separator: String) -> String {
-        let special = "\"\r\n\(separator)".unicodeScalars
-        let isPlain = !text.unicodeScalars.contains { special.contains($0) }
-        // A literal search: a quote and a combining mark are one `Character`.
-        return isPlain ? text : "\"" + text.replacingOccurrences(of: "\"", with: "\"\"", options: .literal) + "\""
-    }
 }
 
 /// Formats objects and columns as a table, CSV or JSON.
 struct QueryAnswer {
     let entity: NSEntityDescription
     let columns: [QueryColumn]
-    /// Whether text in CSV is escaped so that spreadsheets do not evaluate it as a formula.
+    /// Whether text in CSV and TSV is escaped so that spreadsheets do not evaluate it as a formula.
     var escapesFormulas = false
     /// The time zone of dates; nil for UTC.
     var zone: TimeZone?

@@ -112,9 +112,9 @@ private struct StoreReport: Encodable {
         }
         if let journalMode, let journal { lines.append(("Journal", "\(journalMode). \(journal)")) }
         if hasHistory == true { lines.append(("History", "kept")) }
-        if !metadataKeys.isEmpty { lines.append(("Metadata", metadataKeys.joined(separator: ", "))) }
+        if !metadataKeys.isEmpty { lines.append(("Metadata", Self.wrapped(metadataKeys))) }
         lines.append(("Objects", "\(objectCount)"))
-        let head = lines.map { $0 + String(repeating: " ", count: 11 - $0.count) + $1 + "\n" }.joined()
+        let head = lines.map { $0 + String(repeating: " ", count: Self.indentation - $0.count) + $1 + "\n" }.joined()
         // A superentity of a shown entity is shown, too: it has the size of their table.
         let parents = Dictionary(entities.map { ($0.name, $0.parent) }, uniquingKeysWith: { first, _ in first })
         var shown: Set<String> = []
@@ -129,6 +129,23 @@ private struct StoreReport: Encodable {
             ? "" : "\n\(Quantity.count(hidden, "entity")) without objects not shown; --all shows all entities.\n"
         guard !listed.isEmpty else { return head + note }
         return head + "\n" + entityTable(listed) + relationshipList(listed) + note
+    }
+
+    /// The number of cells before the values of the head, and the number of cells of its lines.
+    private static let (indentation, width) = (11, 80)
+
+    /// A list on as many lines as it needs. A name is not divided.
+    private static func wrapped(_ names: [String]) -> String {
+        var lines: [String] = []
+        for (index, name) in names.enumerated() {
+            let item = Terminal.text(name, on: .output) + (index == names.count - 1 ? "" : ",")
+            if let line = lines.last, indentation + CellWidth.of(line) + 1 + CellWidth.of(item) <= width {
+                lines[lines.count - 1] += " " + item
+            } else {
+                lines.append(item)
+            }
+        }
+        return lines.joined(separator: "\n" + String(repeating: " ", count: indentation))
     }
 
     private func entityTable(_ entities: [ModelDescription.Entity]) -> String {

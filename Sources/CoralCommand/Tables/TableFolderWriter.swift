@@ -112,15 +112,3 @@ struct TableFolderWriter: GraphWriter {
         return (inverse.destination, relationship.name) <= (relationship.destination, inverse.name)
     }
 }
-
-/// The form of tables: values separated by commas (RFC 4180), or by tabs. Fields with a separator, a quote or a line break are in
-/// quotes in both.
-enum TableForm: String {
-    case csv, tsv
-
-    private var separator: String { self == .csv ? "," : "\t" }
-
-    func field(_ text: String) -> String { QueryDocument.field(text, separator: separator) }
-
-    func line(_ fields: [String]) -> String { fields.joined(separator: separator) + "\r\n" }
-}

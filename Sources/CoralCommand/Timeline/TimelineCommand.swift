@@ -118,11 +118,8 @@ struct TimelineCommand: ParsableCommand {
             try timeline.forEach(in: open) { try table.add(cells($0)) }
             try table.finish()
         case .csv:
-            try output.write("when,object,event,label\r\n")
-            try timeline.forEach(in: open) { event in
-                let fields = texts(event).map(QueryDocument.field)
-                try output.write(fields.joined(separator: ",") + "\r\n")
-            }
+            try output.write(TableForm.csv.row(["when", "object", "event", "label"]))
+            try timeline.forEach(in: open) { try output.write(TableForm.csv.row(texts($0))) }
         case .json: try writeJSON(timeline, open, to: output)
         case .html:
             let page = TimelinePageWriter(title: open.url.storeName, zone: zone.zone, to: output)
