@@ -20,6 +20,11 @@ public struct DefaultHistoryToken: HistoryToken {
         tokenValue = tokens.reduce(into: [:]) { $0.merge($1.tokenValue ?? [:]) { max($0, $1) } }
     }
 
+    /// The position before the last transaction of each store.
+    var previous: DefaultHistoryToken { DefaultHistoryToken(numbers: (tokenValue ?? [:]).mapValues { max(0, $0 - 1) }) }
+
+    private init(numbers: TokenType) { tokenValue = numbers }
+
     /// Whether the position is before another one: for stores that both name, by their numbers.
     public static func < (lhs: DefaultHistoryToken, rhs: DefaultHistoryToken) -> Bool {
         let (left, right) = (lhs.tokenValue ?? [:], rhs.tokenValue ?? [:])
@@ -148,7 +153,9 @@ public struct DefaultHistoryDelete<Model: PersistentModel>: HistoryDelete, Hasha
 extension ModelContext {
     /// The transactions that a descriptor selects, in the order in which they were written.
     ///
-    /// - Throws: ``SwiftDataError/historyTokenExpired`` if the history no longer begins early enough.
+    /// A predicate such as `#Predicate { $0.token > token }` is read from the token on; the others are evaluated for all transactions.
+    ///
+    /// - Throws: ``SwiftDataError/historyTokenExpired`` if transactions after the token have been deleted.
     public func fetchHistory<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws -> [T] {
         try container.transactions(descriptor, in: managedContext).map(\.typed)
     }
@@ -178,13 +185,15 @@ extension ModelContext {
 extension ModelContainer {
     /// The transactions that a descriptor selects.
     ///
-    /// - Parameter position: The position after which the store reads; nil means its whole history.
+    /// - Parameter position: The position after which the store reads; nil means that of the predicate, or the whole history.
     func transactions<T: HistoryTransaction>(
         _ descriptor: HistoryDescriptor<T>, after position: DefaultHistoryToken? = nil,
         in context: NSManagedObjectContext
     ) throws -> [(origin: NSPersistentHistoryTransaction, typed: T)] {
         let request = NSPersistentHistoryChangeRequest.fetchHistory(
-            after: position.map { NSPersistentHistoryToken($0.tokenValue ?? [:]) })
+            after: (position ?? descriptor.predicate?.historyPosition).map {
+                NSPersistentHistoryToken($0.tokenValue ?? [:])
+            })
         let result: NSPersistentStoreResult
         do {
             result = try context.execute(request)
