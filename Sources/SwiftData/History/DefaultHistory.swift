@@ -92,7 +92,7 @@ public struct DefaultHistoryTransaction: HistoryTransaction {
                     changeIdentifier: change.changeID, changedPersistentIdentifier: identifier,
                     transactionIdentifier: transaction,
                     // Sound because key paths to properties of classes are immutable; the type of the literal only does not say so.
-                    updatedAttributes: paths.compactMap { $0 as? PartialKeyPath<M> }.map {
+                    updatedAttributes: paths.compactMap { InheritedProperty.path($0, from: M.self) }.map {
                         unsafeBitCast($0, to: (any PartialKeyPath<M> & Sendable).self)
                     }))
         case .delete:
@@ -223,5 +223,29 @@ extension ModelContainer {
             }
         }
         return descriptor.fetchLimit == 0 ? typed : Array(typed.prefix(Int(clamping: descriptor.fetchLimit)))
+    }
+}
+
+/// The key path of a property from a class that inherits it: first to the model as one of the superclass, then to the property.
+private struct InheritedProperty<Superclass>: Hashable {
+    /// Nil if the class does not have the property.
+    static func path<Model: PersistentModel>(_ keyPath: AnyKeyPath, from _: Model.Type) -> PartialKeyPath<Model>?
+    where Superclass == Never {
+        if let path = keyPath as? PartialKeyPath<Model> { return path }
+        func path<Root: PersistentModel>(_: Root.Type) -> AnyKeyPath? {
+            guard Model.self is Root.Type else { return nil }
+            let superclass: KeyPath<Model, Root> = \.[inherited: InheritedProperty<Root>()]
+            return (superclass as AnyKeyPath).appending(path: keyPath)
+        }
+        guard let root = type(of: keyPath).rootType as? any PersistentModel.Type else { return nil }
+        return _openExistential(root, do: path) as? PartialKeyPath<Model>
+    }
+}
+
+extension PersistentModel {
+    /// The model as one of a superclass.
+    fileprivate subscript<Superclass>(inherited _: InheritedProperty<Superclass>) -> Superclass {
+        guard let model = self as? Superclass else { preconditionFailure("\(Self.self) is no \(Superclass.self).") }
+        return model
     }
 }

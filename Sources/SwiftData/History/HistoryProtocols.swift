@@ -80,7 +80,10 @@ public struct HistoryTombstone<Model: PersistentModel>: Sequence,
 
     /// The preserved value of a property; nil if it was not preserved.
     public subscript(keyPath: PartialKeyPath<Model>) -> (any Sendable)? {
-        values.first { $0.keyPath == keyPath }?.value
+        if let value = values.first(where: { $0.keyPath == keyPath })?.value { return value }
+        // An inherited property has the superclass as root where the values are, and the class itself in the program.
+        let other = ModelClass.of(Model.self).property(keyPath)?.keyPath
+        return other.flatMap { other in values.first { $0.keyPath == other }?.value }
     }
 
     public func makeIterator() -> Iterator { Iterator(values: values.map(\.value).makeIterator()) }

@@ -259,6 +259,38 @@ final class DocumentedContextTests: XCTestCase {
         XCTAssertEqual(Set(deletion.tombstone.map { "\($0)" }), ["39", "IT"])
     }
 
+    func testChangesAreTypedByTheirClasses() throws {
+        let journey = WorkJourney(name: "Fair")
+        context.insert(journey)
+        try context.save()
+        journey.purpose = "talk"
+        journey.days = 2
+        try context.save()
+        let transactions = try context.fetchHistory(Transactions())
+        guard case .insert(let insertion as DefaultHistoryInsert<WorkJourney>)? = transactions[0].changes.first else {
+            return XCTFail("The first change is not the insertion of a work journey.")
+        }
+        XCTAssertEqual(insertion.changedPersistentIdentifier, journey.persistentModelID)
+        guard case .update(let update as DefaultHistoryUpdate<WorkJourney>)? = transactions[1].changes.first else {
+            return XCTFail("The second change is not the update of a work journey.")
+        }
+        let paths = Set(update.updatedAttributes.map { $0 as AnyKeyPath })
+        XCTAssertEqual(paths.count, 2)
+        XCTAssertTrue(paths.contains(\WorkJourney.purpose), "\(paths)")
+        let values = update.updatedAttributes.map { "\(journey[keyPath: $0])" }
+        XCTAssertEqual(Set(values), ["talk", "2"])
+        journey.code = 7
+        try context.save()
+        context.delete(journey)
+        try context.save()
+        let last = try XCTUnwrap(context.fetchHistory(Transactions()).last)
+        guard case .delete(let deletion as DefaultHistoryDelete<WorkJourney>)? = last.changes.first else {
+            return XCTFail("The last change is not the deletion of a work journey.")
+        }
+        XCTAssertEqual(deletion.tombstone[\.code] as? Int, 7)
+        XCTAssertNil(deletion.tombstone[\.days])
+    }
+
     /// swiftdataerror/historytokenexpired
     func testATokenThatIsOlderThanTheHistoryHasExpired() throws {
         for name in ["a", "b", "c"] { try insert(name) }
@@ -322,5 +354,6 @@ final class DocumentedContextTests: XCTestCase {
         XCTAssertEqual(name, "Italy")
         let isStop = await archive.isStop(id)
         XCTAssertFalse(isStop)
+        XCTAssertEqual(archive.modelContainer, container)
     }
 }
