@@ -14,7 +14,7 @@ enum SiteStyle {
             nav a[aria-current] { font-weight: bold; }
             .skip { position: absolute; left: -99rem; }
             .skip:focus { left: 1rem; top: 1rem; background: var(--card); padding: .5rem; z-index: 2; }
-            :focus-visible { outline: 2px solid var(--link); outline-offset: 1px; }
+            :focus-visible, .picker:focus-within { outline: 2px solid var(--link); outline-offset: 1px; }
             .sum { color: var(--faint); }
             .wide { overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: 10px; }
             table.objects { width: auto; min-width: 24rem; }
@@ -57,6 +57,7 @@ enum SiteStyle {
             .none { color: var(--faint); white-space: nowrap; }
             .actions { margin: .8rem 0 .2rem; }
             p.actions { position: sticky; bottom: 0; background: var(--card); padding: .6rem 0; margin: 0; }
+            html:has(form.object) { scroll-padding-bottom: 5rem; }
             details.filter { margin-top: .6rem; }
             .filter .field { flex-wrap: wrap; margin-top: .4rem; }
             .filter .field input[type=text] { width: 14rem; flex: 1; }
@@ -134,7 +135,7 @@ enum SiteStyle {
           field.addEventListener('keydown', event => {
             if (!found.length) return;
             if (event.key === 'ArrowDown') chosen = (chosen + 1) % found.length;
-            else if (event.key === 'ArrowUp') chosen = (chosen + found.length) % (found.length + 1) - 1;
+            else if (event.key === 'ArrowUp') chosen = (chosen + found.length + 1) % (found.length + 1) - 1;
             else if (event.key === 'Tab') return event.preventDefault(), take(found[Math.max(chosen, 0)]);
             else if (event.key === 'Enter' && chosen >= 0) return event.preventDefault(), take(found[chosen]);
             else if (event.key === 'Escape') found = [];
