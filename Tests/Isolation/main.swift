@@ -1,5 +1,5 @@
 // Code of apps whose isolation the compiler checks: `Scripts/check-isolation` compiles it in the language modes of Swift 5 and 6.
-import CoreData
+import Coral
 
 let container = NSPersistentContainer(name: "Notes", managedObjectModel: NSManagedObjectModel())
 // The compiler prefers the function without `async` at the top level if the block may return nothing.
@@ -83,5 +83,37 @@ final class Repository {
             try self.context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Note"))
                 .compactMap { $0.value(forKey: "title") as? String }
         }
+    }
+}
+
+/// A view model that imports, exports and copies in the background of its container.
+@MainActor final class NotesScreen {
+    let container: NSPersistentContainer
+    private(set) var notes: [NSManagedObject] = []
+
+    init(container: NSPersistentContainer) { self.container = container }
+
+    func add(_ document: Data, to folder: String) async throws {
+        var options = ImportOptions()
+        options.hooks.didImport["Note"] = { _, note in note.setValue(folder, forKey: "folder") }
+        let ids = try await container.importObjects(from: .data(document), options: options)
+        notes += ids.map(container.viewContext.object(with:))
+    }
+
+    func add(_ records: [[String: Any]]) async throws {
+        try await container.importObjects(from: .dictionary(records))
+    }
+
+    func addLater(_ url: URL) -> Task<Int, any Error> {
+        Task { try await container.importObjects(from: .file(url)).count }
+    }
+
+    func share(to url: URL) async throws -> Int {
+        try await GraphExporter().export(notes.map(\.objectID), in: container, to: url).recordCount
+    }
+
+    func duplicate(_ note: NSManagedObject) async throws {
+        let copies = try await GraphCopier().copy([note.objectID], in: container)
+        if let id = copies[note.objectID] { notes.append(container.viewContext.object(with: id)) }
     }
 }

@@ -1,7 +1,7 @@
 import CoreData
 
 extension GraphCopier {
-    /// Copies objects of a container's stores in the background, and saves the copies.
+    /// Copies objects of a container's stores in the background, saves the copies, and merges them into the `viewContext`.
     ///
     ///     let copies = try await GraphCopier().copy(ids, in: container)
     ///
@@ -18,18 +18,16 @@ extension GraphCopier {
         _ ids: [NSManagedObjectID], in container: NSPersistentContainer, inBatches: Bool = false,
         progress: Progress? = nil
     ) async throws -> [NSManagedObjectID: NSManagedObjectID] {
-        let progress = progress ?? Progress(totalUnitCount: 0)
-        let context = container.newBackgroundContext()
-        context.undoManager = nil
-        return try await withTaskCancellationHandler {
-            try await context.perform { [self] in
-                if case .rows(let copies) = try copyRows(ids, in: context, progress: progress) { return copies }
-                return try inBatches
-                    ? copyInBatches(ids, in: context, progress: progress)
-                    : copyTogether(ids, in: context, progress: progress)
+        try await container.performMerging(progress) { context, progress in
+            if case .rows(let copies) = try copyRows(ids, in: context, progress: progress) {
+                // The store has made the copies without a save of the context.
+                NSManagedObjectContext.mergeChanges(
+                    fromRemoteContextSave: [NSInsertedObjectsKey: Array(copies.values)], into: [container.viewContext])
+                return copies
             }
-        } onCancel: {
-            progress.cancel()
+            return try inBatches
+                ? copyInBatches(ids, in: context, progress: progress)
+                : copyTogether(ids, in: context, progress: progress)
         }
     }
 

@@ -1,0 +1,109 @@
+import CoreData
+
+// Work in the background of a container: the forms of import, export and copy for asynchronous code. A new context does the work on
+// its queue, and the view context receives what was saved before the method returns, so that the code after `await` sees it.
+
+extension NSPersistentContainer {
+    /// Imports a document in the background, saves the objects, and merges the changes into the `viewContext`.
+    ///
+    ///     let ids = try await container.importObjects(from: .file(url), as: Note.self)
+    ///     let notes = ids.map(container.viewContext.object(with:))
+    ///
+    /// The stores change completely or not at all. Unsaved changes of the `viewContext` are kept.
+    ///
+    /// Throws as `GraphImporter.importObjects(from:as:progress:)` does, and errors of saving; cancelling the task throws
+    /// `CocoaError.userCancelled`. Cost: that of the import, and reading the changed objects that the `viewContext` has.
+    ///
+    /// - Parameters:
+    ///   - source: The document.
+    ///   - type: The class of the objects at the top of the document.
+    ///   - options: How the document is imported.
+    ///   - progress: Counts bytes.
+    /// - Returns: The permanent IDs of the objects at the top of the document, in their order.
+    @discardableResult
+    public func importObjects<Root: NSManagedObject>(
+        from source: sending ImportSource, as type: Root.Type = NSManagedObject.self,
+        options: sending ImportOptions = ImportOptions(), progress: Progress? = nil
+    ) async throws -> [NSManagedObjectID] {
+        try await performMerging(progress) { context, progress in
+            var importer = GraphImporter(into: context, options: options)
+            importer.worksInPlace = true
+            let objects = try importer.importObjects(from: source, as: type, progress: progress)
+            // Ends with the save, because IDs of new objects are temporary before it.
+            try context.save()
+            return objects.map(\.objectID)
+        }
+    }
+
+    /// Runs work in a new background context, and waits until the `viewContext` has merged what the context has saved.
+    ///
+    /// - Parameters:
+    ///   - progress: The caller's progress; nil for one that only ends with the task.
+    ///   - work: Saves the context itself.
+    func performMerging<Result>(
+        _ progress: Progress?, _ work: @escaping (NSManagedObjectContext, Progress) throws -> Result
+    ) async throws -> Result {
+        let progress = progress ?? Progress(totalUnitCount: 0)
+        let context = newBackgroundContext()
+        context.undoManager = nil
+        let viewContext = viewContext
+        let observer = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextDidSave, object: context, queue: nil
+        ) { notification in
+            // Unsafe, because the notification is not changed after it was posted.
+            nonisolated(unsafe) let notification = notification
+            viewContext.perform { viewContext.mergeChanges(fromContextDidSave: notification) }
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        let result = try await withTaskCancellationHandler {
+            try await context.perform { try work(context, progress) }
+        } onCancel: {
+            progress.cancel()
+        }
+        // The merges are in the queue before this block.
+        await viewContext.perform(schedule: .enqueued) {}
+        return result
+    }
+}
+
+extension GraphExporter {
+    /// Writes objects and the objects that the shape embeds to a file, in the background.
+    ///
+    ///     let ids = notes.map(\.objectID)
+    ///     try await GraphExporter().export(ids, in: container, to: url)
+    ///
+    /// The document contains the saved values of the objects.
+    ///
+    /// Throws as `export(_:to:progress:)` does; cancelling the task throws `CocoaError.userCancelled`.
+    @discardableResult
+    public func export(
+        _ ids: [NSManagedObjectID], in container: NSPersistentContainer, to url: URL, progress: Progress? = nil
+    ) async throws -> ExportResult {
+        try await container.performMerging(progress) { context, progress in
+            try export(ids.map(context.object(with:)), to: url, progress: progress)
+        }
+    }
+
+    /// Objects and the objects that the shape embeds as a document in memory, made in the background from their saved values.
+    ///
+    /// Throws as `export(_:in:to:progress:)` does.
+    public func encoded(
+        _ ids: [NSManagedObjectID], in container: NSPersistentContainer, progress: Progress? = nil
+    ) async throws -> Data {
+        try await container.performMerging(progress) { context, progress in
+            try encoded(ids.map(context.object(with:)), progress: progress)
+        }
+    }
+
+    /// Writes the content of the container's stores to a file, in the background.
+    ///
+    /// Throws as `exportStore(of:to:progress:)` of a coordinator does; cancelling the task throws `CocoaError.userCancelled`.
+    @discardableResult
+    public func exportStore(
+        of container: NSPersistentContainer, to url: URL, progress: Progress? = nil
+    ) async throws -> ExportResult {
+        try await container.performMerging(progress) { _, progress in
+            try exportStore(of: container.persistentStoreCoordinator, to: url, progress: progress)
+        }
+    }
+}
