@@ -13,6 +13,18 @@ class Note: NSManagedObject {
         get { value(forKey: "title") as? String }
         set { setValue(newValue, forKey: "title") }
     }
+    var tags: NSSet? { value(forKey: "tags") as? NSSet }
+    var modifiedAt: Date? { value(forKey: "modifiedAt") as? Date }
+
+    /// Outside Apple's platforms a class that is written by hand names its key paths.
+    override class func registerKeyPaths() {
+        super.registerKeyPaths()
+        KeyPathRegistry.register(\Note.title, as: "title")
+        KeyPathRegistry.register(\Note.keywords, as: "keywords")
+        KeyPathRegistry.register(\Note.tags, as: "tags")
+        KeyPathRegistry.register(\Note.modifiedAt, as: "modifiedAt")
+    }
+
     /// The names of the items, in their order.
     var itemNames: [String] { (value(forKey: "items") as? NSOrderedSet)?.array.compactMap(name(of:)) ?? [] }
 }

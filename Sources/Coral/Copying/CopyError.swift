@@ -2,10 +2,7 @@ import CodedErrors
 import CoreData
 
 extension GraphCopier: ErrorDomain {
-    /// The entity or `Entity.property` of the error.
-    public typealias Place = String
-
-    /// The message alone, because it contains the place.
+    /// The message alone, because it contains the place, which is the entity or `Entity.property` of the error.
     public static func description(of message: String, at place: String?) -> String { message }
 }
 

@@ -42,11 +42,9 @@ public struct CopyRules: Sendable {
     }
 
     /// Determines the rule for one related object. Called with the owner and the related object.
-    public typealias RuleClosure = @Sendable (NSManagedObject, NSManagedObject) throws -> CopyRule
+    typealias RuleClosure = @Sendable (NSManagedObject, NSManagedObject) throws -> CopyRule
     /// Computes a value. Called with the original and its value.
-    public typealias ValueClosure = @Sendable (NSManagedObject, Any?) throws -> Any?
-    /// Called with an original and its copy.
-    public typealias Hook = @Sendable (NSManagedObject, NSManagedObject) throws -> Void
+    typealias ValueClosure = @Sendable (NSManagedObject, Any?) throws -> Any?
 
     /// The treatment of relationships that have neither a rule nor a directive.
     package var base: Base
@@ -66,10 +64,10 @@ public struct CopyRules: Sendable {
     /// Finds the object to link to if the copies are in another store or model. Called with the object that the original is
     /// related to, and the copies' context. If nil, the object with the same values of the uniqueness constraint is used.
     public var linkedObject: (@Sendable (NSManagedObject, NSManagedObjectContext) throws -> NSManagedObject?)?
-    /// Called for each copy after its attributes are set and before its relationships are set.
-    public var didMake: Hook?
-    /// Called for each copy after all copies are connected.
-    public var didConnect: Hook?
+    /// Called with each original and its copy after the copy's attributes are set and before its relationships are set.
+    public var didMake: (@Sendable (NSManagedObject, NSManagedObject) throws -> Void)?
+    /// Called with each original and its copy after all copies are connected.
+    public var didConnect: (@Sendable (NSManagedObject, NSManagedObject) throws -> Void)?
 
     var rules: [String: CopyRule] = [:]
     var choices: [String: RuleClosure] = [:]
@@ -106,6 +104,17 @@ public struct CopyRules: Sendable {
         rules[keyPath] = rule
     }
 
+    /// Sets the rule of a relationship, given as a key path such as `\Note.items`. The entity is the one with the name of the class,
+    /// or the only one of the class.
+    public mutating func set(_ keyPath: PartialKeyPath<some NSManagedObject>, _ rule: CopyRule) {
+        set(keyPath.ruleText, rule)
+    }
+
+    /// The rules with an additional one; see `set(_:_:)`.
+    public func with(_ keyPath: PartialKeyPath<some NSManagedObject>, _ rule: CopyRule) -> CopyRules {
+        with(keyPath.ruleText, rule)
+    }
+
     /// The rules with an additional one; see `set(_:_:)`.
     public func with(_ keyPath: String, _ rule: CopyRule) -> CopyRules {
         var copy = self
@@ -113,15 +122,32 @@ public struct CopyRules: Sendable {
         return copy
     }
 
-    /// Sets a closure that determines the rule for each destination of a relationship.
-    public mutating func set(_ keyPath: String, by choice: @escaping RuleClosure) {
+    /// Sets a closure that determines the rule for each destination of a relationship. It is called with the owner and the related
+    /// object.
+    public mutating func set(
+        _ keyPath: String, by choice: @escaping @Sendable (NSManagedObject, NSManagedObject) throws -> CopyRule
+    ) {
         choices[keyPath] = choice
+    }
+
+    /// Sets a closure that determines the rule for each destination of a relationship, given as a key path such as `\Note.tags`. It is
+    /// called with the owner and the related object.
+    public mutating func set<Owner: NSManagedObject>(
+        _ keyPath: PartialKeyPath<Owner>, by choice: @escaping @Sendable (Owner, NSManagedObject) throws -> CopyRule
+    ) {
+        let path = keyPath.ruleText
+        set(path) { owner, related in
+            try choice(Self.typed(owner, at: path), related)
+        }
     }
 
     /// Excludes an entity, with those that inherit from it, or a property such as `Note.body`.
     public mutating func exclude(_ name: String) {
         if name.contains(".") { excludedProperties.insert(name) } else { excludedEntities.insert(name) }
     }
+
+    /// Excludes a property, given as a key path such as `\Note.body`.
+    public mutating func exclude(_ keyPath: PartialKeyPath<some NSManagedObject>) { exclude(keyPath.ruleText) }
 
     /// The rules without an entity or a property; see `exclude(_:)`.
     public func excluding(_ names: String...) -> CopyRules {
@@ -153,9 +179,34 @@ public struct CopyRules: Sendable {
         conditions[entity] = condition
     }
 
-    /// Sets the value of an attribute, such as `Note.title`, by a closure.
-    public mutating func setValue(_ keyPath: String, by closure: @escaping ValueClosure) {
+    /// Sets the value of an attribute, such as `Note.title`, by a closure, which is called with the original and its value.
+    public mutating func setValue(
+        _ keyPath: String, by closure: @escaping @Sendable (NSManagedObject, Any?) throws -> Any?
+    ) {
         values[keyPath] = closure
+    }
+
+    /// Sets the value of an attribute, such as `\Note.title`, by a closure, which is called with the original.
+    public mutating func setValue<Object: NSManagedObject, Value>(
+        _ keyPath: KeyPath<Object, Value>, by closure: @escaping @Sendable (Object) throws -> Value
+    ) {
+        let path = keyPath.ruleText
+        setValue(path) { original, _ in
+            let value = try closure(Self.typed(original, at: path))
+            // As `Any`, a nil would be a value.
+            let mirror = Mirror(reflecting: value)
+            return mirror.displayStyle == .optional ? mirror.children.first?.value : value
+        }
+    }
+
+    /// The object as one of the class of a key path. Throws for objects of another class, which an entity can have in another model.
+    private static func typed<Object: NSManagedObject>(_ object: NSManagedObject, at path: String) throws -> Object {
+        guard let object = object as? Object else {
+            throw CopyError(
+                .modelMismatch, "The objects of \(object.entity.name ?? "") are not of the class \(Object.self).",
+                at: path)
+        }
+        return object
     }
 }
 

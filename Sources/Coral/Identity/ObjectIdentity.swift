@@ -42,4 +42,11 @@ public struct ObjectIdentity: Sendable, Hashable {
         self.usesObjectURIs = usesObjectURIs
         self.matchesContent = matchesContent
     }
+
+    /// Sets the attributes and to-one relationships that identify the objects of a class, whose name is that of its entity.
+    ///
+    ///     options.identity.setKey(\Item.note, \Item.name)
+    public mutating func setKey<Object: NSManagedObject>(_ parts: PartialKeyPath<Object>...) {
+        keys[Object.ruleName] = parts.map { String($0.ruleText.dropFirst(Object.ruleName.count + 1)) }
+    }
 }

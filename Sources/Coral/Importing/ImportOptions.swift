@@ -118,6 +118,18 @@ public struct ImportOptions {
     }
 
     public init() {}
+
+    /// Sets the policy of a to-many relationship, given as a key path such as `\Note.tags`, for members that a record does not list.
+    /// The entity has the name of the class.
+    public mutating func set(_ relationship: PartialKeyPath<some NSManagedObject>, _ policy: RelationshipImportPolicy) {
+        relationshipPolicies[relationship.ruleText] = policy
+    }
+
+    /// Sets the attribute that orders versions of an object, such as `\Note.modifiedAt`: a record that is not newer changes nothing.
+    /// The entity has the name of the class.
+    public mutating func setNewer<Object: NSManagedObject>(_ attribute: PartialKeyPath<Object>) {
+        newerAttributes[Object.ruleName] = String(attribute.ruleText.dropFirst(Object.ruleName.count + 1))
+    }
 }
 
 /// The policy for members of a to-many relationship that a record does not list.

@@ -1,11 +1,9 @@
 import CodedErrors
 
-extension PlainExporter: ErrorDomain {
-    /// The position, as a JSON pointer such as `/children/3/name`.
-    public typealias Place = String
-}
+extension PlainExporter: ErrorDomain {}
 
-/// The reason why a plain Swift object cannot be read from a document, or written to one.
+/// The reason why a plain Swift object cannot be read from a document, or written to one. Its place is a JSON pointer such as
+/// `/children/3/name`.
 public typealias PlainObjectError = CodedError<PlainExporter>
 
 extension PlainObjectError.Code {

@@ -52,6 +52,12 @@ public struct ValueConflictRules: Sendable {
         policies[attribute] = policy
     }
 
+    /// Sets the policy of an attribute, given as a key path such as `\Note.keywords`, also for entities that inherit it. The entity
+    /// has the name of the class.
+    public mutating func set(_ attribute: PartialKeyPath<some NSManagedObject>, _ policy: ValueConflictPolicy) {
+        set(attribute.ruleText, policy)
+    }
+
     /// The resulting value of an attribute.
     func result(
         of attribute: String, _ entity: NSEntityDescription, base: Any?, mine: Any?, theirs: Any?

@@ -95,6 +95,12 @@ public struct GraphShape: Sendable, Hashable {
         rules[Target(keyPath: keyPath)] = rule
     }
 
+    /// Sets the rule of a relationship, given as a key path such as `\Note.items`. The entity is the one with the name of the class,
+    /// or the only one of the class.
+    public mutating func set(_ keyPath: PartialKeyPath<some NSManagedObject>, _ rule: RelationshipRule) {
+        set(keyPath.ruleText, rule)
+    }
+
     /// Whether a rule was set for exactly this key path.
     package func hasRule(for keyPath: String) -> Bool { rules[Target(keyPath: keyPath)] != nil }
 
@@ -105,6 +111,11 @@ public struct GraphShape: Sendable, Hashable {
         return copy
     }
 
+    /// The shape with a rule for one relationship; see `set(_:_:)`.
+    public func with(_ keyPath: PartialKeyPath<some NSManagedObject>, _ rule: RelationshipRule) -> GraphShape {
+        with(keyPath.ruleText, rule)
+    }
+
     /// Excludes an entity, with those that inherit from it, or a property such as `Note.body` or `Note.items.price`.
     public mutating func exclude(_ name: String) {
         if name.contains(".") {
@@ -113,6 +124,9 @@ public struct GraphShape: Sendable, Hashable {
             excludedEntities.insert(name)
         }
     }
+
+    /// Excludes a property, given as a key path such as `\Note.body`.
+    public mutating func exclude(_ keyPath: PartialKeyPath<some NSManagedObject>) { exclude(keyPath.ruleText) }
 
     /// The shape without an entity or a property; see `exclude(_:)`.
     public func excluding(_ names: String...) -> GraphShape {
@@ -170,10 +184,7 @@ extension PropertyRules where Rule == Void {
 }
 
 extension GraphShape: ErrorDomain {
-    /// The invalid entity, key path or directive, as it was given.
-    public typealias Place = String
-
-    /// The sentence alone, which names the place.
+    /// The sentence alone, which names the place: the invalid entity, key path or directive, as it was given.
     public static func description(of message: String, at place: String?) -> String { message }
 }
 

@@ -3,16 +3,23 @@ import CoreData
 /// Finds the properties of key paths such as `Note.items.price`.
 package struct KeyPathResolver {
     private let entities: [String: NSEntityDescription]
+    /// The entities by the names of their classes without the module, for typed key paths.
+    private let byClass: [String: NSEntityDescription]
 
     package init(_ model: NSManagedObjectModel) {
         entities = model.entitiesByName
+        let named = model.sortedEntities.compactMap { entity in
+            entity.managedObjectClassName?.split(separator: ".").last.map { (String($0), entity) }
+        }
+        // Several entities of one class have no typed key paths, except the one with the name of the class.
+        byClass = Dictionary(grouping: named, by: \.0).compactMapValues { $0.count == 1 ? $0[0].1 : nil }
     }
 
     /// The entity of a name.
     ///
     /// Throws `ShapeError` with a suggestion if it does not exist.
     func entity(_ name: String, in keyPath: String) throws -> NSEntityDescription {
-        guard let entity = entities[name] else {
+        guard let entity = entities[name] ?? byClass[name] else {
             let question = NameSuggestion.question(for: name, in: entities.keys)
             throw ShapeError(.unknownEntity, "The model has no entity \"\(name)\".\(question)", at: keyPath)
         }
@@ -67,5 +74,27 @@ package struct KeyPathResolver {
                 .unknownProperty, "\(entity.name ?? "") has no property \"\(name)\".\(question)", at: keyPath)
         }
         return property
+    }
+}
+
+extension PartialKeyPath where Root: NSManagedObject {
+    /// The key path as rules state it, such as `Note.items` for `\Note.items`: the name of the class without its module, and the names
+    /// of properties. For a key path of other properties it is one that no model has, so that the use of the rule throws an error.
+    var ruleText: String {
+        #if canImport(Darwin)
+            let name = _kvcKeyPathString
+        #else
+            let name = KeyPathRegistry.name(of: self)
+        #endif
+        let unknown = "\(self)".split(separator: ".").last.map(String.init) ?? ""
+        return "\(Root.ruleName).\(name ?? unknown)"
+    }
+}
+
+extension NSManagedObject {
+    /// The name of the class without its module, which is that of its entity in rules.
+    static var ruleName: String {
+        let name = NSStringFromClass(self)
+        return name.split(separator: ".").last.map(String.init) ?? name
     }
 }
