@@ -163,6 +163,13 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
         fieldsByKey = FieldKeys(builder.fields)
         initialValues = ContiguousArray(builder.slots.map(\.initial))
         referenceSlots = builder.slots.indices.filter { builder.slots[$0].kind == .toOne }
+        positionedSlots = builder.slots.indices.compactMap { position in
+            guard builder.slots[position].kind == .position else { return nil }
+            let reference = builder.slots.firstIndex {
+                $0.kind == .toOne && $0.property === builder.slots[position].property
+            }
+            return reference.map { ($0, position) }
+        }
         transformableSlots = builder.slots.indices.filter { builder.slots[$0].kind == .transformable }
         transientDefaultSlots = builder.slots.indices.filter { slot in
             !builder.slots[slot].isPersistent && !builder.slots[slot].initial.isNull
@@ -204,6 +211,8 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
 
     /// Slots that a save examines one by one: to-one relationships, and transformables.
     let referenceSlots: [Int]
+    /// The slots of to-one relationships whose inverse is ordered, with those of the positions.
+    let positionedSlots: [(reference: Int, position: Int)]
     let transformableSlots: [Int]
     /// Slots that the store computes.
     let derivedSlots: [Int]

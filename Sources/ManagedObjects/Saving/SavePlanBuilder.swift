@@ -85,7 +85,17 @@ struct SavePlanBuilder {
     ) {
         for object in objects
         where object.key.store == store && object.hasChanges && !object.flags.contains(.deleted) {
+            clearPositions(of: object)
             numberMembers(of: object, in: context)
+        }
+    }
+
+    /// An object that has left an ordered relationship has no position in it any more.
+    private static func clearPositions(of object: NSManagedObject) {
+        guard !object.layout.positionedSlots.isEmpty, object.values != nil else { return }
+        for (reference, position) in object.layout.positionedSlots
+        where object.slotValue(reference).isNull && !object.committedValue(reference).isNull {
+            object.setPrimitiveSlot(position, to: .null)
         }
     }
 

@@ -94,15 +94,22 @@ struct StoreTreatmentTests {
             let after = try references(url)
             #expect(after.first == [nil, nil, nil, before.first?.last.flatMap { $0 }.map { $0 + 1 }], "\(after)")
             #expect(after.dropFirst() == before.dropFirst())
-            // A batch request that deletes the shelf leaves the same.
-            try withStore { url, model in
-                let stack = try TestStack(model: model, url: url)
-                let context = stack.context()
-                let shelves = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Shelf"))
-                let shelf = try #require(shelves.first { $0.entity.name == "Shelf" })
-                _ = try context.execute(NSBatchDeleteRequest(objectIDs: [shelf.objectID]))
-                let left = try references(url)
-                #expect(left == after)
+            // A batch request, or a context, that deletes the shelf leaves the same.
+            for isBatch in [true, false] {
+                try withStore { url, model in
+                    let stack = try TestStack(model: model, url: url)
+                    let context = stack.context()
+                    let shelves = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Shelf"))
+                    let shelf = try #require(shelves.first { $0.entity.name == "Shelf" })
+                    if isBatch {
+                        _ = try context.execute(NSBatchDeleteRequest(objectIDs: [shelf.objectID]))
+                    } else {
+                        context.delete(shelf)
+                        try context.save()
+                    }
+                    let left = try references(url)
+                    #expect(left == after, "\(isBatch)")
+                }
             }
         }
     }
