@@ -88,7 +88,10 @@ import Testing
         ("title ==[c] 'note 1000'", 1), ("title IN {'Note 3', 'Note 1299', 'x'}", 2),
         ("title IN[c] {'note 3', 'NOTE 4'}", 2), ("rank IN {3, 4}", 26), ("rank BETWEEN {98, 200}", 26),
         ("NOT (title CONTAINS '9') OR rank == 99", 985), ("title == nil", 0), ("title != nil", 1300),
-        ("ANY tags.name == 'home'", 0), ("author.name CONTAINS 'a'", 0),
+        ("ANY tags.name == 'home'", 0), ("author.name CONTAINS 'a'", 0), ("author == nil", 1300),
+        ("ANY items.note.title CONTAINS '9'", 328), ("items.@count == 1 AND rank < 10", 130),
+        ("items.@count == 1", 1300),
+        ("SUBQUERY(items, $i, $i.note.rank == 5).@count == 1", 13),
     ])
     func `each object that a predicate matches is shown once, in the order of the keys`(
         _ predicate: String, _ count: Int

@@ -1,14 +1,16 @@
 import Coral
 import CoralTools
 
-/// The objects of a request, read in batches. Memory holds one batch; for an order, and for a predicate that an earlier batch would
-/// have to evaluate again, also the IDs of all objects.
+/// The objects of a request, read in batches. Memory holds one batch; for an order, and for a predicate that each batch would have
+/// to evaluate again, also the IDs of all objects.
 struct ObjectStream {
     private let request: NSFetchRequest<NSManagedObject>
     private let isSorted: Bool
     private let context: NSManagedObjectContext
     /// The first batches are small, so that the first objects are known early even if few match a predicate.
     private static let sizes = (first: 1, factor: 8, last: 500)
+    /// The number of objects that are read before the IDs of the others, if the predicate may be evaluated at once.
+    private static let probeSize = 100
 
     /// - Parameter isSorted: Whether the order is that of the request. Otherwise it is that of the objects' names.
     init(of request: NSFetchRequest<NSManagedObject>, isSorted: Bool, in context: NSManagedObjectContext) {
@@ -30,17 +32,19 @@ struct ObjectStream {
     ) throws -> Int {
         guard !isSorted, request.fetchOffset == 0,
             let entity = context.persistentStoreCoordinator?.managedObjectModel.entitiesByName[
-                request.entityName ?? ""],
-            request.predicate.map(RowPredicate(of: entity, in: context).isEvaluatedByRow) ?? true
+                request.entityName ?? ""]
         else { return try forEachByID(progress, body) }
         // To count what a predicate matches may take as long as to read it.
         if request.predicate == nil { progress.begin(try context.count(for: request)) }
+        let isEvaluatedByRow = request.predicate.map(RowPredicate(of: entity, in: context).isEvaluatedByRow) ?? true
         var count = 0
         let entities = request.includesSubentities ? PlainSchema.hierarchy(of: entity) : [entity]
         for entity in entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") })
         where request.fetchLimit == 0 || count < request.fetchLimit {
             if try request.predicate != nil || !readsRows(entity, &count) {
-                try forEach(of: entity.name ?? "", &count, progress, body)
+                let batch = self.batch(of: entity.name ?? "")
+                try isEvaluatedByRow
+                    ? forEachByKey(batch, &count, progress, body) : forEachAfterProbe(batch, &count, progress, body)
             }
         }
         return count
@@ -68,15 +72,47 @@ struct ObjectStream {
             }, { object in try body(columns.map { $0.cell(of: object) }) })
     }
 
-    /// Reads the objects of one entity in the order of their keys: each batch begins after the last object of the previous one.
-    private func forEach(
-        of entity: String, _ count: inout Int, _ progress: Progress, _ body: (NSManagedObject) throws -> Void
-    ) throws {
+    /// A request for the objects of one entity, in the order of their keys.
+    private func batch(of entity: String) -> NSFetchRequest<NSManagedObject> {
         let batch = NSFetchRequest<NSManagedObject>(entityName: entity)
         batch.includesSubentities = false
         batch.predicate = request.predicate
         batch.sortDescriptors = [NSSortDescriptor(key: "objectID", ascending: true)]
         batch.relationshipKeyPathsForPrefetching = request.relationshipKeyPathsForPrefetching
+        return batch
+    }
+
+    /// The predicate of the request for the objects after one.
+    private func predicate(after last: NSManagedObject) -> NSPredicate {
+        let later = NSPredicate(format: "objectID > %@", last.objectID)
+        return request.predicate.map { NSCompoundPredicate(andPredicateWithSubpredicates: [$0, later]) } ?? later
+    }
+
+    /// Reads the first objects, and then the IDs of the others: the first ones are known early if the database finds them one by
+    /// one.
+    private func forEachAfterProbe(
+        _ batch: NSFetchRequest<NSManagedObject>, _ count: inout Int, _ progress: Progress,
+        _ body: (NSManagedObject) throws -> Void
+    ) throws {
+        let limit = request.fetchLimit == 0 ? Int.max : request.fetchLimit - count
+        batch.fetchLimit = min(Self.probeSize, limit)
+        let objects = try context.fetch(batch)
+        try pass(objects, progress, body)
+        count += objects.count
+        guard objects.count == Self.probeSize, objects.count < limit, let last = objects.last else { return }
+        batch.predicate = predicate(after: last)
+        batch.fetchLimit = request.fetchLimit == 0 ? 0 : limit - objects.count
+        let others = try ObjectBatches(of: batch, isSorted: true, in: context)
+        progress.begin(count + others.count)
+        for start in others.starts { try pass(try others.objects(from: start, in: context), progress, body) }
+        count += others.count
+    }
+
+    /// Reads the objects in batches: each begins after the last object of the previous one.
+    private func forEachByKey(
+        _ batch: NSFetchRequest<NSManagedObject>, _ count: inout Int, _ progress: Progress,
+        _ body: (NSManagedObject) throws -> Void
+    ) throws {
         var size = Self.sizes.first
         while true {
             batch.fetchLimit = size
@@ -87,11 +123,7 @@ struct ObjectStream {
             try pass(objects, progress, body)
             count += objects.count
             guard objects.count == batch.fetchLimit, let last = objects.last else { return }
-            let later = NSPredicate(format: "objectID > %@", last.objectID)
-            batch.predicate =
-                request.predicate.map {
-                    NSCompoundPredicate(andPredicateWithSubpredicates: [$0, later])
-                } ?? later
+            batch.predicate = predicate(after: last)
         }
     }
 
@@ -129,6 +161,7 @@ struct ObjectBatches {
         fetch.sortDescriptors = request.sortDescriptors
         fetch.fetchOffset = request.fetchOffset
         fetch.fetchLimit = request.fetchLimit
+        fetch.includesSubentities = request.includesSubentities
         fetch.resultType = .managedObjectIDResultType
         let found = try context.fetch(fetch)
         ids = isSorted ? found : StoredName.sorted(found)
