@@ -62,6 +62,7 @@ struct ChangeMerge {
             if existingKeys.contains(object.key) { reread(object, &edits) } else { resolveDeleted(object, &edits) }
         }
         context.tracker.remove { !$0.flags.contains(.listed) }
+        edits.insertPreceding()
         drop(from: &edits)
         refreshPartners(of: edits)
         for edit in edits.references where edit.now == nil { apply(edit) }

@@ -35,6 +35,8 @@ struct RelationshipEdits {
     }
 
     var references: [Reference] = []
+    /// References that precede the others, the last one first.
+    private var preceding: [Reference] = []
     var pairs: [Pair] = []
     /// Deletions of some of the objects, or that affect them.
     private(set) var deletions: [NSManagedObject] = []
@@ -117,13 +119,19 @@ struct RelationshipEdits {
     mutating func force(_ object: NSManagedObject, slot: Int, from before: ObjectKey?, to now: ObjectKey?) {
         guard before != now, seen.insert(Side(key: object.key, field: slot)).inserted else { return }
         // At the beginning, so that a requested change takes precedence if both concern the same object.
-        references.insert(Reference(object: object, slot: slot, before: before, now: now), at: 0)
+        preceding.append(Reference(object: object, slot: slot, before: before, now: now))
     }
 
     /// Adds the reference of an object whose deletion is reverted: others refer to it again.
     mutating func restore(_ object: NSManagedObject, slot: Int, to key: ObjectKey?) {
         guard let key else { return }
-        references.insert(Reference(object: object, slot: slot, before: key, now: key), at: 0)
+        preceding.append(Reference(object: object, slot: slot, before: key, now: key))
+    }
+
+    /// Puts the forced and the restored references before the others.
+    mutating func insertPreceding() {
+        references = preceding.reversed() + references
+        preceding = []
     }
 
     mutating func dropOrders(of keys: Set<ObjectKey>) {

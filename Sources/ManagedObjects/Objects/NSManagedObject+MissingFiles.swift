@@ -14,10 +14,10 @@ extension NSManagedObject {
     /// attribute has a value or is null, and if the entity has no such attribute.
     public func missingFile(forKey key: String) -> String? {
         guard let slot = layout.slot(named: key) else { return nil }
-        let values = currentValues()
-        if case .object(let box) = values[slot], let file = box.value as? MissingFileValue { return file.name }
+        let value = slotValue(slot)
+        if case .object(let box) = value, let file = box.value as? MissingFileValue { return file.name }
         // Setting null if the value is null already does not change the row: it still refers to the file.
-        guard values[slot].isNull, let page, flags.contains(.realised) else { return nil }
+        guard value.isNull, let page, flags.contains(.realised) else { return nil }
         return page.missingFile(row: Int(row), slot: slot)
     }
 

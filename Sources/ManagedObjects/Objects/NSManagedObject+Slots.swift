@@ -207,12 +207,15 @@ extension RowPage {
             switch slot.kind {
             case .uuid where bytes.count == 16:
                 return .uuid(UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)))
-            case .transformable:
-                let data = Data(bytes)
-                return slot.attribute.map { TransformableCoding.decode(data, attribute: $0) } ?? .data(data)
-            default: return .data(Data(bytes))
+            default: return value(of: Data(bytes), slot: slot)
             }
+        case .file: return file(of: cell).content().map { value(of: $0, slot: slot) } ?? .null
         }
+    }
+
+    private func value(of data: Data, slot: EntityLayout.Slot) -> Value {
+        guard slot.kind == .transformable, let attribute = slot.attribute else { return .data(data) }
+        return TransformableCoding.decode(data, attribute: attribute)
     }
 
     /// Whether a value equals that of a cell. Compares bytes if possible, without creating the cell's value.

@@ -16,6 +16,8 @@ final class RowPage {
             case text
             /// Binary data in the arena; a UUID's sixteen bytes too.
             case blob
+            /// Binary data in a file: `payload` is its number among the page's files.
+            case file
             /// A to-one relationship: `payload` is the primary key, `entity` the destination's own entity.
             case reference
         }
@@ -61,6 +63,7 @@ final class RowPage {
     @exclusivity(unchecked) private var cells: UnsafeMutablePointer<Cell>
     /// Whether files that should contain values are missing.
     @exclusivity(unchecked) var missesFiles = false
+    @exclusivity(unchecked) private var files: [MappedFile] = []
     @exclusivity(unchecked) private var arena: UnsafeMutableRawPointer
     @exclusivity(unchecked) private var arenaCapacity: Int
     @exclusivity(unchecked) private var arenaCount = 0
@@ -189,6 +192,12 @@ final class RowPage {
         arenaCount += bytes.count
     }
 
+    /// Sets a cell of the last row to the content of a file.
+    func set(_ file: MappedFile, slot: Int) {
+        set(Cell(kind: .file, entity: 0, length: 0, payload: UInt64(files.count)), slot: slot)
+        files.append(file)
+    }
+
     private func growArena(by count: Int) {
         let capacity = max(arenaCount + count, arenaCapacity * 2)
         let grown = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 8)
@@ -231,6 +240,9 @@ final class RowPage {
     func bytes(of cell: Cell) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: arena + Int(cell.payload), count: Int(cell.length))
     }
+
+    /// The file of a cell.
+    func file(of cell: Cell) -> MappedFile { files[Int(cell.payload)] }
 
     /// The string of a text cell. Invalid UTF-8 is repaired, because SQLite does not validate text.
     func string(of cell: Cell) -> String {

@@ -35,21 +35,41 @@ package struct ExternalData: Sendable {
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
-    /// The content of a file; nil if it does not exist, is not a regular file, or cannot be read.
-    package func data(named name: String) -> Data? {
+    /// The content of a file, as it is now or to be read later; nil if it does not exist, is not a regular file, or cannot be read.
+    package func content(named name: String) -> Content? {
         let path = url(of: name).path
-        guard Self.isFile(atPath: path) else { return nil }
-        // The file may have been replaced after the check.
-        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        let descriptor = Self.open(path)
         guard descriptor >= 0 else { return nil }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        do {
-            return try file.readToEnd() ?? Data()
-        } catch {
-            return nil
+        if let mapped = MappedFile(descriptor, name: name, path: path) { return .file(mapped) }
+        return (try? file.readToEnd() ?? Data()).map(Content.data)
+    }
+
+    package enum Content {
+        case data(Data)
+        case file(MappedFile)
+
+        /// The data, read now; nil if they cannot be read.
+        package var data: Data? {
+            switch self {
+            case .data(let data): data
+            case .file(let file): file.content()
+            }
         }
+    }
+
+    /// Opens a regular file for reading; negative if it does not exist, is not a regular file, or cannot be opened.
+    static func open(_ path: String) -> Int32 {
+        guard isFile(atPath: path) else { return -1 }
+        // The file may have been replaced after the check.
+        let descriptor = Foundation.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return -1 }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            return -1
+        }
+        return descriptor
     }
 
     /// The file name in a column; nil if the column does not contain a valid name, which also excludes paths.

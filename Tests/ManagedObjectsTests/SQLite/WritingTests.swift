@@ -289,6 +289,35 @@ struct WritingTests {
         #expect(names().isEmpty)
     }
 
+    @Test("A file of a large value is read when the value is accessed")
+    func readsLargeDataLater() throws {
+        let folder = try StoreFolder()
+        let open = try OpenStore(at: folder.url, model: libraryModel())
+        try open.insert("Writer", key: 1, ["portrait": .data(Data(repeating: 7, count: 300_000))])
+        let files = folder.directory.appendingPathComponent(".Store_SUPPORT/_EXTERNAL_DATA")
+        let name = try #require(try FileManager.default.contentsOfDirectory(atPath: files.path).first)
+        let page = try #require(try open.rows("Writer").pages.first)
+        let slot = try #require(page.layout.slot(named: "portrait"))
+        func value() -> Data? { if case .data(let data) = page.value(row: 0, slot: slot) { data } else { nil } }
+        // Nothing has been read yet: the file's content is the one that it has now, even if it is shorter.
+        let file = try FileHandle(forWritingTo: files.appendingPathComponent(name))
+        try file.write(contentsOf: Data([1, 2, 3]))
+        #expect(value() == Data([1, 2, 3]) + Data(repeating: 7, count: 299_997))
+        try file.truncate(atOffset: 3)
+        #expect(value() == Data([1, 2, 3]))
+        try file.truncate(atOffset: 0)
+        try file.seek(toOffset: 0)
+        try file.write(contentsOf: Data(repeating: 8, count: 300_000))
+        try file.close()
+        // A later transaction, and another file of that name, do not change a row that was read before.
+        try open.update("Writer", key: 1, version: 1, ["portrait": .data(Data([1, 2]))])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: files.path).isEmpty)
+        #expect(value() == Data(repeating: 8, count: 300_000))
+        try Data([9]).write(to: files.appendingPathComponent(name))
+        #expect(value() == Data(repeating: 8, count: 300_000))
+        #expect(page.missingFile(row: 0, slot: slot) == nil)
+    }
+
     @Test("A history is written if the option is set")
     func keepsHistory() throws {
         let folder = try StoreFolder()

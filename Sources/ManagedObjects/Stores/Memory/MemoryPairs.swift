@@ -13,8 +13,8 @@ struct MemoryPairs {
     }
 
     private var positions: [Pair: Positions] = [:]
-    private var destinations: [Int64: ContiguousArray<Int64>] = [:]
-    private var sources: [Int64: ContiguousArray<Int64>] = [:]
+    private var destinations: [Int64: Set<Int64>] = [:]
+    private var sources: [Int64: Set<Int64>] = [:]
 
     /// The members of a source, or of a destination, with their positions: by position, then by key.
     func members(of owner: Int64, backward: Bool) -> [(key: Int64, position: Int64?)] {
@@ -33,14 +33,14 @@ struct MemoryPairs {
             return
         }
         positions[pair] = Positions(forward: forward, backward: backward)
-        destinations[source, default: []].append(destination)
-        sources[destination, default: []].append(source)
+        destinations[source, default: []].insert(destination)
+        sources[destination, default: []].insert(source)
     }
 
     mutating func remove(source: Int64, destination: Int64) {
         guard positions.removeValue(forKey: Pair(source: source, destination: destination)) != nil else { return }
-        destinations[source]?.removeAll { $0 == destination }
-        sources[destination]?.removeAll { $0 == source }
+        destinations[source]?.remove(destination)
+        sources[destination]?.remove(source)
     }
 
     /// Removes all pairs of a source.

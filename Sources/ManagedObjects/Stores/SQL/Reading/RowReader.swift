@@ -168,13 +168,14 @@ final class RowReader {
         }
     }
 
-    /// Data after a marker byte. If the file does not exist, the cell is null but keeps the file's name: see
-    /// ``RowPage/missingFile(row:slot:)``.
+    /// Data after a marker byte, or the name of a file, whose content is read by an access. If the file does not exist, the cell
+    /// is null but keeps the file's name: see ``RowPage/missingFile(row:slot:)``.
     private func readExternal(_ bytes: UnsafeRawBufferPointer, slot: Int, page: RowPage) {
         if let name = ExternalData.name(in: bytes) {
-            if let data = externalData?.data(named: name) {
-                data.withUnsafeBytes { page.setBytes($0, kind: .blob, slot: slot) }
-            } else {
+            switch externalData?.content(named: name) {
+            case .file(let file): page.set(file, slot: slot)
+            case .data(let data): data.withUnsafeBytes { page.setBytes($0, kind: .blob, slot: slot) }
+            case nil:
                 page.setBytes(UnsafeRawBufferPointer(rebasing: bytes[1..<37]), kind: .null, slot: slot)
                 page.missesFiles = true
             }
@@ -191,6 +192,7 @@ extension RowPage {
     /// The name of the missing file that should contain the value; nil if no file is missing.
     func missingFile(row: Int, slot: Int) -> String? {
         let cell = cell(row: row, slot: slot)
+        if cell.kind == .file { return file(of: cell).content() == nil ? file(of: cell).name : nil }
         guard cell.kind == .null, cell.length > 0 else { return nil }
         return string(of: cell)
     }

@@ -127,7 +127,7 @@ struct SQLiteInPlaceMigration {
                 }
                 if marker == ExternalData.Marker.inline { return column.dropFirst() }
                 guard let name = column.withUnsafeBytes(ExternalData.name) else { return nil }
-                return files.data(named: name)
+                return files.content(named: name)?.data
             })
     }
 
