@@ -36,7 +36,7 @@ public struct CodedError<Domain: ErrorDomain>: Error, Sendable, Hashable {
 }
 
 extension CodedError: CustomStringConvertible, LocalizedError {
-    public var description: String { Domain.description(of: message, at: place) }
+    public var description: String { Domain._description(of: message, at: place) }
     public var errorDescription: String? { description }
 }
 
@@ -46,11 +46,11 @@ public protocol ErrorDomain: Sendable {
     associatedtype Place: Sendable, Hashable, CustomStringConvertible = String
 
     /// The text of an error. By default the sentence, followed by the place in parentheses.
-    static func description(of message: String, at place: Place?) -> String
+    static func _description(of message: String, at place: Place?) -> String
 }
 
 extension ErrorDomain {
-    public static func description(of message: String, at place: Place?) -> String {
+    public static func _description(of message: String, at place: Place?) -> String {
         place.map { "\(message) (\($0))" } ?? message
     }
 }

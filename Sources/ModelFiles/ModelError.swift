@@ -6,7 +6,7 @@ public enum ModelErrorDomain: ErrorDomain {
     public typealias Place = ModelErrorPlace
 
     /// The error as tools print it: `file:line: sentence (Entity.property)`.
-    public static func description(of message: String, at place: ModelErrorPlace?) -> String {
+    public static func _description(of message: String, at place: ModelErrorPlace?) -> String {
         let position = [place?.file, place?.line.map(String.init)].compactMap { $0 }.joined(separator: ":")
         let subject = [place?.entity, place?.property].compactMap { $0 }.joined(separator: ".")
         return (position.isEmpty ? "" : position + ": ") + message + (subject.isEmpty ? "" : " (\(subject))")

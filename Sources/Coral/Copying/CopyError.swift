@@ -3,7 +3,7 @@ import CoreData
 
 extension GraphCopier: ErrorDomain {
     /// The message alone, because it contains the place, which is the entity or `Entity.property` of the error.
-    public static func description(of message: String, at place: String?) -> String { message }
+    public static func _description(of message: String, at place: String?) -> String { message }
 }
 
 /// The reason why objects cannot be copied. No copies were created, or they were removed again.

@@ -30,7 +30,7 @@ public final class DeduplicationPlan {
     }
 
     /// The number of objects that are deleted.
-    public var duplicateCount: Int { groups.reduce(0) { $0 + $1.duplicates.count } }
+    package var duplicateCount: Int { groups.reduce(0) { $0 + $1.duplicates.count } }
 
     /// One line: `3 keys, 5 duplicates`.
     public var summary: String {

@@ -12,7 +12,7 @@ public struct MigrationRehearsal: Sendable {
     /// The migration.
     public let migration: ProgressiveMigration
     /// The number of URIs that a finding contains.
-    public var exampleLimit = 20
+    package var exampleLimit = 20
 
     /// A rehearsal of a migration.
     public init(_ migration: ProgressiveMigration) { self.migration = migration }

@@ -21,20 +21,23 @@ public struct MigrationStep: Sendable {
     /// How the step migrates.
     package let kind: Kind
 
-    /// The obstacles of an impossible step; none for other steps.
-    public var obstacles: [MigrationObstacle] {
+    /// Why an impossible step cannot be inferred, a sentence for each obstacle; empty for other steps.
+    public var obstacles: [String] { placedObstacles.map(\.description) }
+
+    /// The obstacles with their places.
+    package var placedObstacles: [MigrationObstacle] {
         if case .impossible(let obstacles) = kind { obstacles } else { [] }
     }
 }
 
 /// A reason why a migration cannot be inferred.
-public struct MigrationObstacle: Sendable, Hashable {
+package struct MigrationObstacle: Sendable, Hashable {
     /// The entity of the newer version.
-    public var entity: String
+    package var entity: String
     /// The property of the newer version; nil if the obstacle concerns the entity.
-    public var property: String?
+    package var property: String?
     /// The reason, in sentences.
-    public var reason: String
+    package var reason: String
 
     /// The obstacles between two models, by Core Data's inference; none if the migration can be inferred.
     static func obstacles(from source: NSManagedObjectModel, to destination: NSManagedObjectModel)
@@ -64,7 +67,7 @@ public struct MigrationObstacle: Sendable, Hashable {
 }
 
 extension MigrationObstacle: CustomStringConvertible {
-    public var description: String {
+    package var description: String {
         let place = [entity.isEmpty ? nil : entity, property].compactMap { $0 }.joined(separator: ".")
         return place.isEmpty ? reason : "\(place): \(reason)"
     }

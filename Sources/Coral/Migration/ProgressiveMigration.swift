@@ -73,7 +73,7 @@ public struct ProgressiveMigration: Sendable {
     /// edited since.
     ///
     /// - Parameter source: A version that need not be one of ``versions``, such as that of a store.
-    public func unfittingMappings(from source: ModelVersion? = nil) -> [MigrationMapping] {
+    package func unfittingMappings(from source: ModelVersion? = nil) -> [MigrationMapping] {
         let hashes = ((source.map { [$0] } ?? []) + versions).map(\.model.entityVersionHashesByName)
         return mappings.filter { mapping in
             !hashes.indices.contains { from in

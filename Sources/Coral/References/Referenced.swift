@@ -20,7 +20,7 @@ public struct Referenced<Value: ReferencedValue>: Codable {
 
     /// The reason why there is no object, if a reference could not be resolved; of an array the reasons of all missing objects.
     public var projectedValue: Value.Reasons {
-        Value.reasons(references?.compactMap { $0.reason } ?? [])
+        Value._reasons(references?.compactMap { $0.reason } ?? [])
     }
 
     /// The decoded references, which are encoded again unchanged, with the reasons why they have no object.
@@ -34,7 +34,7 @@ public struct Referenced<Value: ReferencedValue>: Codable {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard !container.decodeNil() else {
-            self.init(wrappedValue: Value(referencedObjects: []))
+            self.init(wrappedValue: Value(_referencedObjects: []))
             return
         }
         guard let context = decoder.userInfo[.managedObjectContext] as? NSManagedObjectContext else {
@@ -42,7 +42,7 @@ public struct Referenced<Value: ReferencedValue>: Codable {
                 .noContext, "The decoder's user info contains no context under managedObjectContext.")
         }
         let references =
-            try Value.isArray
+            try Value._isArray
             ? container.decode([ManagedObjectReference].self) : [container.decode(ManagedObjectReference.self)]
         var objects: [Value.Object] = []
         let known = references.map { reference -> (ManagedObjectReference, MissingReason?) in
@@ -55,15 +55,15 @@ public struct Referenced<Value: ReferencedValue>: Codable {
                 .wrongClass, "\(reference) is not a \(String(describing: Value.Object.self)).")
             return (reference, resolution.reason ?? wrongClass)
         }
-        self.init(wrappedValue: Value(referencedObjects: objects))
+        self.init(wrappedValue: Value(_referencedObjects: objects))
         self.references = known
     }
 
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         let references =
-            try references?.map(\.reference) ?? wrappedValue.referencedObjects.map { try ManagedObjectReference($0) }
-        if Value.isArray {
+            try references?.map(\.reference) ?? wrappedValue._referencedObjects.map { try ManagedObjectReference($0) }
+        if Value._isArray {
             try container.encode(references)
         } else if let reference = references.first {
             try container.encode(reference)
@@ -73,7 +73,7 @@ public struct Referenced<Value: ReferencedValue>: Codable {
     }
 }
 
-/// What `Referenced` can wrap: an optional object, or an array of objects.
+/// What `Referenced` can wrap: an optional object, or an array of objects. No other type conforms to it.
 public protocol ReferencedValue {
     /// The class of the objects.
     associatedtype Object: NSManagedObject
@@ -81,34 +81,34 @@ public protocol ReferencedValue {
     associatedtype Reasons
 
     /// Whether the value is encoded as an array.
-    static var isArray: Bool { get }
+    static var _isArray: Bool { get }
     /// The objects.
-    var referencedObjects: [Object] { get }
+    var _referencedObjects: [Object] { get }
     /// The value with the objects that exist.
-    init(referencedObjects: [Object])
+    init(_referencedObjects objects: [Object])
     /// The projected value.
-    static func reasons(_ reasons: [MissingReason]) -> Reasons
+    static func _reasons(_ reasons: [MissingReason]) -> Reasons
 }
 
 extension Optional: ReferencedValue where Wrapped: NSManagedObject {
-    public static var isArray: Bool { false }
-    public var referencedObjects: [Wrapped] { map { [$0] } ?? [] }
-    public init(referencedObjects: [Wrapped]) { self = referencedObjects.first }
-    public static func reasons(_ reasons: [MissingReason]) -> MissingReason? { reasons.first }
+    public static var _isArray: Bool { false }
+    public var _referencedObjects: [Wrapped] { map { [$0] } ?? [] }
+    public init(_referencedObjects objects: [Wrapped]) { self = objects.first }
+    public static func _reasons(_ reasons: [MissingReason]) -> MissingReason? { reasons.first }
 }
 
 extension Array: ReferencedValue where Element: NSManagedObject {
-    public static var isArray: Bool { true }
-    public var referencedObjects: [Element] { self }
-    public init(referencedObjects: [Element]) { self = referencedObjects }
-    public static func reasons(_ reasons: [MissingReason]) -> [MissingReason] { reasons }
+    public static var _isArray: Bool { true }
+    public var _referencedObjects: [Element] { self }
+    public init(_referencedObjects objects: [Element]) { self = objects }
+    public static func _reasons(_ reasons: [MissingReason]) -> [MissingReason] { reasons }
 }
 
 extension KeyedDecodingContainer {
     /// A reference whose key may be missing, as in data that were encoded before the property was added: then it is nil, or the
     /// array is empty.
     public func decode<Value>(_ type: Referenced<Value>.Type, forKey key: Key) throws -> Referenced<Value> {
-        try decodeIfPresent(type, forKey: key) ?? Referenced(wrappedValue: Value(referencedObjects: []))
+        try decodeIfPresent(type, forKey: key) ?? Referenced(wrappedValue: Value(_referencedObjects: []))
     }
 
     /// An embedded object whose key may be missing: then it is nil.

@@ -3,7 +3,7 @@ import CoreData
 /// The managed objects that an archive refers to, one result for each reference, in order.
 public struct ReferencedObjects<Object: NSManagedObject> {
     /// The result of each reference.
-    public let resolutions: [ReferenceResolution]
+    package let resolutions: [ReferenceResolution]
 
     /// The objects that were found, in order.
     public var objects: [Object] { resolutions.compactMap { $0.object as? Object } }

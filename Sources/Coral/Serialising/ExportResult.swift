@@ -9,7 +9,7 @@ public struct ExportResult: Sendable, Hashable {
     /// the member of a to-many relationship.
     public internal(set) var danglingCount = 0
     /// The first hundred of these references, in the document's order.
-    public internal(set) var danglingReferences: [DanglingReference] = []
+    public internal(set) var danglingReferences: [UnresolvableReference] = []
 
     /// The number of values whose files do not exist: see `GraphExporter.missingFiles`.
     public internal(set) var missingFileCount = 0
@@ -20,7 +20,7 @@ public struct ExportResult: Sendable, Hashable {
     /// in their own store only.
     public internal(set) var keylessCount = 0
     /// The first hundred of these references, in the document's order.
-    public internal(set) var keylessReferences: [KeylessReference] = []
+    public internal(set) var keylessReferences: [UnresolvableReference] = []
 
     /// The counts of an export that has written nothing.
     package init() {}
@@ -36,28 +36,39 @@ public struct ExportResult: Sendable, Hashable {
         if missingFiles.count < Self.danglingLimit { missingFiles.append(file) }
     }
 
-    mutating func note(_ reference: KeylessReference) {
-        keylessCount += 1
-        if keylessReferences.count < Self.danglingLimit { keylessReferences.append(reference) }
-    }
-
-    mutating func note(_ reference: DanglingReference) {
-        danglingCount += 1
-        if danglingReferences.count < Self.danglingLimit { danglingReferences.append(reference) }
+    mutating func note(_ reference: UnresolvableReference) {
+        if reference.isKeyless {
+            keylessCount += 1
+            if keylessReferences.count < Self.danglingLimit { keylessReferences.append(reference) }
+        } else {
+            danglingCount += 1
+            if danglingReferences.count < Self.danglingLimit { danglingReferences.append(reference) }
+        }
     }
 }
 
-/// A reference to an object that does not exist. Stores that were written with raw SQL or migrated incorrectly can
-/// contain dangling references.
-public struct DanglingReference: Sendable, Hashable, CustomStringConvertible {
+/// A reference that an import cannot resolve, in other stores or in any.
+///
+/// A *dangling* reference is one to an object that does not exist: stores that were written with raw SQL or migrated incorrectly can
+/// contain some. A *keyless* one is a reference to an object outside the document without a natural key: its entity has neither a
+/// uniqueness constraint nor a declared key (`ObjectIdentity`), or the values of the key are missing. An import finds such an object by
+/// its URI, in the store it was exported from. An object that was not saved is never found.
+public struct UnresolvableReference: Sendable, Hashable, CustomStringConvertible {
     /// The object that has the relationship.
     public var id: RecordID
     /// The relationship's name.
     public var relationship: String
-    /// The id that the missing object would have.
+    /// The other object, or the id that it would have.
     public var target: RecordID
+    /// Whether the other object exists, and has no natural key.
+    var isKeyless = false
 
-    public var description: String { "\(id).\(relationship) refers to \(target), which does not exist." }
+    public var description: String {
+        "\(id).\(relationship) refers to \(target), which "
+            + (isKeyless
+                ? "is not in the document and has no natural key: it cannot be found in other stores."
+                : "does not exist.")
+    }
 }
 
 extension GraphExporter: ErrorDomain {}

@@ -64,7 +64,7 @@ extension ExportSession {
                 guard case .rows(let export) = export else { return export.path }
                 for reference in export.dangling {
                     result.note(
-                        DanglingReference(
+                        UnresolvableReference(
                             id: recorder.names.name(of: reference.owner), relationship: reference.relationship,
                             target: recorder.names.name(of: reference.target)))
                 }

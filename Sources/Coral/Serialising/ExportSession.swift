@@ -154,9 +154,9 @@ package final class ExportSession {
     /// the document must be portable.
     private func noteKeylessReferences() throws {
         for reference in recorder.names.outside?.keyless ?? [] {
-            let found = KeylessReference(
+            let found = UnresolvableReference(
                 id: recorder.names.name(of: reference.owner), relationship: reference.relationship,
-                target: recorder.names.name(of: reference.target))
+                target: recorder.names.name(of: reference.target), isKeyless: true)
             if exporter.isPortable { throw ExportError(.keylessReference, found.description) }
             result.note(found)
         }
@@ -335,7 +335,7 @@ package final class ExportSession {
 
     /// Reports a dangling reference.
     func noteMissing(_ target: RecordID, _ relationship: String, of owner: RecordID) {
-        result.note(DanglingReference(id: owner, relationship: relationship, target: target))
+        result.note(UnresolvableReference(id: owner, relationship: relationship, target: target))
     }
 
     func didWrite(_ record: GraphRecord) {

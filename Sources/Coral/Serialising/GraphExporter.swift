@@ -279,7 +279,7 @@ extension GraphFormat {
     }
 
     /// The layout that a format uses by default.
-    public var defaultLayout: DocumentLayout { self == .jsonLines ? .lines : .flat }
+    package var defaultLayout: DocumentLayout { self == .jsonLines ? .lines : .flat }
 }
 
 /// The folder of a document, with the files beside it that contain its large values.

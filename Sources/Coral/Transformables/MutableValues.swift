@@ -122,11 +122,6 @@ public final class MutableValues {
         if context.hasChanges { try context.save() }
     }
 
-    /// Discards all values that were returned: further changes to them are not detected.
-    public func discardAll() {
-        entries = [:]
-    }
-
     private func notice(_ key: Key) throws {
         guard let entry = entries[key] else { return }
         guard entry.object.managedObjectContext === context, !entry.object.isDeleted else {

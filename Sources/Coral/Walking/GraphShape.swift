@@ -185,7 +185,7 @@ extension PropertyRules where Rule == Void {
 
 extension GraphShape: ErrorDomain {
     /// The sentence alone, which names the place: the invalid entity, key path or directive, as it was given.
-    public static func description(of message: String, at place: String?) -> String { message }
+    public static func _description(of message: String, at place: String?) -> String { message }
 }
 
 /// The reason why a shape does not fit a model.

@@ -14,7 +14,7 @@ struct MigrationReport: Encodable {
         init(_ step: MigrationStep) {
             from = step.source.name
             to = step.destination.name
-            obstacles = step.obstacles.map(\.description)
+            obstacles = step.obstacles
             switch step.kind {
             case .inferred: kind = "inferred"
             case .mapping(let given): (kind, mapping) = ("mapping", given.name)

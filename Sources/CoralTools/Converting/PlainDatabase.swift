@@ -303,7 +303,7 @@ package enum ConversionErrorDomain: ErrorDomain {
     package typealias Place = String
 
     /// The message alone, because it contains the place.
-    package static func description(of message: String, at place: String?) -> String { message }
+    package static func _description(of message: String, at place: String?) -> String { message }
 }
 
 /// The reason why a store cannot be converted.

@@ -310,7 +310,7 @@
             }
             if let failure = result.failure {
                 row.way = "impossible"
-                let obstacles = result.steps.flatMap(\.obstacles)
+                let obstacles = result.steps.flatMap(\.placedObstacles)
                 if obstacles.isEmpty, breaking.isEmpty { add(.impossible, version.name, failure) }
                 for obstacle in obstacles {
                     addObstacle(obstacle.entity, obstacle.property, obstacle.reason, version.name)

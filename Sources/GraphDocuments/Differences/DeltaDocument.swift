@@ -229,7 +229,7 @@ extension GraphDelta: ErrorDomain {
     public typealias Place = RecordSubject
 
     /// The sentence alone, which names the place.
-    public static func description(of message: String, at place: RecordSubject?) -> String { message }
+    public static func _description(of message: String, at place: RecordSubject?) -> String { message }
 }
 
 /// The reason why a delta cannot be applied or joined.

@@ -78,7 +78,7 @@ public struct EntityMapping: Sendable {
     /// The keys of properties without a declaration; nil for the mapping's strategy.
     public var keys: KeyStrategy?
     /// Whether only properties declared with keys are mapped.
-    public var isOptIn: Bool?
+    package var isOptIn: Bool?
     /// The key of the array with the entity's objects in a document with one array for each entity; nil for the
     /// entity's name.
     public var documentKey: String?

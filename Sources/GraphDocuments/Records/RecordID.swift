@@ -136,7 +136,7 @@ public struct RecordID: Sendable, Hashable {
     }
 
     /// The parts of the natural key of an id of the form `Tag/=home` or `Tag/p3=home`.
-    public var keyValues: [String]? {
+    package var keyValues: [String]? {
         if let simpleKey { return [simpleKey] }
         guard var rest = name?.rest else { return nil }
         if rest.first != UInt8(ascii: "=") {
