@@ -21,8 +21,7 @@ extension GraphCopier {
         try await container.performMerging(progress) { context, progress in
             if case .rows(let copies) = try copyRows(ids, in: context, progress: progress) {
                 // The store has made the copies without a save of the context.
-                NSManagedObjectContext.mergeChanges(
-                    fromRemoteContextSave: [NSInsertedObjectsKey: Array(copies.values)], into: [container.viewContext])
+                container.viewContext.enqueueMerge([NSInsertedObjectsKey: Array(copies.values)])
                 return copies
             }
             return try inBatches

@@ -1,10 +1,12 @@
 import CoreData
 
 // Work in the background of a container: the forms of import, export and copy for asynchronous code. A new context does the work on
-// its queue, and the view context receives what was saved before the method returns, so that the code after `await` sees it.
+// its queue. The merge of what it has saved is in the queue of the view context before the method returns, so that the code after
+// `await` sees the result, on the main actor or in a block of `perform`.
 
 extension NSPersistentContainer {
-    /// Imports a document in the background, saves the objects, and merges the changes into the `viewContext`.
+    /// Imports a document in the background, saves the objects, and merges the changes into the `viewContext`: code that follows
+    /// on the main actor, or in a block of its `perform`, sees them.
     ///
     ///     let ids = try await container.importObjects(from: .file(url), as: Note.self)
     ///     let notes = ids.map(container.viewContext.object(with:))
@@ -35,7 +37,11 @@ extension NSPersistentContainer {
         }
     }
 
-    /// Runs work in a new background context, and waits until the `viewContext` has merged what the context has saved.
+    /// Runs work in a new background context. What it saves is merged by blocks that are in the queue of the `viewContext` before
+    /// this method returns.
+    ///
+    /// Nothing waits for these blocks: the main queue of a server may never run one. They hold IDs, not objects, so that batches
+    /// are released while the main queue is busy.
     ///
     /// - Parameters:
     ///   - progress: The caller's progress; nil for one that only ends with the task.
@@ -50,19 +56,25 @@ extension NSPersistentContainer {
         let observer = NotificationCenter.default.addObserver(
             forName: .NSManagedObjectContextDidSave, object: context, queue: nil
         ) { notification in
-            // Unsafe, because the notification is not changed after it was posted.
-            nonisolated(unsafe) let notification = notification
-            viewContext.perform { viewContext.mergeChanges(fromContextDidSave: notification) }
+            viewContext.enqueueMerge(
+                [NSInsertedObjectsKey, NSUpdatedObjectsKey, NSDeletedObjectsKey].reduce(into: [:]) { changes, key in
+                    let objects = notification.userInfo?[key] as? Set<NSManagedObject> ?? []
+                    changes[key] = objects.map(\.objectID)
+                })
         }
         defer { NotificationCenter.default.removeObserver(observer) }
-        let result = try await withTaskCancellationHandler {
+        return try await withTaskCancellationHandler {
             try await context.perform { try work(context, progress) }
         } onCancel: {
             progress.cancel()
         }
-        // The merges are in the queue before this block.
-        await viewContext.perform(schedule: .enqueued) {}
-        return result
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Merges changes that were saved, when the context's queue runs its next blocks.
+    func enqueueMerge(_ changes: [String: [NSManagedObjectID]]) {
+        perform { NSManagedObjectContext.mergeChanges(fromRemoteContextSave: changes, into: [self]) }
     }
 }
 
