@@ -1,4 +1,4 @@
-import Coral
+@testable import Coral
 import NotesModel
 import Testing
 
@@ -82,5 +82,45 @@ import Testing
         let copy = container.viewContext.object(with: try #require(copies[note.objectID]))
         #expect(copy.value(forKey: "title") as? String == "Milk copy")
         #expect((tag.value(forKey: "notes") as? Set<NSManagedObject>) == [note, copy])
+    }
+
+    // MARK: - The main queue
+
+    @Test func `a copy does not wait for a main queue that is blocked`() async throws {
+        let note = try note("Milk")
+        let (container, id, done) = (container, note.objectID, DispatchSemaphore(value: 0))
+        let task = Task.detached {
+            defer { done.signal() }
+            return try await GraphCopier().copy([id], in: container)
+        }
+        #expect(Self.wait(for: done) == .success)
+        let copies = try await task.value
+        // The block of the merge has run before this one, and the context knows the copy.
+        await container.viewContext.perform(schedule: .enqueued) {}
+        #expect(copies.count == 1)
+        #expect(try count() == 2)
+    }
+
+    private static func wait(for done: DispatchSemaphore) -> DispatchTimeoutResult { done.wait(timeout: .now() + 60) }
+
+    @Test func `changes that nobody merges are forgotten`() throws {
+        let (note, context) = (try note("Milk"), container.viewContext)
+        let changes = [NSUpdatedObjectsKey: [note.objectID]]
+        func merges(_ pending: PendingMerges) -> Int? {
+            if case .changes(let merges) = pending.remove(from: context) { merges.count } else { nil }
+        }
+        let patient = PendingMerges(patience: .infinity)
+        #expect(patient.add(changes, to: context))
+        #expect(!patient.add(changes, to: context))
+        #expect(merges(patient) == 2)
+        #expect(merges(patient) == 0)
+        let impatient = PendingMerges(patience: -1)
+        #expect(impatient.add(changes, to: context))
+        #expect(!impatient.add(changes, to: context))
+        #expect(!impatient.add(changes, to: context))
+        #expect(merges(impatient) == nil)
+        // A later change waits again.
+        #expect(impatient.add(changes, to: context))
+        #expect(merges(impatient) == 1)
     }
 }

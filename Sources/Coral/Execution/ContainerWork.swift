@@ -40,8 +40,7 @@ extension NSPersistentContainer {
     /// Runs work in a new background context. What it saves is merged by blocks that are in the queue of the `viewContext` before
     /// this method returns.
     ///
-    /// Nothing waits for these blocks: the main queue of a server may never run one. They hold IDs, not objects, so that batches
-    /// are released while the main queue is busy.
+    /// Nothing waits for these blocks. They hold IDs, not objects, so that batches are released while the main queue is busy.
     ///
     /// - Parameters:
     ///   - progress: The caller's progress; nil for one that only ends with the task.
@@ -74,7 +73,61 @@ extension NSPersistentContainer {
 extension NSManagedObjectContext {
     /// Merges changes that were saved, when the context's queue runs its next blocks.
     func enqueueMerge(_ changes: [String: [NSManagedObjectID]]) {
-        perform { NSManagedObjectContext.mergeChanges(fromRemoteContextSave: changes, into: [self]) }
+        guard PendingMerges.shared.add(changes, to: self) else { return }
+        perform {
+            switch PendingMerges.shared.remove(from: self) {
+            case .changes(let merges):
+                for changes in merges {
+                    NSManagedObjectContext.mergeChanges(fromRemoteContextSave: changes, into: [self])
+                }
+            case .forgotten: self.refreshAllObjects()
+            }
+        }
+    }
+}
+
+/// The changes that contexts have still to merge.
+///
+/// The main queue of a server may never run a block. When changes have waited for a minute, they are therefore forgotten, and the
+/// context refreshes all its objects if it comes to the block after all.
+final class PendingMerges: @unchecked Sendable {  // because a lock guards the merges
+    enum Merges {
+        case changes([[String: [NSManagedObjectID]]])
+        case forgotten
+    }
+
+    private final class Waiting {
+        let since = Date()
+        /// Nil if they were forgotten.
+        var changes: [[String: [NSManagedObjectID]]]? = []
+    }
+
+    static let shared = PendingMerges(patience: 60)
+    /// In seconds.
+    private let patience: TimeInterval
+    private let lock = NSLock()
+    private var waiting: [ObjectIdentifier: Waiting] = [:]
+
+    init(patience: TimeInterval) { self.patience = patience }
+
+    /// Adds changes. Returns whether they are the first ones that wait, so that a block must be enqueued, which holds the context.
+    func add(_ changes: [String: [NSManagedObjectID]], to context: NSManagedObjectContext) -> Bool {
+        lock.lock()
+        defer { lock.unlock() }
+        let isFirst = waiting[ObjectIdentifier(context)] == nil
+        let merges = waiting[ObjectIdentifier(context)] ?? Waiting()
+        waiting[ObjectIdentifier(context)] = merges
+        merges.changes?.append(changes)
+        if !isFirst, -merges.since.timeIntervalSinceNow > patience { merges.changes = nil }
+        return isFirst
+    }
+
+    /// The changes that a context has to merge now.
+    func remove(from context: NSManagedObjectContext) -> Merges {
+        lock.lock()
+        defer { lock.unlock() }
+        guard let merges = waiting.removeValue(forKey: ObjectIdentifier(context)) else { return .changes([]) }
+        return merges.changes.map(Merges.changes) ?? .forgotten
     }
 }
 

@@ -1,4 +1,5 @@
 import Coral
+import Dispatch
 
 /// Writes objects one by one as CSV, TSV or JSON: memory does not grow with their number.
 struct QueryDocument {
@@ -72,6 +73,24 @@ struct QueryDocument {
         // Includes the fullwidth forms; some programs skip leading tabs and line breaks.
         let isFormula = text.unicodeScalars.first.map { "=+-@\t\r\n＝＋－＠".unicodeScalars.contains($0) } ?? false
         return isFormula ? "'" + text : text
+    }
+}
+
+/// Output that is read while it is written: what has been written is passed on at once, and then ten times a second.
+private struct PacedOutput {
+    private let output: ByteOutput
+    /// In nanoseconds of the system's clock.
+    private var last: UInt64 = 0
+    private static let interval: UInt64 = 100_000_000
+
+    init(_ output: ByteOutput) { self.output = output }
+
+    /// Notes that something complete was written.
+    mutating func written() throws {
+        let now = DispatchTime.now().uptimeNanoseconds
+        guard now - last >= Self.interval else { return }
+        try output.flush()
+        last = now
     }
 }
 

@@ -222,14 +222,14 @@ struct ExportCommand: ParsableCommand {
 
     /// The folder of the tables. Throws `CommandError` if none is named, or if one exists that may not be replaced.
     private func tableFolder(_ form: TableForm) throws -> URL {
-        guard let folder = file.url, !TableDocument.isTable(folder.path) else {
+        guard let folder = file.url, TableForm(ofFile: folder.path) == nil else {
             throw CommandError(
                 "--format \(form.rawValue) writes a folder of tables: name it with --output, such as -o tables.")
         }
         guard let status = FileStatus(folder.path) else { return folder }
         guard status.isFolder else { throw CommandError("There is a file at \(folder.relativePath), not a folder.") }
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-        guard names.allSatisfy(TableDocument.isTable) else {
+        guard names.allSatisfy({ TableForm(ofFile: $0) != nil }) else {
             throw CommandError("The folder \(folder.relativePath) has other files than tables. Name another one.")
         }
         guard file.force || names.isEmpty else {

@@ -42,7 +42,7 @@ struct InputDocument: ExpressibleByArgument {
         guard let url, url.isFileURL, let status = FileStatus(url.path) else { return false }
         return status.isFolder
             ? (try? TableDocument.files(in: url).isEmpty) == false
-            : status.isRegular && TableDocument.isTable(name) && !isStore
+            : status.isRegular && TableForm(ofFile: name) != nil && !isStore
     }
 
     /// The document as an import source. Standard input or another pipe is read into memory completely.

@@ -45,22 +45,18 @@ struct TableDocument {
 
     /// The tables of a folder, in the order of their names.
     static func files(in folder: URL) throws -> [(name: String, url: URL)] {
-        try FileManager.default.contentsOfDirectory(atPath: folder.path).filter(isTable).sorted().map {
-            (($0 as NSString).deletingPathExtension, folder.appendingPathComponent($0))
-        }
-    }
-
-    /// Whether a file's name is that of a table.
-    static func isTable(_ name: String) -> Bool {
-        ["csv", "tsv"].contains((name as NSString).pathExtension.lowercased())
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { TableForm(ofFile: $0) != nil }
+            .sorted().map {
+                (($0 as NSString).deletingPathExtension, folder.appendingPathComponent($0))
+            }
     }
 
     /// The records, which refer to each other only: a name such as `Note/p1` is not that of an object of the store.
     var source: ImportSource { .placedRecords(records) }
 
     private func rows(of url: URL) throws -> TableRows {
-        let separator: Character = url.pathExtension.lowercased() == "tsv" ? "\t" : ","
-        return try TableRows(Data(contentsOf: url), separator: separator, name: url.lastPathComponent)
+        let form = TableForm(ofFile: url.path) ?? .csv
+        return try TableRows(Data(contentsOf: url), as: form, name: url.lastPathComponent)
     }
 
     // MARK: - Pairs

@@ -26,21 +26,9 @@ final class Box {
 }
 
 /// What Apple's documentation states of SwiftData; each test names the page, below https://developer.apple.com/documentation/swiftdata.
-final class DocumentedBehaviourTests: XCTestCase {
-    private var folder: URL!
-    private var container: ModelContainer!
-    private var context: ModelContext!
-
-    override func setUpWithError() throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        container = try ModelContainer(for: Keepsake.self, configurations: configuration("first"))
-        context = ModelContext(container)
-    }
-
-    override func tearDown() {
-        (context, container) = (nil, nil)
-        try? FileManager.default.removeItem(at: folder)
+final class DocumentedBehaviourTests: StoreTestCase {
+    override func makeContainer() throws -> ModelContainer {
+        try ModelContainer(for: Keepsake.self, configurations: configuration("first"))
     }
 
     private func configuration(_ name: String, _ schema: Schema? = nil) -> ModelConfiguration {

@@ -35,23 +35,11 @@ private actor JourneyArchive {
 
 /// What Apple's documentation states of contexts, histories, inheritance and actors; each test names the page, below
 /// https://developer.apple.com/documentation/swiftdata.
-final class DocumentedContextTests: XCTestCase {
-    private var folder: URL!
-    private var container: ModelContainer!
-    private var context: ModelContext!
-
-    override func setUpWithError() throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        container = try ModelContainer(
+final class DocumentedContextTests: StoreTestCase {
+    override func makeContainer() throws -> ModelContainer {
+        try ModelContainer(
             for: WorkJourney.self,
             configurations: ModelConfiguration(url: folder.appendingPathComponent("journeys.store")))
-        context = ModelContext(container)
-    }
-
-    override func tearDown() {
-        (context, container) = (nil, nil)
-        try? FileManager.default.removeItem(at: folder)
     }
 
     private func insert(_ names: String...) throws {

@@ -47,24 +47,13 @@ final class Nail {
 
 /// What Apple's documentation states of the options of attributes and relationships; each test names the page, below
 /// https://developer.apple.com/documentation/swiftdata.
-final class DocumentedOptionTests: XCTestCase {
-    private var folder: URL!
-    private var container: ModelContainer!
-    private var context: ModelContext!
+final class DocumentedOptionTests: StoreTestCase {
     private var url: URL { folder.appendingPathComponent("canvases.store") }
 
-    override func setUpWithError() throws {
+    override func makeContainer() throws -> ModelContainer {
         ValueTransformer.setValueTransformer(
             PaintTransformer(), forName: NSValueTransformerName(String(describing: PaintTransformer.self)))
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        container = try ModelContainer(for: Canvas.self, configurations: ModelConfiguration(url: url))
-        context = ModelContext(container)
-    }
-
-    override func tearDown() {
-        (context, container) = (nil, nil)
-        try? FileManager.default.removeItem(at: folder)
+        return try ModelContainer(for: Canvas.self, configurations: ModelConfiguration(url: url))
     }
 
     private func row<Value>(_ sql: String, _ read: (Row) throws -> Value) throws -> Value {

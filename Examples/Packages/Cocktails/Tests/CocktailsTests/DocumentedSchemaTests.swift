@@ -69,21 +69,9 @@ enum Unmodified {
 
 /// What Apple's documentation states of schemas, options and containers; each test names the page, below
 /// https://developer.apple.com/documentation/swiftdata.
-final class DocumentedSchemaTests: XCTestCase {
-    private var folder: URL!
-    private var container: ModelContainer!
-    private var context: ModelContext!
-
-    override func setUpWithError() throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        container = try ModelContainer(for: Collector.self, configurations: ModelConfiguration(url: url))
-        context = ModelContext(container)
-    }
-
-    override func tearDown() {
-        (context, container) = (nil, nil)
-        try? FileManager.default.removeItem(at: folder)
+final class DocumentedSchemaTests: StoreTestCase {
+    override func makeContainer() throws -> ModelContainer {
+        try ModelContainer(for: Collector.self, configurations: ModelConfiguration(url: url))
     }
 
     private var url: URL { folder.appendingPathComponent("specimens.store") }

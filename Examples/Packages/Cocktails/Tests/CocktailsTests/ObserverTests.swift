@@ -4,24 +4,8 @@ import XCTest
 
 @testable import Cocktails
 
-final class ObserverTests: XCTestCase {
-    private var folder: URL!
-    private var container: ModelContainer!
-    private var context: ModelContext!
-
-    override func setUpWithError() throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        container = try makeContainer()
-        context = ModelContext(container)
-    }
-
-    override func tearDown() {
-        (context, container) = (nil, nil)
-        try? FileManager.default.removeItem(at: folder)
-    }
-
-    private func makeContainer() throws -> ModelContainer {
+final class ObserverTests: StoreTestCase {
+    override func makeContainer() throws -> ModelContainer {
         try ModelContainer(
             for: Cocktail.self, configurations: ModelConfiguration(url: folder.appendingPathComponent("observed.store"))
         )
