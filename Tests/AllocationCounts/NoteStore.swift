@@ -65,6 +65,7 @@ final class NoteStore {
             }
             done.signal()
         }
+        // The main queue is blocked: a copy in the background does not wait for it.
         done.wait()
         if let failure = failure.withLock({ $0 }) { throw failure }
     }

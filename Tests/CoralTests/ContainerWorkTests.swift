@@ -84,24 +84,7 @@ import Testing
         #expect((tag.value(forKey: "notes") as? Set<NSManagedObject>) == [note, copy])
     }
 
-    // MARK: - The main queue
-
-    @Test func `a copy does not wait for a main queue that is blocked`() async throws {
-        let note = try note("Milk")
-        let (container, id, done) = (container, note.objectID, DispatchSemaphore(value: 0))
-        let task = Task.detached {
-            defer { done.signal() }
-            return try await GraphCopier().copy([id], in: container)
-        }
-        #expect(Self.wait(for: done) == .success)
-        let copies = try await task.value
-        // The block of the merge has run before this one, and the context knows the copy.
-        await container.viewContext.perform(schedule: .enqueued) {}
-        #expect(copies.count == 1)
-        #expect(try count() == 2)
-    }
-
-    private static func wait(for done: DispatchSemaphore) -> DispatchTimeoutResult { done.wait(timeout: .now() + 60) }
+    // MARK: - A main queue that runs no blocks
 
     @Test func `changes that nobody merges are forgotten`() throws {
         let (note, context) = (try note("Milk"), container.viewContext)
