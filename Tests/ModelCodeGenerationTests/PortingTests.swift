@@ -197,7 +197,7 @@ import Testing
         #expect(names("import Foundation\nimport Queries", module: "/p/Sources/Queries") == [:])
     }
 
-    @Test("@NSManaged is no finding in a package whose manifest names the plugin that implements it")
+    @Test("@NSManaged is no finding in a target that uses the plugin that implements it")
     func modelPlugin() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -216,6 +216,25 @@ import Testing
         let found = try PortingFinding.findings(below: folder)
         #expect(found.map(\.code) == ["@objc", "@objc", "@NSManaged"])
         #expect(found.last?.file.contains("/B/") == true)
+
+        // Of the targets of one package only those are reported that do not use the plugin.
+        let manifest = """
+            let package = Package(name: "C", targets: [
+                .target(name: "With", dependencies: [.target(name: "Without")], plugins: [.plugin(name: "CoralModelPlugin", package: "coral")]),
+                .target(name: "Without", dependencies: ["Other"]),
+                .target(name: "Elsewhere", path: "Code/Elsewhere"),
+                .testTarget(name: "Constant", plugins: plugins),
+            ])
+            """
+        try write(manifest, "C/Package.swift")
+        for target in ["Sources/With", "Sources/Without", "Code/Elsewhere", "Tests/Constant"] {
+            try write("class Note: NSManagedObject { @NSManaged var a: Int }", "C/\(target)/Note.swift")
+        }
+        let without = try PortingFinding.findings(below: folder.appendingPathComponent("C"))
+            .filter { $0.rule == .managed }
+        #expect(
+            without.map { URL(fileURLWithPath: $0.file).deletingLastPathComponent().lastPathComponent }
+                == ["Elsewhere", "Without"])
     }
 
     @Test("A hostile text takes no more time than its length needs")

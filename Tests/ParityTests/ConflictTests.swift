@@ -85,6 +85,41 @@ import Testing
         }
     }
 
+    /// Many contexts change one row at once, and refer to it from new objects: with a policy every save succeeds, and nothing is lost.
+    @Test(arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    func contendedSavesSucceed(type: String) async throws {
+        let diary = try Diary(type)
+        let first = diary.context()
+        let id = try first.performAndWait {
+            let note = first.insert("Note", ["title": "shared", "rank": -1])
+            try first.save()
+            return note.objectID
+        }
+        try await withThrowingTaskGroup { group in
+            for number in 0..<40 {
+                let context = diary.context()
+                context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+                group.addTask {
+                    try await context.perform {
+                        let note = try context.existingObject(with: id)
+                        note.setValue(number, forKey: "rank")
+                        context.insert("Tag", ["name": "\(number)"]).setValue(Set([note]), forKey: "notes")
+                        try context.save()
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let after = diary.context()
+        try after.performAndWait {
+            let note = try after.existingObject(with: id)
+            let tags = note.value(forKey: "tags") as? Set<NSManagedObject>
+            let names = tags?.compactMap { $0.value(forKey: "name") as? String }
+            #expect(Set(names ?? []) == Set((0..<40).map(String.init)))
+            #expect(note.value(forKey: "rank") as? Int != -1)
+        }
+    }
+
     /// The other context has deleted the row that this one has changed, or changed the one that this one deletes.
     @Test func deletionsConflict() throws {
         for deletesSecond in [true, false] {

@@ -117,6 +117,13 @@ private final class Lines: @unchecked Sendable {  // because a lock protects the
         #expect(poster.withIntervalSignpost("save") { 1 } == 1)
     }
 
+    /// As xctest-dynamic-overlay looks for the image of SwiftUI.
+    @Test func noImageOfTheProcessIsListed() {
+        let names = (0..<_dyld_image_count()).compactMap { _dyld_get_image_name($0).map(String.init(cString:)) }
+        #expect(names.isEmpty)
+        #expect(_dyld_get_image_header(0) == nil)
+    }
+
     @Test func anErrorIsACArgument() {
         let error = NSError(domain: "test", code: 1)
         #expect((error as any CVarArg) is NSError)

@@ -4,10 +4,23 @@ import Foundation
 struct PackageManifests {
     /// What a manifest names.
     struct Content {
-        /// Whether it names the plugin CoralModelPlugin.
+        /// The package's folder.
+        var folder: URL?
+        /// Whether it names the plugin CoralModelPlugin outside the declarations of targets, such as in a loop over all of them.
         var usesModelPlugin = false
         /// Whether it names products of the package `Apple`.
         var usesAppleModules = false
+        var targets: [TargetDeclaration] = []
+
+        /// Whether the target of a file uses the plugin CoralModelPlugin. For a file of no declared target: whether any does.
+        func usesModelPlugin(for file: URL) -> Bool {
+            if usesModelPlugin { return true }
+            let path = file.standardizedFileURL.path
+            let owner = targets.first { target in
+                target.folders.contains { path.hasPrefix((folder?.path ?? "") + "/" + $0 + "/") }
+            }
+            return owner?.usesModelPlugin ?? targets.contains(where: \.usesModelPlugin)
+        }
     }
 
     /// The content of the manifest for a folder, by the folder's path.
@@ -26,9 +39,7 @@ struct PackageManifests {
             }
             asked.append(folder.path)
             if let manifest = try? Data(contentsOf: folder.appendingPathComponent("Package.swift")) {
-                func names(_ text: String) -> Bool { manifest.range(of: Data(text.utf8)) != nil }
-                answer = Content(
-                    usesModelPlugin: names("CoralModelPlugin"), usesAppleModules: names("package: \"Apple\""))
+                answer = Content(String(decoding: manifest, as: UTF8.self), in: folder)
                 break
             }
             guard folder.path != "/", !folder.path.isEmpty else { break }
@@ -36,6 +47,59 @@ struct PackageManifests {
         }
         for path in asked { known[path] = answer }
         return answer
+    }
+}
+
+extension PackageManifests.Content {
+    fileprivate init(_ manifest: String, in folder: URL) {
+        self.folder = folder
+        usesAppleModules = manifest.contains("package: \"Apple\"")
+        var rest = manifest[...]
+        while let declaration = TargetDeclaration.first(in: rest) {
+            usesModelPlugin = usesModelPlugin || TargetDeclaration.namesPlugin(rest[..<declaration.range.lowerBound])
+            targets.append(declaration.target)
+            rest = rest[declaration.range.upperBound...]
+        }
+        usesModelPlugin = usesModelPlugin || TargetDeclaration.namesPlugin(rest)
+    }
+}
+
+/// The declaration of a target in a manifest, read as text: this module does not use swift-syntax.
+struct TargetDeclaration {
+    /// The folders that it can have, relative to the package's folder: that of `path:`, or those with its name.
+    let folders: [String]
+    let usesModelPlugin: Bool
+
+    private init(_ text: Substring) {
+        func string(_ label: String) -> String? {
+            text.range(of: label + ": \"").map { String(text[$0.upperBound...].prefix { $0 != "\"" }) }
+        }
+        let name = string("name") ?? ""
+        // An argument `path:` follows dependencies; a dependency by path has a parenthesis of its own.
+        folders = string(" path").map { [$0] } ?? ["Sources/", "Tests/", "Source/", "src/"].map { $0 + name }
+        usesModelPlugin = Self.namesPlugin(text) || Self.refersToPlugins(text)
+    }
+
+    static func namesPlugin(_ text: Substring) -> Bool { text.contains("CoralModelPlugin") }
+
+    /// Whether the argument `plugins:` is something else than a list, such as a constant of the manifest.
+    private static func refersToPlugins(_ text: Substring) -> Bool {
+        text.range(of: "plugins: ").map { text[$0.upperBound...].first != "[" } ?? false
+    }
+
+    /// The first declaration in a text, to its closing parenthesis.
+    static func first(in text: Substring) -> (target: TargetDeclaration, range: Range<Substring.Index>)? {
+        let starts = [".target(", ".executableTarget(", ".testTarget("].compactMap { text.range(of: $0) }
+        // A dependency `.target(name: "Model")` ends on its line and is inside a declaration that began before.
+        guard let start = starts.min(by: { $0.lowerBound < $1.lowerBound }) else { return nil }
+        var depth = 1
+        var end = start.upperBound
+        while end < text.endIndex, depth > 0 {
+            if text[end] == "(" { depth += 1 }
+            if text[end] == ")" { depth -= 1 }
+            end = text.index(after: end)
+        }
+        return (TargetDeclaration(text[start.upperBound..<end]), start.lowerBound..<end)
     }
 }
 

@@ -18,7 +18,7 @@ public struct PortingFinding: Sendable, Hashable {
     }
 
     /// The findings in every Swift file below a folder, sorted by path. Folders whose names begin with a dot are
-    /// skipped, and symbolic links are not followed. `@NSManaged` is no finding in a package whose manifest names the plugin
+    /// skipped, and symbolic links are not followed. `@NSManaged` is no finding in a target that uses the plugin
     /// CoralModelPlugin, which implements it, and otherwise one for each module. What the package `Apple` declares is none where
     /// the manifest names its products. Cost: every file is read once.
     ///
@@ -36,7 +36,7 @@ public struct PortingFinding: Sendable, Hashable {
             let names = ambiguous.names(in: text, module: module)
             let found = findings(in: text, file: url.path, ambiguous: names, sets: sets)
             let manifest = manifests.content(for: url)
-            let lacksPlugin = !manifest.usesModelPlugin && unmanaged.insert(module).inserted
+            let lacksPlugin = !manifest.usesModelPlugin(for: url) && unmanaged.insert(module).inserted
             // One sentence for a target, because one change of the manifest implements all properties.
             let first = lacksPlugin ? found.first { $0.rule == .managed } : nil
             if lacksPlugin, first == nil { unmanaged.remove(module) }

@@ -1,0 +1,11 @@
+// The images of a process, which Foundation declares on Apple's platforms. xctest-dynamic-overlay looks for that of SwiftUI wherever
+// a module named os can be imported.
+
+/// The number of images: none are listed.
+public func _dyld_image_count() -> UInt32 { 0 }
+
+/// The path of an image: always nil.
+public func _dyld_get_image_name(_ index: UInt32) -> UnsafePointer<CChar>? { nil }
+
+/// The beginning of an image: always nil.
+public func _dyld_get_image_header(_ index: UInt32) -> UnsafeRawPointer? { nil }
