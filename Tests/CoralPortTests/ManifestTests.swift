@@ -78,7 +78,8 @@
                     .testTarget(name: "StoreTests", path: "Store/Tests", resources: [.copy("a.plist")]),
                 ])
                 """
-            let source = "final class %: Base {\n    let own = Bundle(for: type(of: self))\n"
+            let source =
+                "final class %: Base {\n    let own = Bundle(for: type(of: self))\n    let framework = Bundle(identifier: \"a.b\")!\n"
             let files = [
                 "Package.swift": manifest, "Store/Code/Model.xcdatamodeld/Model.xcdatamodel/contents": "",
                 "Store/Code/Stack.swift": source.replacing("%", with: "Stack") + "}\n",
@@ -88,13 +89,14 @@
             ]
             try package(files) { folder in
                 let changed = try rewritten(folder)
-                let own = "    let own = Bundle.module\n"
+                let own = "    let own = Bundle.module\n    let framework = Bundle.module\n"
                 #expect(changed["Stack.swift"] == "final class Stack: Base {\n" + own + "}\n")
                 #expect(changed["Plain.swift"] == nil)
                 #expect(
                     changed["StackTests.swift"] == """
                         final class StackTests: Base {
                             let own = Bundle.module
+                            let framework = Bundle.module
                             #if canImport(ObjectiveC)
                             let other = load(bundle: .init(for: Stack.self), .init(for: Stack.self))
                             #else
@@ -143,6 +145,7 @@
                 let g = URL(string: text) as NSURL? ?? NSURL()
                 let h = Logger(subsystem: Bundle.main.bundleIdentifier!, category: "h")
                 self.record(XCTIssue(type: .assertionFailure, compactDescription: "a " + b))
+                guard let i = bundle.urls(forResourcesWithExtension: "momd", subdirectory: nil) else { fatalError() }
                 """
             #expect(
                 CoralPortTests.rewritten(source) == [
@@ -160,6 +163,7 @@
                     #else
                     XCTFail("a " + b)
                     #endif
+                    guard let i = bundle.urls(forResourcesWithExtension: "momd", subdirectory: nil)?.map({ $0 as URL }) else { fatalError() }
                     """
                 ])
         }

@@ -11,13 +11,14 @@
     /// - `NSURL()`, which Foundation lacks, becomes the URL of the root folder,
     /// - `Bundle(for: Note.self)` becomes `Bundle.module` in the target of the class if that has resources, and in other targets
     ///   `Bundle.resources(ofModuleOf: Note.self)` for other platforms,
+    /// - `Bundle(identifier: "org.example.Notes")!`, the framework that a target was, becomes `Bundle.module` in a target with resources,
     /// - `Bundle.main.bundleIdentifier!` becomes the identifier or, where the bundle has none, the name of the process,
     /// - `record(XCTIssue(type: t, compactDescription: d))` becomes `XCTFail(d)` for other platforms.
     struct FoundationRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
             package.edits(containing: [
                 "CFAbsoluteTimeGetCurrent", "NSStringFromSelector", ".description()", "forResourcesWithExtension",
-                "Bundle(for", "init(for", "NSURL()", "XCTIssue(", "bundleIdentifier!",
+                "Bundle(for", "Bundle(identifier", "init(for", "NSURL()", "XCTIssue(", "bundleIdentifier!",
             ]) { Visitor(package, $0) }
         }
 
@@ -55,6 +56,12 @@
                 if member?.declName.baseName.text == "bundleIdentifier" {
                     let text = node.expression.trimmedDescription + " ?? ProcessInfo.processInfo.processName"
                     edits.append(SourceEdit(node.codeRange, "(\(text))"))
+                } else if let call = node.expression.as(FunctionCallExprSyntax.self),
+                    call.calledExpression.trimmedDescription == "Bundle",
+                    call.arguments.map({ $0.label?.text }) == ["identifier"],
+                    package.modulesWithResources.contains(file.module)
+                {
+                    edits.append(SourceEdit(node.codeRange, "Bundle.module"))
                 }
                 return .visitChildren
             }
@@ -98,9 +105,18 @@
                 let end = node.codeRange.upperBound
                 let isUnwrapped = node.parent?.is(ForceUnwrapExprSyntax.self) == true
                 let mark = isUnwrapped || node.parent?.is(OptionalChainingExprSyntax.self) == true ? 1 : 0
-                edits.append(
-                    SourceEdit(
-                        (end + mark)..<(end + mark), (isUnwrapped ? "" : mark == 1 ? "" : "?") + ".map { $0 as URL }"))
+                let map = Self.isInCondition(node) ? ".map({ $0 as URL })" : ".map { $0 as URL }"
+                edits.append(SourceEdit((end + mark)..<(end + mark), (mark == 1 ? "" : "?") + map))
+            }
+
+            /// Whether an expression is in the condition of a statement, where the brace after a closure would begin the body.
+            private static func isInCondition(_ node: FunctionCallExprSyntax) -> Bool {
+                var parent = node.parent
+                while let next = parent, !next.is(CodeBlockSyntax.self), !next.is(ClosureExprSyntax.self) {
+                    if next.is(ConditionElementSyntax.self) { return true }
+                    parent = next.parent
+                }
+                return false
             }
 
             /// Whether the elements of the call's result are converted already.
@@ -110,8 +126,8 @@
                 {
                     parent = next.parent
                 }
-                return parent?.as(MemberAccessExprSyntax.self)?.parent?.trimmedDescription.hasSuffix(
-                    "map { $0 as URL }") == true
+                let text = parent?.as(MemberAccessExprSyntax.self)?.parent?.trimmedDescription ?? ""
+                return text.hasSuffix("map { $0 as URL }") || text.hasSuffix("map({ $0 as URL })")
             }
 
             /// The name of the property in `#selector(getter: Note.title)`.

@@ -86,7 +86,7 @@ public struct PortingFinding: Sendable, Hashable {
             }
             for (column, rule) in matches(in: line) {
                 // The elements are converted already.
-                if rule.pattern == PortingRule.bundleURLs, String(line).contains(".map { $0 as URL }") { continue }
+                if rule.pattern == PortingRule.bundleURLs, String(line).contains("{ $0 as URL }") { continue }
                 add(column, rule.pattern, rule)
             }
             for column in extensions.take(line) { add(column, "override", .overrideInExtension) }
