@@ -39,6 +39,19 @@
                     ])
         }
 
+        @Test("A required initialiser is not private")
+        func privateInitializers() {
+            let source = """
+                import CoreData
+                public final class A: NSManagedObject {
+                    override private init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+                        super.init(entity: entity, insertInto: context)
+                    }
+                }
+                """
+            #expect(rewritten(source) == [source.replacing("override private", with: "override required internal")])
+        }
+
         @Test("Casts of requests")
         func requests() {
             #expect(

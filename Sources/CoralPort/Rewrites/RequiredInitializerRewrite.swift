@@ -50,6 +50,9 @@
                 guard Self.labels.contains(labels), !node.modifiers.contains("required") else { return .visitChildren }
                 if let override = node.modifiers.first(where: { $0.name.text == "override" }) {
                     edits.append(SourceEdit(override.codeRange, "override required"))
+                    // A required initialiser is accessible wherever the class is.
+                    let access = node.modifiers.first { ["private", "fileprivate"].contains($0.name.text) }
+                    if let access { edits.append(SourceEdit(access.codeRange, "internal")) }
                 } else if labels == ["context"],
                     parameters.first?.type.trimmedDescription == "NSManagedObjectContext",
                     let convenience = node.modifiers.first(where: { $0.name.text == "convenience" }),
