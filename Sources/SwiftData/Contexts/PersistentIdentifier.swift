@@ -135,3 +135,22 @@ public struct PersistentIdentifier: Codable, Comparable, Hashable, Identifiable,
         return URL(string: id.uri).flatMap { coordinator.managedObjectID(forURIRepresentation: $0) }
     }
 }
+
+/// The parts have the names of Apple's: programs without other access to the engine's ID find it by reflection.
+extension PersistentIdentifier: CustomReflectable {
+    private struct Implementation {
+        let primaryKey: String
+        let uriRepresentation: URL?
+        let isTemporary: Bool
+        let storeIdentifier: String?
+        let entityName: String
+        let managedObjectID: NSManagedObjectID?
+    }
+
+    public var customMirror: Mirror {
+        let implementation = Implementation(
+            primaryKey: id.primaryKey, uriRepresentation: URL(string: id.uri), isTemporary: isTemporary,
+            storeIdentifier: storeIdentifier, entityName: entityName, managedObjectID: objectID)
+        return Mirror(self, children: ["implementation": implementation], displayStyle: .struct)
+    }
+}

@@ -7,15 +7,24 @@ extension ModelContext {
     ///
     /// A predicate such as `#Predicate { $0.token > token }` is read from the token on; the others are evaluated for all transactions.
     ///
-    /// - Throws: ``SwiftDataError/historyTokenExpired`` if transactions after the token have been deleted.
+    /// A ``DataStore`` with transactions of the type, as a ``HistoryProviding``, gives its own; those of several stores follow each
+    /// other.
+    ///
+    /// - Throws: ``SwiftDataError/historyTokenExpired`` if transactions after the token have been deleted,
+    ///   ``SwiftDataError/invalidTransactionFetchRequest`` if no store has transactions of the type, and the error of a ``DataStore``.
     public func fetchHistory<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws -> [T] {
-        try container.transactions(descriptor, in: managedContext).map(\.typed)
+        let provided = try container.dataStores.compactMap { try $0.history(descriptor) }
+        if !provided.isEmpty, T.self != DefaultHistoryTransaction.self { return provided.flatMap { $0 } }
+        return try provided.flatMap { $0 } + container.transactions(descriptor, in: managedContext).map(\.typed)
     }
 
-    /// Deletes the transactions that a descriptor selects. They must be the oldest ones, because the history has no gaps.
+    /// Deletes the transactions that a descriptor selects. They must be the oldest ones, because the history has no gaps. A ``DataStore``
+    /// with a history has rules of its own.
     ///
-    /// - Throws: ``SwiftDataError/invalidTransactionFetchRequest`` if an older transaction would remain.
+    /// - Throws: ``SwiftDataError/invalidTransactionFetchRequest`` if an older transaction would remain, and the error of a ``DataStore``.
     public func deleteHistory<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws {
+        let isProvided = try container.dataStores.reduce(false) { try $1.deleteHistory(descriptor) || $0 }
+        if isProvided, T.self != DefaultHistoryTransaction.self { return }
         let selected = try container.transactions(descriptor, in: managedContext).map(\.origin)
         let all = try container.transactions(HistoryDescriptor<T>(), in: managedContext).map(\.origin)
         guard let last = selected.max(by: { $0.transactionNumber < $1.transactionNumber }) else { return }

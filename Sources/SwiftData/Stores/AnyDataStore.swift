@@ -31,6 +31,12 @@ class AnyDataStore: @unchecked Sendable {  // because a data store guards its st
     ) throws -> (remapped: [PersistentIdentifier: PersistentIdentifier], snapshots: [DefaultSnapshot]) {
         fatalError("abstract")
     }
+    /// The transactions that a descriptor selects; nil if the store has no history of this type.
+    func history<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws -> [T]? { fatalError("abstract") }
+    /// Deletes the transactions that a descriptor selects. Returns whether the store has a history of this type.
+    func deleteHistory<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws -> Bool {
+        fatalError("abstract")
+    }
     func erase() throws { fatalError("abstract") }
     func initialize(_ state: EditingState) { fatalError("abstract") }
     func invalidate(_ state: EditingState) { fatalError("abstract") }
@@ -53,16 +59,22 @@ class AnyDataStore: @unchecked Sendable {  // because a data store guards its st
         guard let fetch else {
             return FoundSnapshots(fetched: try fetchAll(modelClass, state), isFiltered: false, isSorted: false)
         }
-        do {
-            return try fetch.snapshots(of: self, filters: true, sorts: true, limit: limit, offset: offset, state)
-        } catch DataStoreError.preferInMemorySort {
-            var found = try fetch.snapshots(of: self, filters: true, sorts: false, limit: 0, offset: 0, state)
-            (found.isFiltered, found.isSorted) = (limit == 0 && offset == 0, false)
-            return found
-        } catch DataStoreError.preferInMemoryFilter {
-            var found = try fetch.snapshots(of: self, filters: false, sorts: false, limit: 0, offset: 0, state)
-            (found.isFiltered, found.isSorted) = (false, false)
-            return found
+        var (filters, sorts) = (true, true)
+        while true {
+            // A limit cuts what is filtered and sorted.
+            let isWhole = filters && sorts
+            do {
+                var found = try fetch.snapshots(
+                    of: self, filters: filters, sorts: sorts, limit: isWhole ? limit : 0, offset: isWhole ? offset : 0,
+                    state)
+                found.isFiltered = isWhole || filters && limit == 0 && offset == 0
+                found.isSorted = sorts
+                return found
+            } catch DataStoreError.preferInMemoryFilter where filters {
+                filters = false
+            } catch DataStoreError.preferInMemorySort where sorts {
+                sorts = false
+            }
         }
     }
 }
@@ -145,6 +157,20 @@ final class TypedDataStore<Store: DataStore>: AnyDataStore,
         let known = Set(saved.map(\.persistentIdentifier))
         let others = try result.snapshotsToReregister.filter { !known.contains($0.key) }.values.map { try $0.plain() }
         return (result.remappedIdentifiers, saved + others)
+    }
+
+    override func history<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws -> [T]? {
+        func fetch(_ provider: some HistoryProviding) throws -> [T]? {
+            try (descriptor as? HistoryDescriptor).map(provider.fetchHistory) as? [T]
+        }
+        return try (store as? any HistoryProviding).flatMap { try fetch($0) }
+    }
+
+    override func deleteHistory<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws -> Bool {
+        func delete(_ provider: some HistoryProviding) throws -> Bool {
+            try (descriptor as? HistoryDescriptor).map(provider.deleteHistory) != nil
+        }
+        return try (store as? any HistoryProviding).map { try delete($0) } ?? false
     }
 
     override func erase() throws { try store.erase() }

@@ -192,7 +192,12 @@ final class CustomStore: NSIncrementalStore, @unchecked Sendable {  // because a
     override func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
         array.map { object in
             let id = newObjectID(for: object.entity, referenceObject: UUID().uuidString)
-            state.withLock { $0.pending[ObjectIdentifier(object)] = id }
+            // Until the save has ended, the model has the temporary identifier that the program knows.
+            let temporary = PersistentIdentifier(temporary: object.objectID).with(id)
+            state.withLock { state in
+                state.pending[ObjectIdentifier(object)] = id
+                state.identifiers[id] = temporary
+            }
             return id
         }
     }

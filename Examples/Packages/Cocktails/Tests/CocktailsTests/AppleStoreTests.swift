@@ -332,7 +332,7 @@ final class MetaValueTests: XCTestCase {
 }
 
 /// A copy of a store of the corpus, which is not part of the repository.
-private func copyOfStore(_ path: String) throws -> (folder: URL, store: URL) {
+func copyOfStore(_ path: String) throws -> (folder: URL, store: URL) {
     let root = (0..<6).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
     let original = root.deletingLastPathComponent().appendingPathComponent("shared/corpus/" + path)
     try XCTSkipUnless(FileManager.default.fileExists(atPath: original.path), "The corpus is absent.")

@@ -1,3 +1,4 @@
+import CoreData
 import Foundation
 import SwiftData
 import XCTest
@@ -65,6 +66,20 @@ final class ContextTests: XCTestCase {
         XCTAssertEqual(fairs.count, 1)
         XCTAssertTrue(fairs.first === all[1])
         XCTAssertEqual(try fresh.fetchCount(FetchDescriptor<Trip>(predicate: #Predicate { $0 is BusinessTrip })), 1)
+    }
+
+    /// Published packages find the engine's ID in this way, because Apple's framework has no other.
+    func testTheEngineIDIsFoundByReflection() throws {
+        let context = ModelContext(container)
+        let trip = Trip(name: "Rome")
+        context.insert(trip)
+        try context.save()
+        let parts = Mirror(reflecting: trip.persistentModelID).children.first { $0.label == "implementation" }
+        let implementation = Mirror(reflecting: try XCTUnwrap(parts).value)
+        XCTAssertEqual(implementation.descendant("isTemporary") as? Bool, false)
+        let id = try XCTUnwrap(implementation.descendant("managedObjectID") as? NSManagedObjectID)
+        XCTAssertEqual(id.uriRepresentation().host, trip.persistentModelID.storeIdentifier)
+        XCTAssertEqual(id.entity.name, "Trip")
     }
 
     func testTheHistoryHasTypedChanges() throws {
