@@ -272,6 +272,81 @@ import Testing
         }
     }
 
+    /// Two notes with items in an order and with tags, after random steps, some of them saved: undo returns to the state before each
+    /// step and redo to the state after it. Items are added anywhere, removed, moved, deleted and assigned to the other note.
+    @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64])
+    func `members return to their places`(seed: UInt64) throws {
+        let diary = try Diary()
+        let context = undoing(diary)
+        try context.performAndWait {
+            var random = RandomNumbers(seed: seed)
+            let notes = [context.insert("Note", ["title": "one"]), context.insert("Note", ["title": "two"])]
+            let tags = (0..<6).map { context.insert("Tag", ["name": "tag \($0)"]) }
+            for index in 0..<40 { notes[index % 2].mutableItems.add(context.insert("Item", ["name": "\(index)"])) }
+            try context.save()
+            context.undoManager?.removeAllActions()
+            if seed % 2 == 0 { context.refreshAllObjects() }
+            func state() -> [[String]] {
+                notes.map { note in
+                    let items = note.mutableItems.array.map {
+                        ($0 as! NSManagedObject).value(forKey: "name") as! String
+                    }
+                    let names = (note.value(forKey: "tags") as! Set<NSManagedObject>).map {
+                        $0.value(forKey: "name") as! String
+                    }
+                    return items + ["|"] + names.sorted()
+                }
+            }
+            var states = [state()]
+            for number in 0..<60 {
+                step(context) {
+                    context.undoManager?.setActionName("\(number)")
+                    for _ in 0..<(number % 15 == 0 ? 90 : random.next(below: 4) + 1) {
+                        let (note, other) = random.next(below: 2) == 0 ? (notes[0], notes[1]) : (notes[1], notes[0])
+                        let items = note.mutableItems
+                        let position = random.next(below: max(items.count, 1))
+                        switch random.next(below: 9) {
+                        case 0, 1: items.insert(context.insert("Item", ["name": "new \(number)"]), at: position)
+                        case 2 where items.count > 0: items.removeObject(at: position)
+                        case 3 where items.count > 1:
+                            items.moveObjects(at: IndexSet(integer: position), to: random.next(below: items.count))
+                        case 4 where items.count > 0: context.delete(items.object(at: position) as! NSManagedObject)
+                        case 5 where items.count > 0:
+                            (items.object(at: position) as! NSManagedObject).setValue(other, forKey: "note")
+                        case 6 where items.count > 1:
+                            let item = items.object(at: position)
+                            items.removeObject(at: position)
+                            items.insert(item, at: random.next(below: items.count))
+                        case 7: note.mutableSetValue(forKey: "tags").add(tags[random.next(below: 6)])
+                        default: note.mutableSetValue(forKey: "tags").remove(tags[random.next(below: 6)])
+                        }
+                    }
+                }
+                // Changes without effect are no step.
+                if context.undoManager?.undoActionName == "\(number)" { states.append(state()) }
+                if random.next(below: 8) == 0 { try context.save() }
+            }
+            for _ in 0..<2 {
+                for index in states.indices.dropLast().reversed() {
+                    context.undo()
+                    #expect(state() == states[index], "after \(states.count - 1 - index) undos")
+                }
+                for index in states.indices.dropFirst() {
+                    context.redo()
+                    #expect(state() == states[index], "after \(index) redos")
+                }
+            }
+            try context.save()
+            context.reset()
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+            request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+            let stored = try context.fetch(request).map { note in
+                note.mutableItems.array.map { ($0 as! NSManagedObject).value(forKey: "name") as! String }
+            }
+            #expect(stored == states.last!.map { Array($0.prefix { $0 != "|" }) })
+        }
+    }
+
     /// Changes made while registration is disabled are not recorded.
     @Test func changesCanBeExcludedFromUndo() throws {
         let diary = try Diary()
@@ -286,5 +361,23 @@ import Testing
             context.undoManager?.enableUndoRegistration()
             #expect(context.undoManager?.canUndo == false)
         }
+    }
+}
+
+extension NSManagedObject {
+    fileprivate var mutableItems: NSMutableOrderedSet { mutableOrderedSetValue(forKey: "items") }
+}
+
+/// The same numbers for the same seed.
+private struct RandomNumbers {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
+
+    mutating func next(below bound: Int) -> Int {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return Int(state >> 33) % bound
     }
 }

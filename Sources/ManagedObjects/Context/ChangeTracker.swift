@@ -15,8 +15,10 @@ struct ChangeTracker {
     private(set) var counts = Counts()
     /// The listed objects by entity and by compared values, for fetches.
     var index = PendingIndex()
-    /// Objects changed since pending changes were processed.
+    /// Objects changed since pending changes were processed, and those that have left the event since, whose state says so.
     var inEvent: ContiguousArray<NSManagedObject> = []
+    /// Whether objects of `inEvent` have left the event. They are removed together, because each removal takes a step for each object.
+    var leavesEvent = false
     /// Deleted objects whose delete rules are still to be applied.
     var deletionsInEvent: ContiguousArray<NSManagedObject> = []
 
@@ -78,6 +80,12 @@ struct ChangeTracker {
         if unlistedCount > 0 { remove { !$0.flags.contains(.listed) } }
     }
 
+    /// Ends the event: the objects that it has changed. One that has left the event and has changed again is there twice.
+    mutating func takeEvent() -> ContiguousArray<NSManagedObject> {
+        defer { (inEvent, leavesEvent) = ([], false) }
+        return leavesEvent ? inEvent.filter { $0.flags.contains(.changedInEvent) } : inEvent
+    }
+
     /// Removes objects from the list. One step for each object of the list.
     mutating func remove(where isRemoved: (NSManagedObject) -> Bool) {
         objects.removeAll { object in
@@ -94,13 +102,10 @@ struct ChangeTracker {
         removeUnlisted()
         objects = []
         index.removeAll()
-        inEvent = []
+        (inEvent, leavesEvent) = ([], false)
         deletionsInEvent = []
         counts = Counts()
     }
-
-    /// Removes an object from those that the event has changed.
-    mutating func leaveEvent(_ object: NSManagedObject) { inEvent.removeAll { $0 === object } }
 
     // MARK: - Returning to an earlier state
 
@@ -132,7 +137,7 @@ struct PendingIndex {
         /// Those that may have rows, which are not what the objects are now.
         fileprivate(set) var stored: ContiguousArray<NSManagedObject> = []
         /// The indexes of the objects in `objects`, by attribute and value.
-        fileprivate var byValue: [Int: [PredicateValue: ContiguousArray<Int32>]] = [:]
+        fileprivate var byValue: [(slot: Int, positions: [PredicateValue: ContiguousArray<Int32>])] = []
         /// The indexes of the indexed objects.
         fileprivate var positions: [ObjectIdentifier: Int32] = [:]
     }
@@ -211,10 +216,12 @@ extension PendingIndex.Group {
     fileprivate mutating func addValues(of object: NSManagedObject) {
         guard let position = positions[ObjectIdentifier(object)] else { return }
         object.state.mark(.indexed)
-        for slot in byValue.keys {
-            guard let value = object.comparableValue(slot) else { continue }
-            if byValue[slot]?[value, default: []].last == position { continue }
-            byValue[slot]?[value, default: []].append(position)
+        // By index: an iterator would hold the dictionaries, which were then copied at each change.
+        for index in byValue.indices {
+            guard let value = object.comparableValue(byValue[index].slot),
+                byValue[index].positions[value]?.last != position
+            else { continue }
+            byValue[index].positions[value, default: []].append(position)
         }
     }
 
@@ -226,27 +233,29 @@ extension PendingIndex.Group {
             guard let layout = objects.first?.layout, let slot = layout.slot(named: part.key),
                 layout.kinds[slot].isIndexable
             else { continue }
-            index(slot)
+            let index = index(of: slot)
             var found: [Int32] = []
-            for value in part.values { found += byValue[slot]?[value] ?? [] }
+            for value in part.values { found += byValue[index].positions[value] ?? [] }
             if smallest == nil || found.count < smallest?.count ?? 0 { smallest = found }
         }
         return smallest.map { $0.count > 1 ? Set($0).sorted() : $0 }
     }
 
-    private mutating func index(_ slot: Int) {
-        guard byValue[slot] == nil else { return }
+    /// The place in `byValue` of a slot, which is indexed if it is not yet.
+    private mutating func index(of slot: Int) -> Int {
+        if let index = byValue.firstIndex(where: { $0.slot == slot }) { return index }
         if byValue.isEmpty {
             for (position, object) in objects.enumerated() {
                 positions[ObjectIdentifier(object)] = Int32(truncatingIfNeeded: position)
                 object.state.mark(.indexed)
             }
         }
-        var index: [PredicateValue: ContiguousArray<Int32>] = [:]
+        var positions: [PredicateValue: ContiguousArray<Int32>] = [:]
         for (position, object) in objects.enumerated() {
             guard let value = object.comparableValue(slot) else { continue }
-            index[value, default: []].append(Int32(truncatingIfNeeded: position))
+            positions[value, default: []].append(Int32(truncatingIfNeeded: position))
         }
-        byValue[slot] = index
+        byValue.append((slot, positions))
+        return byValue.count - 1
     }
 }

@@ -124,12 +124,11 @@ extension NSManagedObjectContext {
         defer { isProcessing = false }
         noticeInPlaceChanges()
         if propagatesDeletesAtEndOfEvent || isSaving { propagateDeletions() }
-        guard !tracker.inEvent.isEmpty else { return }
-        let objects = tracker.inEvent
-        tracker.inEvent = []
+        let objects = tracker.takeEvent()
+        guard !objects.isEmpty else { return }
         undoRecorder.endEvent(in: self)
         var event = ObjectChanges()
-        for object in objects {
+        for object in objects where object.flags.contains(.changedInEvent) {
             event.note(object)
             object.state.endEvent()
         }
@@ -343,8 +342,12 @@ extension NSManagedObjectContext {
                 waiting.append(member)
             }
         }
-        var position = 0
+        var (position, endOfWave) = (0, 0)
         while position < waiting.count {
+            if position == endOfWave {
+                endOfWave = waiting.count
+                loadMembersTogether(of: waiting[position...])
+            }
             let object = waiting[position]
             position += 1
             for (index, field) in object.layout.toMany.enumerated() {

@@ -271,7 +271,7 @@ extension NSManagedObjectContext {
         object.willTurnIntoFault()
         if object.flags.contains(.watched) { inPlaceValues.remove(object) }
         if object.flags.contains(.changedInEvent) {
-            tracker.leaveEvent(object)
+            tracker.leavesEvent = true
             undoRecorder.discard(object)
         }
         change(object) { $0.turnIntoFault() }

@@ -137,6 +137,45 @@ extension NSManagedObjectContext {
         if let run = batch.run(row: 0) { state.load(run) }
     }
 
+    /// Loads the members of all to-many relationships of objects that have no row in a page, because this context has saved them:
+    /// a statement for each relationship and some thousands of objects. Those of other objects are loaded with their page.
+    final func loadMembersTogether(of objects: some Sequence<NSManagedObject>) {
+        guard parentContext == nil else { return }
+        var groups: [[NSManagedObject]] = []
+        var groupOfEntity: [Int: Int] = [:]
+        for object in objects where object.page == nil && !object.key.isTemporary && !object.layout.toMany.isEmpty {
+            let entity = Int(object.key.store) << 16 | object.layout.index
+            let group = groupOfEntity[entity] ?? groups.count
+            groupOfEntity[entity] = group
+            if group == groups.count { groups.append([]) }
+            groups[group].append(object)
+        }
+        for group in groups where group.count > 1 {
+            for index in group[0].layout.toMany.indices where group[0].layout.toMany[index].isPersistent {
+                do {
+                    try loadMembersTogether(of: group, at: index)
+                } catch {
+                    noteFailedRead(
+                        error, "could not load \(group[0].entity.name ?? "").\(group[0].layout.toMany[index].name)")
+                }
+            }
+        }
+    }
+
+    private func loadMembersTogether(of objects: [NSManagedObject], at index: Int) throws {
+        guard let store = rowStore(number: objects[0].key.store), store.readsRowsTogether else { return }
+        let unknown = objects.filter { $0.toMany.isUnknown(at: index) }
+        for start in stride(from: 0, to: unknown.count, by: Self.memberBatchLimit) {
+            let owners = unknown[start..<min(start + Self.memberBatchLimit, unknown.count)]
+            let batch = try members(
+                of: objects[0].layout, at: index, rows: 0..<owners.count, owners: owners.map(\.key.number), store: store
+            )
+            for (row, owner) in owners.enumerated() {
+                if let run = batch.run(row: row) { owner.toMany.setRun(run, at: index) }
+            }
+        }
+    }
+
     /// The members of a relationship, which are loaded if necessary.
     final func readMemberKeys(of object: NSManagedObject, at index: Int) throws -> ContiguousArray<ObjectKey> {
         let state = object.ensureToManyState(at: index)

@@ -104,7 +104,7 @@ extension NSManagedObjectContext {
         unlist(object)
         guard object.flags.contains(.changedInEvent) else { return }
         object.state.leaveEvent()
-        tracker.leaveEvent(object)
+        tracker.leavesEvent = true
         undoRecorder.discard(object)
     }
 

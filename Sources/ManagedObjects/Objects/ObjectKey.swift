@@ -96,6 +96,18 @@ struct KeyList {
 
     mutating func contains(_ key: ObjectKey) -> Bool { entry(of: key) != nil }
 
+    /// The number of keys before a key, if it is a member. Constant time, unless keys have been removed since ``closeGaps()``.
+    mutating func rank(of key: ObjectKey) -> Int? {
+        guard let position = entry(of: key), gaps > 0 else { return entry(of: key) }
+        return entries[..<position].count { $0 != Self.gap }
+    }
+
+    /// Whether both keys are members, and one comes before the other. Constant time.
+    mutating func precedes(_ one: ObjectKey, _ other: ObjectKey) -> Bool {
+        guard let one = entry(of: one), let other = entry(of: other) else { return false }
+        return one < other
+    }
+
     private mutating func entry(of key: ObjectKey) -> Int? {
         guard entries.count > Self.longestWithoutTable else { return entries.firstIndex(of: key) }
         if table == nil { table = PositionTable(entries) }

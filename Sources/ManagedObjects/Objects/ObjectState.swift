@@ -310,7 +310,7 @@ struct ObjectState {
         reinsert(values)
         version = 0
         self.toMany = toMany
-        flags = [.inserted, .realised, .insertedInEvent, .changedInEvent]
+        flags = flags.intersection(.unlisted).union([.inserted, .realised, .insertedInEvent, .changedInEvent])
     }
 
     /// Becomes a changed object: its row was inserted elsewhere.

@@ -39,6 +39,8 @@ final class ToManyState {
     @exclusivity(unchecked) private(set) var positions: ContiguousArray<Int64>?
     /// The members' new positions, parallel to `members`, assigned by the plan of a save.
     @exclusivity(unchecked) var newPositions: ContiguousArray<Int64>?
+    /// What has changed since the event began, if a step of undo is recorded.
+    @exclusivity(unchecked) private var edits: MemberEdits?
     /// Grows with each change of the current members, so that collections made of them can be reused. Other keys of the same objects
     /// are no change.
     @exclusivity(unchecked) private(set) var revision = 0
@@ -133,8 +135,12 @@ final class ToManyState {
         revision += 1
         guard let before = changes, !before.isEmpty else { return }
         changes = nil
+        // These changes are noted already.
+        let noted = edits
+        edits = nil
         for key in before.removed.keys { remove(key, keepsOrder: true) }
         for key in before.added.keys { add(key) }
+        edits = noted
     }
 
     /// Copies the members from the batch into a list.
@@ -153,13 +159,16 @@ final class ToManyState {
         takeShared()
         guard isLoaded else {
             let changes = listedChanges()
-            if changes.removed.remove(key, keepsOrder: true) { return true }
-            guard !changes.added.contains(key) else { return false }
-            changes.added.append(key)
+            if !changes.removed.remove(key, keepsOrder: true) {
+                guard !changes.added.contains(key) else { return false }
+                changes.added.append(key)
+            }
+            edits?.noteAddition(of: key)
             return true
         }
         guard !own.contains(key) else { return false }
         revision += 1
+        edits?.noteAddition(of: key)
         if own.isEmpty, !isChanged { wasEmpty = true }
         if !wasEmpty {
             let changes = listedChanges()
@@ -187,13 +196,17 @@ final class ToManyState {
         takeShared()
         guard isLoaded else {
             let changes = listedChanges()
-            if changes.added.remove(key, keepsOrder: true) { return true }
-            guard !changes.removed.contains(key) else { return false }
-            changes.removed.append(key)
+            if !changes.added.remove(key, keepsOrder: true) {
+                guard !changes.removed.contains(key) else { return false }
+                changes.removed.append(key)
+            }
+            edits?.noteRemoval(of: key)
             return true
         }
         guard own.contains(key) else { return false }
         revision += 1
+        if keepsOrder { edits?.noteDeparture(of: key, from: &own) }
+        edits?.noteRemoval(of: key)
         if !wasEmpty {
             let changes = listedChanges()
             if !changes.added.remove(key, keepsOrder: true) {
@@ -215,6 +228,14 @@ final class ToManyState {
         return true
     }
 
+    /// Moves ordered members to positions, which ascend. Returns whether there is one of them.
+    func takePlaces(_ places: [MemberEdits.Place]) -> Bool {
+        let present = places.filter { contains($0.key) }
+        for place in present { remove(place.key, keepsOrder: true) }
+        for place in present { add(place.key, at: place.position) }
+        return !present.isEmpty
+    }
+
     /// Unloads the members; unsaved changes stay pending.
     func unload() {
         guard isLoaded else { return }
@@ -232,6 +253,7 @@ final class ToManyState {
     func replaceMembers(_ members: KeyList) {
         takeShared()
         revision += 1
+        noteReplacement(by: members)
         if own.isEmpty, !isChanged { wasEmpty = true }
         if wasEmpty {
             own = members
@@ -246,12 +268,20 @@ final class ToManyState {
         own = members
     }
 
+    private func noteReplacement(by members: KeyList) {
+        guard edits != nil else { return }
+        edits?.noteOrder(of: own.keys)
+        var now = members
+        for key in own.keys where !now.contains(key) { edits?.noteRemoval(of: key) }
+        for key in members.keys where !own.contains(key) { edits?.noteAddition(of: key) }
+    }
+
     /// Removes deleted members from all lists. Cost: a step for each of them, and one for each member if an order changes.
     func removeFromAll(_ keys: Set<ObjectKey>) {
         takeShared()
         revision += 1
         for key in keys {
-            if isLoaded { own.remove(key, keepsOrder: true) }
+            if isLoaded, own.remove(key, keepsOrder: true) { edits?.noteRemoval(of: key) }
             changes?.added.remove(key, keepsOrder: true)
             changes?.removed.remove(key, keepsOrder: true)
         }
@@ -268,6 +298,7 @@ final class ToManyState {
 
     /// Replaces temporary keys by permanent ones. Cost: a step for each changed member.
     func resolve(by keys: PermanentKeys) {
+        edits?.resolve(by: keys)
         // Members in the store have permanent keys.
         if wasEmpty {
             if own.hasTemporaryKeys { own.replace(keys.permanent) }
@@ -288,6 +319,7 @@ final class ToManyState {
         own.replace { keys[$0] ?? $0 }
         changes?.added.replace { keys[$0] ?? $0 }
         changes?.removed.replace { keys[$0] ?? $0 }
+        edits?.replace { keys[$0] ?? $0 }
         revision += 1
     }
 
@@ -312,7 +344,19 @@ final class ToManyState {
         copy.changes = changes.map { Changes(added: $0.added, removed: $0.removed) }
         (copy.wasEmpty, copy.isReordered) = (wasEmpty, isReordered)
         copy.positions = positions
+        copy.edits = edits
         return copy
+    }
+
+    // MARK: - Steps of undo
+
+    /// Begins to note what changes in an event.
+    func noteEdits() { edits = MemberEdits() }
+
+    /// What has changed since `noteEdits`, which is noted no longer; nil if nothing was noted.
+    func takeEdits() -> MemberEdits? {
+        defer { edits = nil }
+        return edits
     }
 
     /// Copies the members in the store, before their order is lost.

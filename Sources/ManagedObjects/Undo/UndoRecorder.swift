@@ -14,7 +14,6 @@ struct UndoRecorder {
         var object: NSManagedObject
         var isThere: Bool
         var values: ContiguousArray<Value>
-        var toMany: ContiguousArray<ToManyState?>
     }
 
     /// The changes of an event to an object that are needed to undo it.
@@ -35,12 +34,16 @@ struct UndoRecorder {
         var index: Int
         var added: [ObjectKey]
         var removed: [ObjectKey]
-        /// All former members, if they are ordered.
+        /// The former positions of ordered members that have left their places.
+        var places: [MemberEdits.Place] = []
+        /// All former members in order, if many have left their places.
         var order: ContiguousArray<ObjectKey>?
     }
 
     private var isEnabled = false
     private var before: ContiguousArray<Before> = []
+    /// Objects whose changes in the event are discarded, and the number of records when they were.
+    private var discarded: [ObjectIdentifier: Int] = [:]
     /// The observer of the manager's checkpoints: changes that belong to its open group are registered before the group
     /// ends.
     private(set) var checkpoint: (any NSObjectProtocol)?
@@ -48,7 +51,7 @@ struct UndoRecorder {
     mutating func managerChanged(from old: UndoManager?, to new: UndoManager?, context: NSManagedObjectContext) {
         old?.removeAllActions(withTarget: context)
         isEnabled = new != nil
-        before = []
+        discardEvent()
         if let checkpoint { NotificationCenter.default.removeObserver(checkpoint) }
         checkpoint = new.map { manager in
             NotificationCenter.default.addObserver(forName: .NSUndoManagerCheckpoint, object: manager, queue: nil) {
@@ -63,19 +66,34 @@ struct UndoRecorder {
         before.append(
             Before(
                 object: object, isThere: object.isThere && !object.flags.contains(.insertedInEvent),
-                values: object.currentValues(), toMany: ContiguousArray(object.toMany.map { $0?.copy() })))
+                values: object.currentValues()))
+        object.toMany.forEachMade { $0.noteEdits() }
     }
 
     /// Discards the record of an object whose changes in the event are discarded.
-    mutating func discard(_ object: NSManagedObject) { before.removeAll { $0.object === object } }
+    mutating func discard(_ object: NSManagedObject) {
+        guard !before.isEmpty else { return }
+        discarded[ObjectIdentifier(object)] = before.count
+        object.toMany.forEachMade { _ = $0.takeEdits() }
+    }
 
     /// Discards the records of an event that ends with a save, a rollback or a reset.
-    mutating func discardEvent() { before = [] }
+    mutating func discardEvent() {
+        for record in takeEvent() { record.object.toMany.forEachMade { _ = $0.takeEdits() } }
+    }
+
+    private mutating func takeEvent() -> ContiguousArray<Before> {
+        defer { (before, discarded) = ([], [:]) }
+        if discarded.isEmpty { return before }
+        return ContiguousArray(
+            before.enumerated().lazy.filter { [discarded] index, record in
+                index >= discarded[ObjectIdentifier(record.object)] ?? 0
+            }.map(\.element))
+    }
 
     /// Called when an event ends: registers its changes with the undo manager as one step.
     mutating func endEvent(in context: NSManagedObjectContext) {
-        let noted = before
-        before = []
+        let noted = takeEvent()
         guard isEnabled, let manager = context.undoManager else { return }
         let changes = ContiguousArray(noted.compactMap(Self.change))
         guard !changes.isEmpty else { return }
@@ -88,60 +106,48 @@ struct UndoRecorder {
         let change = Change(
             object: object, wasThere: before.isThere, isThere: object.isThere,
             slots: values.indices.filter { !values[$0].isSame(as: before.values[$0]) }, values: before.values,
-            members: object.toMany.indices.compactMap { index in
-                let former = index < before.toMany.count ? before.toMany[index] : nil
-                return memberChange(of: object, at: index, from: former)
-            })
+            members: object.toMany.indices.compactMap { memberChange(of: object, at: $0) })
         let isNothing = change.wasThere == change.isThere && change.slots.isEmpty && change.members.isEmpty
         return isNothing || !change.wasThere && !change.isThere ? nil : change
     }
 
-    /// Cost: a step for each member that is loaded, or for each unsaved change of one that is not.
-    private static func memberChange(of object: NSManagedObject, at index: Int, from before: ToManyState?)
-        -> MemberChange?
-    {
-        guard let now = object.toMany[index] else { return nil }
-        let (formerAdded, formerRemoved) = (before?.added.keys ?? [], before?.removed.keys ?? [])
-        guard now.isLoaded else {
-            let (added, removed) = now.differences()
+    /// Cost: a step for each change.
+    private static func memberChange(of object: NSManagedObject, at index: Int) -> MemberChange? {
+        guard let state = object.toMany[index] else { return nil }
+        let isOrdered = object.layout.toMany[index].isOrdered
+        guard let edits = state.takeEdits() else {
+            // Nothing was known of the relationship when the event began, so that all of its changes are of the event.
+            let (added, removed) = state.differences()
             return MemberChange(
-                index: index,
-                added: keys(added, without: formerAdded) + keys(formerRemoved, without: removed),
-                removed: keys(removed, without: formerRemoved) + keys(formerAdded, without: added)
+                index: index, added: Array(added), removed: Array(removed), order: isOrdered ? state.committed : nil
             ).unlessEmpty
         }
-        var former: KeyList
-        if let before, before.isLoaded {
-            former = before.members
-        } else {
-            // The relationship was loaded during the event: the former members are the committed ones, with the changes
-            // that were pending before.
-            former = KeyList(ContiguousArray(keys(now.committed ?? now.members.keys, without: formerRemoved)))
-            for key in formerAdded where !former.contains(key) { former.append(key) }
-        }
-        var current = now.members
-        var change = MemberChange(
-            index: index, added: current.keys.filter { !former.contains($0) },
-            removed: former.keys.filter { !current.contains($0) })
-        if object.layout.toMany[index].isOrdered, former.keys != current.keys { change.order = former.keys }
-        return change.unlessEmpty
-    }
-
-    private static func keys(
-        _ keys: ContiguousArray<ObjectKey>, without others: ContiguousArray<ObjectKey>
-    ) -> [ObjectKey] {
-        let others = Set(others)
-        return keys.filter { !others.contains($0) }
+        return MemberChange(
+            index: index, added: Array(edits.added.keys), removed: Array(edits.removed.keys),
+            places: isOrdered ? edits.places : [], order: isOrdered ? edits.order : nil
+        ).unlessEmpty
     }
 }
 
 extension UndoRecorder.MemberChange {
-    fileprivate var unlessEmpty: Self? { added.isEmpty && removed.isEmpty && order == nil ? nil : self }
+    fileprivate var unlessEmpty: Self? {
+        added.isEmpty && removed.isEmpty && places.isEmpty && order == nil ? nil : self
+    }
 }
 
 extension NSManagedObject {
     /// Whether the object belongs to its context: neither deleted nor removed.
     fileprivate final var isThere: Bool { flags.isDisjoint(with: [.deleted, .gone]) }
+
+    /// Ends the relationships that the object still has, on both sides.
+    fileprivate final func leaveRelatedObjects() {
+        for slot in layout.referenceSlots where layout.kinds[slot] == .toOne && slotValue(slot).referenceKey != nil {
+            setReference(slot: slot, to: nil)
+        }
+        for index in layout.toMany.indices where toMany[index]?.hasNoMembers == false {
+            for member in members(at: index) { removeMember(member, at: index) }
+        }
+    }
 }
 
 // MARK: - Undoing
@@ -183,7 +189,6 @@ extension NSManagedObjectContext {
         let inserted = changes.filter { !$0.wasThere }.map(\.object)
         removeUnsaved(inserted.filter { $0.flags.contains(.inserted) })
         for object in inserted where !object.flags.contains(.gone) { deleteAgain(object) }
-        tracker.remove { !$0.flags.contains(.listed) }
         for change in changes {
             dropIneffectiveChanges(of: change.object)
             change.object.awake(
@@ -222,7 +227,7 @@ extension NSManagedObjectContext {
             object.layout.toMany.indices.map { index in
                 object.toManyState(at: index).map { ToManyState(ofNewObject: $0.members) }
             })
-        tracker.removeUnlisted()
+        tracker.index.removeAll()
         let values = object.currentValues()
         change(object) { $0.reinsert(values, toMany: toMany) }
         object.context = self
@@ -232,11 +237,16 @@ extension NSManagedObjectContext {
 
     /// Removes objects whose insertion was not saved, and the references to them.
     private func removeUnsaved(_ objects: [NSManagedObject]) {
-        for object in objects { beginChange(of: object) }
-        removeReferences(to: Set(objects.map(\.key)))
+        for object in objects {
+            beginChange(of: object)
+            object.leaveRelatedObjects()
+        }
+        removeReferences(to: Set(objects.lazy.filter(\.layout.isDestinationWithoutInverse).map(\.key)))
         for object in objects {
             registry.remove(object.key)
-            change(object) { $0.leave(keeping: .changedInEvent) }
+            unlist(object)
+            let kept = object.flags.intersection([.changedInEvent, .unlisted])
+            change(object) { $0.leave(keeping: kept) }
             object.context = nil
         }
     }
@@ -291,9 +301,14 @@ extension NSManagedObjectContext {
                 object.addMember(member, at: change.index)
             }
         }
-        guard field.isOrdered, let order = change.order else { return }
+        guard field.isOrdered, change.order != nil || !change.places.isEmpty else { return }
         object.willChangeValue(forKey: field.name)
-        _ = object.loadedToManyState(at: change.index).takeOrder(ContiguousArray(order.map(current)))
+        let state = object.loadedToManyState(at: change.index)
+        if let order = change.order {
+            _ = state.takeOrder(ContiguousArray(order.map(current)))
+        } else {
+            _ = state.takePlaces(change.places.map { .init(key: current($0.key), position: $0.position) })
+        }
         object.state.noteRelationshipChange()
         object.didChangeValue(forKey: field.name)
     }

@@ -52,6 +52,27 @@ enum Library {
         return model
     }
 
+    /// Accounts with unique names.
+    static func uniqueModel() -> NSManagedObjectModel {
+        let account = entity("Account")
+        account.properties = [attribute("name", .stringAttributeType), attribute("size", .integer64AttributeType)]
+        account.uniquenessConstraints = [["name"]]
+        let model = NSManagedObjectModel()
+        model.entities = [account]
+        return model
+    }
+
+    /// Many entities with some attributes each.
+    static func wideModel(entities: Int, attributes: Int) -> NSManagedObjectModel {
+        let model = NSManagedObjectModel()
+        model.entities = (0..<entities).map { number in
+            let entity = entity("Entity\(number)")
+            entity.properties = (0..<attributes).map { attribute("attribute\($0)", .integer64AttributeType) }
+            return entity
+        }
+        return model
+    }
+
     private static func entity(_ name: String) -> NSEntityDescription {
         let entity = NSEntityDescription()
         entity.name = name
@@ -92,38 +113,5 @@ enum Library {
     private static func pair(_ one: NSRelationshipDescription, _ other: NSRelationshipDescription) {
         one.inverseRelationship = other
         other.inverseRelationship = one
-    }
-}
-
-/// A store in a folder of its own, which is removed with the scene, and a context.
-final class Scene {
-    let folder: URL
-    let coordinator: NSPersistentStoreCoordinator
-    let context: NSManagedObjectContext
-
-    init(_ model: NSManagedObjectModel = Library.model(), type: String = NSSQLiteStoreType) throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("everyday-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try coordinator.addPersistentStore(
-            ofType: type, configurationName: nil, at: folder.appendingPathComponent("Library.sqlite"), options: nil)
-        context = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
-    func make(_ entity: String, _ values: [String: Any] = [:]) -> NSManagedObject {
-        let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
-        for (key, value) in values { object.setValue(value, forKey: key) }
-        return object
-    }
-
-    /// Notes with numbers from 0, saved.
-    func notes(_ count: Int, in folder: NSManagedObject? = nil) throws -> [NSManagedObject] {
-        let notes = (0..<count).map { make("Note", ["number": $0, "title": "Note \($0 % 1000)", "size": $0 % 100]) }
-        if let folder { for note in notes { note.setValue(folder, forKey: "folder") } }
-        try context.save()
-        return notes
     }
 }
