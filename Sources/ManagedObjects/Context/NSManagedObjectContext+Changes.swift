@@ -346,7 +346,7 @@ extension NSManagedObjectContext {
         while position < waiting.count {
             if position == endOfWave {
                 endOfWave = waiting.count
-                loadMembersTogether(of: waiting[position...])
+                loadMembersTogether(of: waiting, from: position)
             }
             let object = waiting[position]
             position += 1

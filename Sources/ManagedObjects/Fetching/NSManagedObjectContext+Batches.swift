@@ -139,11 +139,17 @@ extension NSManagedObjectContext {
 
     /// Loads the members of all to-many relationships of objects that have no row in a page, because this context has saved them:
     /// a statement for each relationship and some thousands of objects. Those of other objects are loaded with their page.
-    final func loadMembersTogether(of objects: some Sequence<NSManagedObject>) {
+    ///
+    /// - Parameter start: The index of the first object.
+    final func loadMembersTogether(of objects: [NSManagedObject], from start: Int) {
         guard parentContext == nil else { return }
         var groups: [[NSManagedObject]] = []
         var groupOfEntity: [Int: Int] = [:]
-        for object in objects where object.page == nil && !object.key.isTemporary && !object.layout.toMany.isEmpty {
+        var position = start
+        while position < objects.count {
+            let object = objects[position]
+            position += 1
+            guard object.page == nil, !object.key.isTemporary, !object.layout.toMany.isEmpty else { continue }
             let entity = Int(object.key.store) << 16 | object.layout.index
             let group = groupOfEntity[entity] ?? groups.count
             groupOfEntity[entity] = group
