@@ -18,7 +18,7 @@ public class ModelContainer: Equatable, @unchecked Sendable {  // because what c
     private let state: Mutex<State>
     private final var remoteChanges: RemoteChanges?
     /// The stores of the program's own kinds.
-    final let dataStores: [AnyDataStore]
+    final let dataStores: [any SnapshotStore]
 
     private struct State: @unchecked Sendable {  // because schemas in configurations are not changed
         var configurations: Set<ModelConfiguration>

@@ -60,7 +60,7 @@ public class ModelContext: Equatable, CustomDebugStringConvertible {
     /// Whether anybody wants to know of changes, which otherwise are not described.
     private(set) var isObserved = false
     private var otherProcesses: OtherProcesses?
-    private let dataStores: [AnyDataStore]
+    private let dataStores: [any SnapshotStore]
     /// The identity of the context, for stores of one's own and for notifications.
     public internal(set) var editingState = EditingState()
 

@@ -37,9 +37,9 @@ final class CustomStore: NSIncrementalStore, @unchecked Sendable {  // because a
 
     private let state = Mutex(State())
 
-    var dataStore: AnyDataStore {
+    var dataStore: any SnapshotStore {
         get throws {
-            guard let store = options?[Self.dataStoreKey] as? AnyDataStore else {
+            guard let store = options?[Self.dataStoreKey] as? any SnapshotStore else {
                 throw DataStoreError.unsupportedFeature
             }
             return store

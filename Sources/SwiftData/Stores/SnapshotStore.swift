@@ -9,42 +9,31 @@ struct FoundSnapshots {
     var isSorted = true
 }
 
-/// A ``DataStore`` of any type.
-class AnyDataStore: @unchecked Sendable {  // because a data store guards its state
-    let identifier: String
-
-    init(identifier: String) { self.identifier = identifier }
-
-    // These stop the program, because `TypedDataStore` overrides them and no object of this class is created.
+/// A ``DataStore`` of any type, with snapshots that the engine's store reads.
+protocol SnapshotStore: AnyObject, Sendable {
+    var identifier: String { get }
 
     /// The models of a class, with what a descriptor states of them.
     func snapshots<T: PersistentModel>(_ descriptor: FetchDescriptor<T>, _ state: EditingState) throws -> FoundSnapshots
-    {
-        fatalError("abstract")
-    }
-    func cachedSnapshot(for identifier: PersistentIdentifier, _ state: EditingState) throws -> DefaultSnapshot? {
-        fatalError("abstract")
-    }
+    func cachedSnapshot(for identifier: PersistentIdentifier, _ state: EditingState) throws -> DefaultSnapshot?
     func save(
         inserted: [any PersistentModel], updated: [any PersistentModel], deleted: [any PersistentModel],
         _ state: EditingState
-    ) throws -> (remapped: [PersistentIdentifier: PersistentIdentifier], snapshots: [DefaultSnapshot]) {
-        fatalError("abstract")
-    }
+    ) throws -> (remapped: [PersistentIdentifier: PersistentIdentifier], snapshots: [DefaultSnapshot])
     /// The transactions that a descriptor selects; nil if the store has no history of this type.
-    func history<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws -> [T]? { fatalError("abstract") }
+    func history<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws -> [T]?
     /// Deletes the transactions that a descriptor selects. Returns whether the store has a history of this type.
-    func deleteHistory<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws -> Bool {
-        fatalError("abstract")
-    }
-    func erase() throws { fatalError("abstract") }
-    func initialize(_ state: EditingState) { fatalError("abstract") }
-    func invalidate(_ state: EditingState) { fatalError("abstract") }
+    func deleteHistory<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws -> Bool
+    func erase() throws
+    func initialize(_ state: EditingState)
+    func invalidate(_ state: EditingState)
+}
 
+extension SnapshotStore {
     // MARK: - Fetching
 
     /// All models of a class.
-    final func fetchAll(_ modelClass: ModelClass, _ state: EditingState) throws -> [DefaultSnapshot] {
+    func fetchAll(_ modelClass: ModelClass, _ state: EditingState) throws -> [DefaultSnapshot] {
         func all<T: PersistentModel>(_: T.Type) throws -> [DefaultSnapshot] {
             let found = try snapshots(FetchDescriptor<T>(), state)
             return found.fetched + found.related
@@ -53,7 +42,7 @@ class AnyDataStore: @unchecked Sendable {  // because a data store guards its st
     }
 
     /// The models of a class that a fetch of the program describes, as far as the store can select them.
-    final func snapshots(
+    func snapshots(
         _ modelClass: ModelClass, _ fetch: (any DescribedFetch)?, limit: Int, offset: Int, _ state: EditingState
     ) throws -> FoundSnapshots {
         guard let fetch else {
@@ -82,13 +71,13 @@ class AnyDataStore: @unchecked Sendable {  // because a data store guards its st
 /// A fetch of a program, whose descriptor the engine's request does not contain.
 protocol DescribedFetch {
     func snapshots(
-        of store: AnyDataStore, filters: Bool, sorts: Bool, limit: Int, offset: Int, _ state: EditingState
+        of store: any SnapshotStore, filters: Bool, sorts: Bool, limit: Int, offset: Int, _ state: EditingState
     ) throws -> FoundSnapshots
 }
 
 extension FetchDescriptor: DescribedFetch {
     func snapshots(
-        of store: AnyDataStore, filters: Bool, sorts: Bool, limit: Int, offset: Int, _ state: EditingState
+        of store: any SnapshotStore, filters: Bool, sorts: Bool, limit: Int, offset: Int, _ state: EditingState
     ) throws -> FoundSnapshots {
         var descriptor = self
         if !filters { descriptor.predicate = nil }
@@ -100,17 +89,18 @@ extension FetchDescriptor: DescribedFetch {
 }
 
 /// A data store of a known type.
-final class TypedDataStore<Store: DataStore>: AnyDataStore,
-    @unchecked Sendable  // because its superclass is
+final class TypedDataStore<Store: DataStore>: SnapshotStore,
+    @unchecked Sendable  // because a data store guards its state
 {
+    let identifier: String
     private let store: Store
 
     init(_ store: Store) {
         self.store = store
-        super.init(identifier: store.identifier)
+        identifier = store.identifier
     }
 
-    override func snapshots<T: PersistentModel>(
+    func snapshots<T: PersistentModel>(
         _ descriptor: FetchDescriptor<T>, _ state: EditingState
     ) throws -> FoundSnapshots {
         let result = try store.fetch(DataStoreFetchRequest(descriptor: descriptor, editingState: state))
@@ -119,13 +109,13 @@ final class TypedDataStore<Store: DataStore>: AnyDataStore,
             related: try result.relatedSnapshots.values.map { try $0.plain() })
     }
 
-    override func cachedSnapshot(
+    func cachedSnapshot(
         for identifier: PersistentIdentifier, _ state: EditingState
     ) throws -> DefaultSnapshot? {
         try store.cachedSnapshots(for: [identifier], editingState: state)[identifier].map { try $0.plain() }
     }
 
-    override func save(
+    func save(
         inserted: [any PersistentModel], updated: [any PersistentModel], deleted: [any PersistentModel],
         _ state: EditingState
     ) throws -> (remapped: [PersistentIdentifier: PersistentIdentifier], snapshots: [DefaultSnapshot]) {
@@ -159,23 +149,23 @@ final class TypedDataStore<Store: DataStore>: AnyDataStore,
         return (result.remappedIdentifiers, saved + others)
     }
 
-    override func history<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws -> [T]? {
+    func history<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws -> [T]? {
         func fetch(_ provider: some HistoryProviding) throws -> [T]? {
             try (descriptor as? HistoryDescriptor).map(provider.fetchHistory) as? [T]
         }
         return try (store as? any HistoryProviding).flatMap { try fetch($0) }
     }
 
-    override func deleteHistory<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws -> Bool {
+    func deleteHistory<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws -> Bool {
         func delete(_ provider: some HistoryProviding) throws -> Bool {
             try (descriptor as? HistoryDescriptor).map(provider.deleteHistory) != nil
         }
         return try (store as? any HistoryProviding).map { try delete($0) } ?? false
     }
 
-    override func erase() throws { try store.erase() }
-    override func initialize(_ state: EditingState) { store.initializeState(for: state) }
-    override func invalidate(_ state: EditingState) { store.invalidateState(for: state) }
+    func erase() throws { try store.erase() }
+    func initialize(_ state: EditingState) { store.initializeState(for: state) }
+    func invalidate(_ state: EditingState) { store.invalidateState(for: state) }
 }
 
 extension DataStoreSnapshot {
@@ -188,7 +178,7 @@ extension DataStoreSnapshot {
 
 extension DataStoreConfiguration {
     /// Opens the store of the configuration.
-    func open(with schema: Schema, _ plan: (any SchemaMigrationPlan.Type)?) throws -> AnyDataStore {
+    func open(with schema: Schema, _ plan: (any SchemaMigrationPlan.Type)?) throws -> any SnapshotStore {
         var configuration = self
         if configuration.schema == nil { configuration.schema = schema }
         return TypedDataStore(try Store(configuration, migrationPlan: plan))
