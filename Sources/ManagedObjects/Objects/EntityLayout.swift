@@ -224,15 +224,19 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
     /// The two ends of each relationship. First used when a model is assigned to a coordinator.
     private(set) lazy var links = RelationshipLinks(layout: self)
 
-    /// Whether an object may be referred to without knowing it: by a relationship that has no inverse.
-    private(set) lazy var isDestinationWithoutInverse = entity.managedObjectModel.entities.contains { other in
-        other.layout.links.slots.indices.contains { slot in
-            other.layout.slots[slot].kind == .toOne && other.layout.links.slots[slot].inverse == .none
-                && other.layout.slots[slot].destination.map(isKind) == true
-        }
-            || other.layout.links.toMany.indices.contains { index in
-                other.layout.links.toMany[index].inverse == .none && isKind(of: other.layout.toMany[index].destination)
+    /// Whether an object may be referred to without knowing it: by a relationship that has no inverse. Cost: a step for each
+    /// relationship of the model. Not kept, because contexts on several threads use a layout.
+    var isDestinationWithoutInverse: Bool {
+        entity.managedObjectModel.entities.contains { other in
+            other.layout.links.slots.indices.contains { slot in
+                other.layout.slots[slot].kind == .toOne && other.layout.links.slots[slot].inverse == .none
+                    && other.layout.slots[slot].destination.map(isKind) == true
             }
+                || other.layout.links.toMany.indices.contains { index in
+                    other.layout.links.toMany[index].inverse == .none
+                        && isKind(of: other.layout.toMany[index].destination)
+                }
+        }
     }
 
     /// The slot with the position of a to-one slot, if its inverse is ordered.

@@ -241,7 +241,9 @@ extension NSManagedObjectContext {
             beginChange(of: object)
             object.leaveRelatedObjects()
         }
-        removeReferences(to: Set(objects.lazy.filter(\.layout.isDestinationWithoutInverse).map(\.key)))
+        let groups = Dictionary(grouping: objects, by: \.layout.index).values
+        let destinations = groups.filter { $0[0].layout.isDestinationWithoutInverse }.joined()
+        removeReferences(to: Set(destinations.lazy.map(\.key)))
         for object in objects {
             registry.remove(object.key)
             unlist(object)
