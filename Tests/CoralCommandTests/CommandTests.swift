@@ -36,6 +36,19 @@ import Testing
         #expect(lines[(start + 1)..<end].allSatisfy { $0.hasPrefix(String(repeating: " ", count: 11)) })
     }
 
+    @Test(arguments: [
+        (["query"], ["Note"], "An entity is given as --entity Note."),
+        (["export"], ["Note"], "An entity is given as --entity Note."),
+        (["serve"], ["8080"], "A port is given as --port 8080."),
+        (["find"], ["two", "words"], "A text of several words is written in quotes."),
+    ]) func `a word that a command does not expect is explained`(command: [String], words: [String], advice: String)
+        throws
+    {
+        let run = try CommandRun(command + [store] + words)
+        #expect(run.status == 64)
+        #expect(run.errors.hasSuffix("\(advice)\n"), "\(run.errors)")
+    }
+
     @Test func `model show prints the model of the store`() throws {
         let run = try CommandRun("model", "show", store, "--entity", "Item")
         #expect(run.output.hasPrefix("Item\n"))

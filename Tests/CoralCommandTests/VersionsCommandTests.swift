@@ -119,7 +119,8 @@ import Testing
             replaced(try source(), Self.title, Self.title + #"<attribute name="colour" attributeType="String"/>"#))
         report = try check()
         #expect(
-            report.findings.contains { $0.message.hasPrefix("Note.colour: It is required and new") },
+            report.findings.filter { $0.message.hasPrefix("Note.colour: ") }.map(\.message)
+                == ["Note.colour: It is required and new, and there is no default value for existing objects."],
             "\(report.findings)")
     }
 
@@ -175,6 +176,25 @@ import Testing
         let alike = try check()
         #expect(alike.kinds.contains("sameHashes"))
         #expect(alike.findings.contains { $0.message.hasPrefix("\"Notes\" and \"Notes 3\" have the same hashes") })
+    }
+
+    @Test func `a version with required transformable values is recorded with values`() throws {
+        try ship(
+            "Notes 2",
+            replaced(
+                try source(), Self.title,
+                Self.title
+                    + #"<attribute name="words" attributeType="Transformable" valueTransformerName="NSSecureUnarchiveFromData" customClassName="[String]"/>"#
+                    + #"<attribute name="colour" attributeType="Transformable" valueTransformerName="ColourTransformer"/>"#
+            ))
+        let run = try CommandRun("versions", "add", "2.0", "--record", record, "--model", model)
+        #expect(run.status == 0, "\(run.errors)")
+        let queue = try DatabaseQueue(path: "\(record)/2.0/Store.sqlite")
+        defer { try? queue.close() }
+        let empty = try queue.read {
+            try Int.fetchOne($0, sql: "SELECT count(*) FROM ZNOTE WHERE ZWORDS IS NULL OR ZCOLOUR IS NULL")
+        }
+        #expect(empty == 0)
     }
 
     @Test func `files of the record that have changed are found`() throws {

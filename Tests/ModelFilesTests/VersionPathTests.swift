@@ -42,4 +42,17 @@ import Testing
             #expect(found?.count == best?.1)
         }
     }
+
+    @Test func `ninety versions with one that cannot be inferred need few inferences`() {
+        var pairs: Set<[Int]> = []
+        let steps = VersionPath.steps(
+            from: 0, to: 89, isMapped: { _, _ in false },
+            isInferred: { from, to in
+                pairs.insert([from, to])
+                return !(from == 53 && to > 53)
+            })
+        #expect(steps?.count == 88)
+        #expect(steps?.contains { $0.from == 52 && $0.to == 54 } == true)
+        #expect(pairs.count < 200, "\(pairs.count)")
+    }
 }

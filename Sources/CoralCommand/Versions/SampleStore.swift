@@ -21,6 +21,7 @@ struct SampleStore {
         do {
             try context.performAndWait {
                 var generator = GraphGenerator(seed: 1)
+                generator.values = try archives
                 let objects = try generator.objects(count, in: context)
                 repeatValues(of: objects)
                 try context.save()
@@ -31,6 +32,22 @@ struct SampleStore {
             throw Self.failure(ErrorText.text(of: error))
         }
         try coordinator.remove(store)
+    }
+
+    /// The values of transformable attributes, which are archives here: a migration copies them as they are.
+    private var archives: [String: @Sendable (Int) -> Any?] {
+        get throws {
+            let archive = try NSKeyedArchiver.archivedData(
+                withRootObject: ["?"] as NSArray, requiringSecureCoding: true)
+            var values: [String: @Sendable (Int) -> Any?] = [:]
+            for entity in model.entities {
+                for (name, attribute) in entity.attributesByName
+                where attribute.attributeType == .transformableAttributeType && !attribute.isTransient {
+                    values["\(entity.name ?? "").\(name)"] = { _ in archive }
+                }
+            }
+            return values
+        }
     }
 
     private static func failure(_ reason: String) -> CommandError {

@@ -300,18 +300,21 @@
             }
             row.way = plannedWay(of: version) ?? result.steps.map(Self.way).joined(separator: ", ")
             row.objectCount = result.objectCount
-            let breaking = result.findings.filter(\.isBreaking)
+            let obstacles = result.failure == nil ? [] : result.steps.flatMap(\.placedObstacles)
             for finding in result.findings {
                 let subject = [finding.entity, finding.property].compactMap { $0 }.joined(separator: ".")
-                guard finding.isBreaking || !allowed.contains(subject) else { continue }
+                // An obstacle states the same for all stores of the version, not only for the recorded one.
+                let isStated = obstacles.contains { $0.entity == finding.entity && $0.property == finding.property }
+                guard finding.isBreaking ? !isStated : !allowed.contains(subject) else { continue }
                 add(
                     finding.isBreaking ? .impossible : .loss, version.name,
                     "\(subject): \(finding.message) (\(finding.count) in the recorded store)")
             }
             if let failure = result.failure {
                 row.way = "impossible"
-                let obstacles = result.steps.flatMap(\.placedObstacles)
-                if obstacles.isEmpty, breaking.isEmpty { add(.impossible, version.name, failure) }
+                if obstacles.isEmpty, !result.findings.contains(where: \.isBreaking) {
+                    add(.impossible, version.name, failure)
+                }
                 for obstacle in obstacles {
                     addObstacle(obstacle.entity, obstacle.property, obstacle.reason, version.name)
                 }

@@ -118,6 +118,18 @@ extension NSManagedObject {
         if !primitive { didChangeValue(forKey: field.name) }
     }
 
+    /// Moves a member of an ordered relationship to a position among the others.
+    final func moveMember(_ member: NSManagedObject, at index: Int, to position: Int) {
+        guard isRead else { return }
+        let state = loadedToManyState(at: index)
+        guard state.isLoaded else { return }
+        willChangeValue(forKey: layout.toMany[index].name)
+        if state.takePlaces([MemberEdits.Place(key: member.key, position: position)]) {
+            self.state.noteRelationshipChange()
+        }
+        didChangeValue(forKey: layout.toMany[index].name)
+    }
+
     /// Replaces all members by other objects.
     final func setMembers(_ objects: [NSManagedObject], at index: Int, primitive: Bool = false) throws {
         let field = layout.toMany[index]

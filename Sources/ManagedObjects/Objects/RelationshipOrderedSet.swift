@@ -69,13 +69,15 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
 
     /// Changes one member in this set and in the relationship. If nothing else has changed the relationship, this set still
     /// has its members, and is returned for it again.
-    private func change(_ body: () -> Void) {
+    ///
+    /// - Parameter revisions: By how many revisions of the relationship the change counts.
+    private func change(revisions: Int = 1, _ body: () -> Void) {
         guard !isPrimitive, let owner else { return body() }
         let state = owner.loadedToManyState(at: index)
         let revision = state.revision
         let wasCurrent = revision == self.revision
         body()
-        guard wasCurrent, state.revision == revision + 1 else { return }
+        guard wasCurrent, state.revision == revision + revisions else { return }
         self.revision = state.revision
         owner.keepCollection(self, at: index)
     }
@@ -104,6 +106,15 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
     }
 
     override func moveObjects(at indexes: IndexSet, to position: Int) {
+        if indexes.count == 1, let first = indexes.first, let owner, isComplete, !isPrimitive,
+            let moved = object(at: first) as? NSManagedObject
+        {
+            return change(revisions: 2) {
+                super.removeObject(at: first)
+                super.insert(moved, at: Swift.min(position, count))
+                owner.moveMember(moved, at: index, to: position)
+            }
+        }
         // Foundation's implementation removes and inserts one by one through this class; one step changes the order
         // only once.
         let moved = indexes.map { object(at: $0) }

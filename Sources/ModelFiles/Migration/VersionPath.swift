@@ -16,8 +16,8 @@ package enum VersionPath {
 
     /// The steps with the fewest versions skipped by inference, and of these the fewest steps; nil if there are none.
     ///
-    /// Cost: the square of the number of versions in calls of `isMapped`, and as many of `isInferred` if consecutive
-    /// versions do not suffice.
+    /// Cost: the square of the number of versions in calls of `isMapped`. `isInferred` is called for consecutive versions, and for
+    /// others only if consecutive ones do not suffice, where they would be a better way than the one that is known.
     package static func steps(
         from start: Int, to end: Int, isMapped: (Int, Int) throws -> Bool, isInferred: (Int, Int) throws -> Bool
     ) rethrows -> [Step]? {
@@ -37,16 +37,16 @@ package enum VersionPath {
         }
         var reached: [Int: Reached] = [start: Reached(skipped: 0, count: 0)]
         for version in (start + 1)...end {
-            for origin in start..<version {
+            // The nearest versions come first: a way over them skips the fewest, so that most others need no inference.
+            for distance in 1...(version - start) {
+                let origin = version - distance
                 guard let before = reached[origin] else { continue }
                 let isMapped = try isMapped(origin, version)
-                let isNext = version == origin + 1
-                if !isMapped {
-                    guard isNext || skips, try isInferred(origin, version) else { continue }
-                }
-                let skipped = before.skipped + (isMapped ? 0 : version - origin - 1)
+                guard isMapped || skips || distance == 1 else { continue }
+                let skipped = before.skipped + (isMapped ? 0 : distance - 1)
                 let count = before.count + 1
                 if let best = reached[version], (best.skipped, best.count) <= (skipped, count) { continue }
+                guard try isMapped || isInferred(origin, version) else { continue }
                 let step = Step(from: origin, to: version, isMapped: isMapped)
                 reached[version] = Reached(skipped: skipped, count: count, step: step)
             }

@@ -111,9 +111,14 @@ struct MemberListTests {
             let items = note.mutableOrderedSetValue(forKey: "items")
             for change in 0..<Int.random(in: 1...4, using: &random) {
                 let position = Int.random(in: 0...expected.count, using: &random)
-                if Int.random(in: 0..<3, using: &random) == 0, position < expected.count {
+                let kind = Int.random(in: 0..<4, using: &random)
+                if kind == 0, position < expected.count {
                     items.removeObject(at: position)
                     expected.remove(at: position)
+                } else if kind == 1, position < expected.count {
+                    let other = Int.random(in: 0..<expected.count, using: &random)
+                    items.moveObjects(at: IndexSet(integer: position), to: other)
+                    expected.insert(expected.remove(at: position), at: other)
                 } else {
                     let index = 1000 + round * 10 + change
                     items.insert(context.insert("Item", ["index": index]), at: position)
