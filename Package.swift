@@ -70,6 +70,11 @@ var products: [Product] = [
     .executable(name: "coral-port", targets: ["coral-port"]),
 ]
 
+/// A library of servers' programs: a dependency only with the trait for their logs, metrics and traces.
+func server(_ name: String, _ package: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: ["Observability"]))
+}
+
 /// The client of PostgreSQL, which needs libpq: a dependency only with the trait.
 let postgreSQL: [Target.Dependency] = [.target(name: "PostgreSQLClient", condition: .when(traits: ["PostgreSQL"]))]
 
@@ -117,12 +122,22 @@ if engineIsBuilt {
         .target(name: "CoralModels", dependencies: ["CodedErrors", "Coral", "SwiftData"]),
         // Stores in PostgreSQL. Empty without the trait.
         .target(name: "CoralPostgreSQL", dependencies: ["CoreData"]),
+        // Logs, metrics, traces and the shutdown of a server's program. Empty without the trait.
+        .target(
+            name: "CoralObservability",
+            dependencies: [
+                "CoreData", "SQLiteConnections",
+                server("Logging", "swift-log"), server("CoreMetrics", "swift-metrics"),
+                server("Tracing", "swift-distributed-tracing"),
+                server("ServiceLifecycle", "swift-service-lifecycle"),
+            ]),
     ]
     products += [
         .library(name: "CoreData", targets: ["CoreData"]),
         .library(name: "SwiftData", targets: ["SwiftData"]),
         .library(name: "CoralModels", targets: ["CoralModels"]),
         .library(name: "CoralPostgreSQL", targets: ["CoralPostgreSQL"]),
+        .library(name: "CoralObservability", targets: ["CoralObservability"]),
     ]
 }
 
@@ -248,6 +263,14 @@ if engineIsBuilt {
             dependencies: [
                 "Coral", "CoralCommand", "CoralTesting", "CoralTools", .product(name: "GRDB", package: "GRDB.swift"),
             ]),
+        // Empty without the trait.
+        .testTarget(
+            name: "CoralObservabilityTests",
+            dependencies: [
+                "CoralObservability", "CoreData", server("InMemoryLogging", "swift-log"),
+                server("MetricsTestKit", "swift-metrics"), server("InMemoryTracing", "swift-distributed-tracing"),
+                server("ServiceLifecycleTestKit", "swift-service-lifecycle"),
+            ]),
         // Migrates a store in stages, for a test that kills it.
         .executableTarget(
             name: "staged-migration", dependencies: ["CoreData"], path: "Tests/StagedMigrationProcess"),
@@ -303,12 +326,19 @@ let package = Package(
     products: products,
     traits: [
         .trait(name: "Macros", description: "The macros of ManagedMacros, which need swift-syntax."),
+        .trait(
+            name: "Observability",
+            description: "Logs, metrics and traces of stores, which need swift-log, swift-metrics and others."),
         .trait(name: "PostgreSQL", description: "Stores in PostgreSQL, which need libpq."),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.90.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.8.0"),
         .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"604.0.0"),
     ],
     targets: targets,

@@ -131,7 +131,10 @@
         /// - Parameter sql: The text for the trace.
         private func beginStatement(_ sql: String?) throws {
             try finishStatement()
-            if let sql { trace?(sql) }
+            if let sql {
+                trace?(sql)
+                if observation != nil { observed = (sql, .now) }
+            }
             roundTripCount += 1
         }
 
@@ -146,7 +149,17 @@
         /// Waits for the next result; nil after the last one of a statement.
         func nextResult() -> OpaquePointer? {
             if let isInterrupted { waitForResult(isInterrupted) }
-            return PQgetResult(handle)
+            let result = PQgetResult(handle)
+            // In a pipeline a null result ends each statement, and all are received together.
+            if result == nil, observed != nil, PQpipelineStatus(handle) == PQ_PIPELINE_OFF { reportObserved() }
+            return result
+        }
+
+        /// Reports the statement whose results have been received.
+        func reportObserved() {
+            guard let (text, start) = observed else { return }
+            observed = nil
+            observation?(text, start.duration(to: .now))
         }
 
         /// The milliseconds of waiting, and the number of rows, between two calls of ``isInterrupted``.

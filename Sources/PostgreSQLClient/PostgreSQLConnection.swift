@@ -10,6 +10,11 @@
         package internal(set) var roundTripCount = 0
         /// Called with the text of each statement before it is sent.
         package var trace: ((String) -> Void)?
+        /// Called with the text and the time of each statement after its last result was received; with the first text of those that
+        /// are executed in one round trip.
+        package var observation: ((String, Duration) -> Void)?
+        /// The statement for ``observation`` that the server executes.
+        var observed: (text: String, start: ContinuousClock.Instant)?
         /// Called with each notice of the server.
         package var notice: ((String) -> Void)?
         /// Returns whether the running statement must be cancelled. Called every few milliseconds while the connection waits

@@ -70,6 +70,7 @@
                 }
             }
             connection.trace?(sql)
+            if connection.observation != nil, connection.observed == nil { connection.observed = (sql, .now) }
             let handle = connection.handle
             let parameters = PostgreSQLParameters(parameters)
             let text = PreparedTexts.Text(sql: sql, types: parameters.types)
@@ -96,6 +97,7 @@
         func outcome() -> Outcome {
             var outcome = Outcome()
             guard isBegun else { return outcome }
+            defer { connection.reportObserved() }
             guard PQpipelineSync(connection.handle) == 1 else {
                 outcome.add { throw connection.lastError() }
                 return outcome

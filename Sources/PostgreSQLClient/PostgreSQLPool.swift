@@ -12,6 +12,7 @@
         private var openCount = 0
         private var isClosed = false
         private var tracing: ((String) -> Void)?
+        private var observation: (@Sendable (_ statement: String?, Duration) -> Void)?
         private var verification: (@Sendable (PostgreSQLConnection) throws -> Void)?
 
         /// - Parameters:
@@ -36,6 +37,12 @@
             }
         }
 
+        /// Sets a function that is called with the text and the time of each statement of connections that are opened afterwards, and
+        /// with nil and the time for which a task has waited for a connection.
+        package func observe(_ body: @escaping @Sendable (_ statement: String?, Duration) -> Void) {
+            condition.withLock { observation = body }
+        }
+
         /// The number of round trips of the connections that are not lent.
         package var roundTripCount: Int {
             condition.withLock { idle.reduce(0) { $0 + $1.roundTripCount } }
@@ -52,9 +59,10 @@
         /// - Parameter server: The place of the server if it is not to be reached by the URL, which may name a pooler.
         package func connect(at server: PostgreSQLAddress? = nil) throws -> PostgreSQLConnection {
             let connection = try PostgreSQLConnection(url, settings: settings, at: server)
-            let (trace, verify) = condition.withLock { (self.tracing, self.verification) }
+            let (trace, verify, observe) = condition.withLock { (tracing, verification, observation) }
             try verify?(connection)
             connection.trace = trace
+            connection.observation = observe.map { observe in { observe($0, $1) } }
             return connection
         }
 
@@ -78,6 +86,9 @@
         private func taken() throws -> PostgreSQLConnection {
             condition.lock()
             let end = Date(timeIntervalSinceNow: timeout)
+            let observe = idle.isEmpty && openCount >= limit ? observation : nil
+            let start = observe.map { _ in ContinuousClock.now }
+            defer { if let observe, let start { observe(nil, start.duration(to: .now)) } }
             while true {
                 if isClosed {
                     condition.unlock()

@@ -30,6 +30,9 @@ public final class ContextPool: Sendable {
         var waiting: [Int: Waiter] = [:]
         var first = 0
         var next = 0
+        var isClosed = false
+        /// Called when the last request has ended.
+        var closers: [CheckedContinuation<Void, Never>] = []
     }
 
     private enum Waiter {
@@ -93,10 +96,14 @@ public final class ContextPool: Sendable {
         timeout: Duration? = nil, isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping (NSManagedObjectContext) throws -> T
     ) async throws -> T {
-        let request = PooledRequest(timeout: timeout)
+        let request = PooledRequest(timeout: timeout, observed: StoreObservation.current?.request())
         return try await withTaskCancellationHandler {
             try await enter(request, isolation: isolation)
-            defer { leave() }
+            reportState()
+            defer {
+                leave()
+                reportState()
+            }
             let context = makeContext()
             return try await context.perform(schedule: .enqueued, isolation: isolation) {
                 try request.run(block, in: context)
@@ -106,11 +113,35 @@ public final class ContextPool: Sendable {
         }
     }
 
+    /// Accepts no more requests, and waits until those that were accepted have ended, the queued ones too. Later requests throw
+    /// `CocoaError.persistentStoreOperation` (134000).
+    package func shutDown() async {
+        await withCheckedContinuation { continuation in
+            let isEnded = state.withLock { state in
+                state.isClosed = true
+                guard state.runningCount > 0 else { return true }
+                state.closers.append(continuation)
+                return false
+            }
+            if isEnded { continuation.resume() }
+        }
+    }
+
+    /// Tells an observer the numbers of requests.
+    private func reportState() {
+        guard let observer = StoreObservation.current else { return }
+        let (running, waiting) = state.withLock { ($0.runningCount, $0.waiting.count) }
+        observer.poolDidChange(running: running, waiting: waiting)
+    }
+
     // MARK: - Queue
 
     private func enter(_ request: PooledRequest, isolation: isolated (any Actor)?) async throws {
         try request.check()
-        let ticket: Int? = state.withLock { state in
+        let ticket: Int? = try state.withLock { state in
+            if state.isClosed {
+                throw CocoaError(.persistentStoreOperation, "The pool accepts no more requests: the program ends.")
+            }
             // A request that ends passes its slot to the first one in the queue. So a free slot means that the queue is empty.
             if state.runningCount < limit {
                 state.runningCount += 1
@@ -121,6 +152,13 @@ public final class ContextPool: Sendable {
             return state.next
         }
         guard let ticket else { return }
+        reportState()
+        let start = StoreObservation.current.map { _ in ContinuousClock.now }
+        defer {
+            if let start {
+                request.withObserved { StoreObservation.report(.wait, "contexts", start.duration(to: .now)) }
+            }
+        }
         let timer = request.deadline.map { deadline in
             Task {
                 try await Task.sleep(until: deadline, clock: .continuous)
@@ -187,6 +225,12 @@ public final class ContextPool: Sendable {
             return nil
         }
         continuation?.resume()
+        let closers: [CheckedContinuation<Void, Never>] = state.withLock { state in
+            guard state.runningCount == 0 else { return [] }
+            defer { state.closers = [] }
+            return state.closers
+        }
+        for closer in closers { closer.resume() }
     }
 }
 
@@ -194,12 +238,15 @@ public final class ContextPool: Sendable {
 private final class PooledRequest: Sendable {
     let deadline: ContinuousClock.Instant?
     private let timeout: Duration?
+    /// The request for an observer of the stores.
+    private let observed: (any Sendable)?
     private let isCancelled = Atomic<Bool>(false)
     /// Whether the end was noticed while the request ran: a statement may have been interrupted.
     private let hasBeenEnded = Atomic<Bool>(false)
 
-    init(timeout: Duration?) {
+    init(timeout: Duration?, observed: (any Sendable)?) {
         self.timeout = timeout
+        self.observed = observed
         deadline = timeout.map { .now + $0 }
     }
 
@@ -226,11 +273,23 @@ private final class PooledRequest: Sendable {
         try check()
         defer { context.reset() }
         let result = Result {
-            try FetchInterruption.interrupting(when: { self.isToEnd }) {
-                try context.throwingFailedReads { try block(context) }
+            try observing {
+                try FetchInterruption.interrupting(when: { self.isToEnd }) {
+                    try context.throwingFailedReads { try block(context) }
+                }
             }
         }
         if hasBeenEnded.load(ordering: .relaxed) { throw error }
         return try result.get()
+    }
+
+    /// Runs work of the request on another thread than that of its task.
+    func withObserved<T>(_ work: () throws -> T) rethrows -> T {
+        guard let observed else { return try work() }
+        return try StoreObservation.$request.withValue(observed, operation: work)
+    }
+
+    private func observing<T>(_ work: () throws -> T) throws -> T {
+        try withObserved { try StoreObservation.observing(.request, "", work) }
     }
 }

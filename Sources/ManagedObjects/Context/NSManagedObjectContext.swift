@@ -340,7 +340,13 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     /// - Throws: Validation errors (1550 to 1680) and conflicts that the merge policy does not resolve (133020,
     ///   133021); nothing is written to the store then. Errors of the store (134000 and above, including SQLite's), and of values
     ///   that could not be read.
-    open func save() throws { try FetchInterruption.completing { try saveChanges() } }
+    open func save() throws {
+        var count = 0
+        try StoreObservation.observing(.save, name ?? "", count: { _ in count }) {
+            if StoreObservation.current != nil { count = changed.count }
+            try FetchInterruption.completing { try saveChanges() }
+        }
+    }
 
     /// Discards every unsaved change and every object.
     open func reset() {

@@ -1,6 +1,7 @@
 import CoreDataErrors
 import Foundation
 import PredicateLanguage
+import SQLiteConnections
 
 // Fetching with unsaved changes.
 //
@@ -61,7 +62,11 @@ extension NSManagedObjectContext {
 
     final func countOfResults(_ specification: FetchSpecification) throws -> Int {
         checkQueue()
-        return try throwingFailedReads { try counted(specification) }
+        return try StoreObservation.observing(
+            .fetch, specification.entity?.name ?? specification.entityName ?? "", count: { _ in 1 }
+        ) {
+            try throwingFailedReads { try counted(specification) }
+        }
     }
 
     private func counted(_ specification: FetchSpecification) throws -> Int {
@@ -111,13 +116,17 @@ extension NSManagedObjectContext {
     }
 
     /// Prepares a fetch. The errors of all reads that belong to it are thrown, those of faults that a predicate fires, too.
-    private func fetching<Result>(
-        _ specification: FetchSpecification, _ work: (FetchSpecification, NSEntityDescription) throws -> Result
-    ) throws -> Result {
-        try throwingFailedReads {
-            applyPendingDeletions()
-            let (specification, entity) = try converted(specification)
-            return try work(specification, entity)
+    private func fetching<Element>(
+        _ specification: FetchSpecification, _ work: (FetchSpecification, NSEntityDescription) throws -> [Element]
+    ) throws -> [Element] {
+        try StoreObservation.observing(
+            .fetch, specification.entity?.name ?? specification.entityName ?? "", count: { $0.count }
+        ) {
+            try throwingFailedReads {
+                applyPendingDeletions()
+                let (specification, entity) = try converted(specification)
+                return try work(specification, entity)
+            }
         }
     }
 

@@ -1,10 +1,12 @@
 import Foundation
+import SQLiteConnections
 
 // Converts the conflicts that a store reports to those that a merge policy resolves.
 
 extension NSManagedObjectContext {
     /// Lets the merge policy resolve a save's conflicts; the save is then tried again.
     final func resolve(_ conflicts: SaveConflicts, store: any RowStore) throws {
+        StoreObservation.report(.conflict, "", count: conflicts.stale.count + conflicts.taken.count)
         endEvent()
         // Everything read from here on is from the state that the save conflicts with.
         advanceGeneration()

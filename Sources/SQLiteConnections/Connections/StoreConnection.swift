@@ -112,12 +112,20 @@ package final class StoreConnection: Sendable {
         _ options: SQLiteOptions, _ collector: DerivedValueCollector, _ versionCheck: ModelVersionCheck
     ) -> @Sendable (Database) throws -> Void {
         let observer = Self.statementObserver
+        let isObserved = StoreObservation.current != nil
         let pragmas = options.pragmas
         let isReadOnly = options.isReadOnly
         return { database in
             // Only connections for reading are opened again when the file has been replaced.
             versionCheck.remove(database, isOtherFile: isReadOnly)
-            if let observer { database.trace { observer($0.description) } }
+            if let observer {
+                database.trace { observer($0.description) }
+            } else if isObserved {
+                database.trace(options: .profile) { event in
+                    guard case .profile(let statement, let duration) = event else { return }
+                    StoreObservation.report(.statement, statement.sql, .seconds(duration))
+                }
+            }
             for function in StoreFunctions.all(collector: collector) { database.add(function: function) }
             PredicateFunctions.add(to: database)
             // Functions called by a file's schema must have no side effects, and a damaged page must be detected when

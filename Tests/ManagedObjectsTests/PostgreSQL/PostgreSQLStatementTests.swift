@@ -345,5 +345,25 @@
                 #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Item")) == 30_000)
             }
         }
+
+        @Test func `the deadline of a pool's request, and its cancellation, end the server's statement`() async throws {
+            nonisolated(unsafe) let request = try slowRequest()
+            let stack = stack
+            let pool = ContextPool(limit: 1) { stack.context(.privateQueueConcurrencyType) }
+            let error = await #expect(throws: CocoaError.self) {
+                try await pool.withContext(timeout: .milliseconds(300)) { try $0.fetch(request).count }
+            }
+            #expect(error?.code == .persistentStoreTimeout)
+            #expect(try activeStatementCount() == 0)
+            let task = Task { try await pool.withContext { try $0.fetch(request).count } }
+            while try activeStatementCount() == 0 { try await Task.sleep(for: .milliseconds(5)) }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            #expect(try activeStatementCount() == 0)
+            let count = try await pool.withContext {
+                try $0.count(for: NSFetchRequest<NSManagedObject>(entityName: "Item"))
+            }
+            #expect(count == 30_000)
+        }
     }
 #endif

@@ -110,6 +110,9 @@
                 location.server, settings: location.settings,
                 limit: (options?[NSPersistentStoreConnectionPoolMaxSizeKey] as? NSNumber)?.intValue ?? 8,
                 timeout: (options?[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? 240)
+            if StoreObservation.current != nil {
+                pool.observe { StoreObservation.report($0 == nil ? .wait : .statement, $0 ?? "connections", $1) }
+            }
             let tables = PostgreSQLTables(location: location)
             let (schema, metadata) = try pool.withConnection { connection in
                 // Texts have the order of their code points, and are counted in characters.

@@ -2,6 +2,7 @@
     import CoreDataErrors
     import Foundation
     import PostgreSQLClient
+    import SQLiteConnections
 
     // Writes save plans, each in one transaction.
 
@@ -150,6 +151,7 @@
                     }
                 } catch let error as PostgreSQLError where error.isSerializationFailure && isRepeatable && attempt < 20
                 {
+                    StoreObservation.report(.retry, error.state ?? "", count: attempt)
                     // Transactions that waited for each other should not begin again at the same time.
                     Thread.sleep(forTimeInterval: .random(in: 0...0.005) * Double(attempt))
                     continue
@@ -159,6 +161,7 @@
                     guard try isCommitted(mark, after: error) else {
                         error.isOutcomeUnknown = false
                         guard isRepeatable, attempt < 5 else { throw error }
+                        StoreObservation.report(.retry, error.state ?? "", count: attempt)
                         continue
                     }
                 }

@@ -1,0 +1,125 @@
+#if Observability
+    import CoreMetrics
+    import Foundation
+    import Logging
+    import SQLiteConnections
+    import Tracing
+
+    // Statements are reported by their text, never with their values: logs and traces leave the machine.
+
+    /// Reports the work of all stores of a process to swift-log, swift-metrics and swift-distributed-tracing.
+    ///
+    ///     StoreObservability(logger: logger, slowStatement: .milliseconds(100)).start()
+    ///
+    /// Start it after the systems are bootstrapped, and before stores are added: a store reports the statements of connections that
+    /// are opened afterwards.
+    ///
+    /// | Metric | Type | What is recorded |
+    /// | --- | --- | --- |
+    /// | `coral.requests`, `coral.saves`, `coral.fetches`, `coral.statements` | timer | the time of each |
+    /// | `coral.waits` | timer | the time in the queue of a ``ContextPool``, or for a connection to a server |
+    /// | `coral.rows` | counter | the results of fetches |
+    /// | `coral.conflicts`, `coral.retries`, `coral.errors` | counter | conflicts of saves, repeated transactions, failed work |
+    /// | `coral.pool.running`, `coral.pool.waiting` | meter | the requests of a ``ContextPool`` |
+    ///
+    /// Each request, fetch, save, statement and wait is a span, whose parent is the span of the task. The work of a pool has the span
+    /// of the task that has called it.
+    public struct StoreObservability: Sendable {
+        private let logger: Logger
+        private let slowStatement: Duration
+        private let tracer: (any Tracer)?
+        private let metrics: StoreMetrics
+
+        /// - Parameters:
+        ///   - logger: Gets slow statements and failed work.
+        ///   - slowStatement: The time from which on a statement is logged.
+        ///   - metrics: The factory of the metrics.
+        ///   - tracer: The tracer of the spans; nil for none. Statements are spans too, so a request may have hundreds.
+        public init(
+            logger: Logger, slowStatement: Duration = .milliseconds(500),
+            metrics: any MetricsFactory = MetricsSystem.factory,
+            tracer: (any Tracer)? = InstrumentationSystem.tracer
+        ) {
+            (self.logger, self.slowStatement, self.tracer) = (logger, slowStatement, tracer)
+            self.metrics = StoreMetrics(metrics)
+        }
+
+        /// Observes the stores of the process. A process has one observer: this ends an earlier one.
+        public func start() { StoreObservation.setObserver(self) }
+
+        /// Ends the observation.
+        public static func stop() { StoreObservation.setObserver(nil) }
+    }
+
+    extension StoreObservability: StoreObserver {
+        package func request() -> (any Sendable)? { ServiceContext.current }
+
+        package func didEnd(_ activity: ReportedWork) {
+            metrics.record(activity)
+            let context = activity.request as? ServiceContext ?? .topLevel
+            if let tracer { trace(activity, tracer, context) }
+            // With the context, so that the logger's provider adds the metadata of the request.
+            ServiceContext.withValue(context) { log(activity) }
+        }
+
+        package func poolDidChange(running: Int, waiting: Int) {
+            metrics.recordPool(running: running, waiting: waiting)
+        }
+
+        private func trace(_ activity: ReportedWork, _ tracer: any Tracer, _ context: ServiceContext) {
+            guard activity.kind != .conflict, activity.kind != .retry else { return }
+            let end = DefaultTracerClock.now.nanosecondsSinceEpoch
+            let start = Instant(nanosecondsSinceEpoch: end &- UInt64(activity.duration.nanoseconds))
+            let span = tracer.startSpan("coral.\(activity.kind)", context: context, ofKind: .client, at: start)
+            switch activity.kind {
+            case .statement: span.attributes["db.query.text"] = activity.subject
+            case .fetch:
+                span.attributes["coral.entity"] = activity.subject
+                span.attributes["db.response.returned_rows"] = activity.count
+            case .save: span.attributes["coral.objects"] = activity.count
+            default: break
+            }
+            if let error = activity.error { span.recordError(ReportedError(error)) }
+            span.end(at: Instant(nanosecondsSinceEpoch: end))
+        }
+
+        private func log(_ activity: ReportedWork) {
+            var metadata: Logger.Metadata = ["duration": "\(activity.duration)"]
+            if let name = ServiceContext.current?.storeRequest { metadata["request"] = "\(name)" }
+            switch activity.kind {
+            case .statement where activity.duration >= slowStatement:
+                metadata["statement"] = "\(activity.subject)"
+                logger.warning("A statement was slow.", metadata: metadata)
+            case .conflict:
+                logger.debug("A save has conflicts.", metadata: ["conflicts": "\(activity.count)"])
+            case .retry:
+                logger.info("A transaction is repeated.", metadata: ["state": "\(activity.subject)"])
+            default:
+                guard let error = activity.error else { return }
+                metadata["error"] = "\(ReportedError(error))"
+                logger.notice("A \(activity.kind) has failed.", metadata: metadata)
+            }
+        }
+    }
+
+    /// The domain and the code of an error, whose text may contain values.
+    private struct ReportedError: Error, CustomStringConvertible {
+        let description: String
+
+        init(_ error: any Error) {
+            let error = error as NSError
+            description = "\(error.domain) \(error.code)"
+        }
+    }
+
+    /// A point in time that is computed from a duration.
+    private struct Instant: TracerInstant {
+        let nanosecondsSinceEpoch: UInt64
+
+        static func < (left: Self, right: Self) -> Bool { left.nanosecondsSinceEpoch < right.nanosecondsSinceEpoch }
+    }
+
+    extension Duration {
+        var nanoseconds: Int64 { max(0, components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000) }
+    }
+#endif

@@ -1,0 +1,32 @@
+#if Observability
+    import CoreData
+    import ServiceLifecycle
+
+    /// Closes the stores of a server's program at its end, in the `ServiceGroup` of its other services.
+    ///
+    /// At the shutdown the pools accept no more requests. Those that were accepted end, the queued ones too, and then the stores are
+    /// removed from their coordinator, which closes their files and connections. Place it before the HTTP server in the list of
+    /// services: a group ends its services in reverse order.
+    public struct StoreService: Service {
+        private let container: NSPersistentContainer
+        private let pools: [ContextPool]
+
+        /// - Parameters:
+        ///   - container: A container whose stores are loaded.
+        ///   - pools: All pools of the container.
+        public init(_ container: NSPersistentContainer, pools: [ContextPool]) {
+            (self.container, self.pools) = (container, pools)
+        }
+
+        /// Waits for the shutdown, or for the cancellation of the task, and closes the stores.
+        ///
+        /// - Throws: The first error of a store that cannot be closed.
+        public func run() async throws {
+            // Cancellation ends the waiting with an error: the stores are closed as well.
+            try? await gracefulShutdown()
+            for pool in pools { await pool.shutDown() }
+            let coordinator = container.persistentStoreCoordinator
+            for store in coordinator.persistentStores { try coordinator.remove(store) }
+        }
+    }
+#endif

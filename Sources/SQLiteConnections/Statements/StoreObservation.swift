@@ -1,0 +1,95 @@
+import Synchronization
+
+/// Work of the stores that has ended, for a program that observes them.
+package struct ReportedWork: Sendable {
+    package enum Kind: String, Sendable {
+        /// The block of a request of a pool.
+        case request
+        /// The time in a queue: of a pool of contexts, or of connections to a server.
+        case wait
+        case fetch
+        case save
+        case statement
+        /// A merge policy is asked about the conflicts of a save.
+        case conflict
+        /// A transaction is repeated, because the server has ended it.
+        case retry
+    }
+
+    package let kind: Kind
+    /// The entity of a fetch, the text of a statement without its values, the name of a queue.
+    package let subject: String
+    package let duration: Duration
+    /// The number of results of a fetch, of changed objects of a save, of conflicts.
+    package let count: Int
+    package let error: (any Error)?
+    /// What ``StoreObserver/request()`` has returned.
+    package let request: (any Sendable)?
+}
+
+/// Is told about the work of all stores of the process. Its functions are called on the threads of that work, and must not use a
+/// context.
+package protocol StoreObserver: Sendable {
+    /// The request for which the calling task works. A pool asks in the task of its caller, and passes the value on to the thread of
+    /// the context.
+    func request() -> (any Sendable)?
+    func didEnd(_ activity: ReportedWork)
+    func poolDidChange(running: Int, waiting: Int)
+}
+
+/// The observer of the stores of this process. Without one, each place that would report something tests one number.
+package enum StoreObservation {
+    /// The request for which a thread works.
+    @TaskLocal package static var request: (any Sendable)?
+
+    private static let isObserved = Atomic(false)
+    private static let observer = Mutex<(any StoreObserver)?>(nil)
+
+    /// Sets the observer. Statements are reported by connections that are opened afterwards.
+    package static func setObserver(_ new: (any StoreObserver)?) {
+        observer.withLock { $0 = new }
+        isObserved.store(new != nil, ordering: .releasing)
+    }
+
+    package static var current: (any StoreObserver)? {
+        guard isObserved.load(ordering: .acquiring) else { return nil }
+        return observer.withLock { $0 }
+    }
+
+    /// Runs work, and reports its time.
+    ///
+    /// - Parameter count: The number that the report has.
+    package static func observing<Result>(
+        _ kind: ReportedWork.Kind, _ subject: @autoclosure () -> String,
+        count: (Result) -> Int = { _ in 0 }, _ body: () throws -> Result
+    ) rethrows -> Result {
+        guard let observer = current else { return try body() }
+        let start = ContinuousClock.now
+        do {
+            let result = try body()
+            report(kind, subject(), start.duration(to: .now), count: count(result), to: observer)
+            return result
+        } catch {
+            report(kind, subject(), start.duration(to: .now), error: error, to: observer)
+            throw error
+        }
+    }
+
+    /// Reports something to the observer, if there is one.
+    package static func report(
+        _ kind: ReportedWork.Kind, _ subject: @autoclosure () -> String, _ duration: Duration = .zero, count: Int = 0
+    ) {
+        guard let observer = current else { return }
+        report(kind, subject(), duration, count: count, to: observer)
+    }
+
+    private static func report(
+        _ kind: ReportedWork.Kind, _ subject: String, _ duration: Duration, count: Int = 0,
+        error: (any Error)? = nil, to observer: any StoreObserver
+    ) {
+        observer.didEnd(
+            ReportedWork(
+                kind: kind, subject: subject, duration: duration, count: count, error: error,
+                request: request ?? observer.request()))
+    }
+}
