@@ -134,6 +134,16 @@ public class ModelContainer: Equatable, @unchecked Sendable {  // because what c
     /// Whether both are the same container.
     public static func == (lhs: ModelContainer, rhs: ModelContainer) -> Bool { lhs === rhs }
 
+    /// The store of one's own kind that keeps the models of a class; nil if another one does.
+    func customStore(of type: any PersistentModel.Type) -> CustomStore? {
+        if dataStores.isEmpty { return nil }
+        let name = ModelClass.of(type).name
+        return coordinator.persistentStores.first { store in
+            coordinator.managedObjectModel.entities(forConfigurationName: store.configurationName)?
+                .contains { $0.name == name } ?? false
+        } as? CustomStore
+    }
+
     /// The class of an entity.
     func modelClass(named name: String) -> ModelClass? {
         coordinator.managedObjectModel.entitiesByName[name]?.companion as? ModelClass

@@ -86,16 +86,44 @@ extension ModelContext {
 
     /// Deletes the models that a predicate selects, by the delete rules of their relationships, at the next save.
     ///
+    /// A ``DataStoreBatching`` deletes its models by itself and at once: no rollback brings them back, and the rules are its own. It
+    /// compares what is saved.
+    ///
     /// - Parameters:
     ///   - predicate: The condition; nil deletes all models of the class.
     ///   - includeSubclasses: Whether objects of subclasses are deleted too.
     public func delete<T: PersistentModel>(
         model: T.Type, where predicate: Predicate<T>? = nil, includeSubclasses: Bool = true
     ) throws {
-        var fetch = ModelFetch(FetchDescriptor<T>(predicate: predicate), in: self)
-        fetch.includesSubclasses = includeSubclasses
-        for object in try fetch.objects() { managedContext.delete(object) }
+        func objects(includesChanges: Bool) throws -> [NSManagedObject] {
+            var descriptor = FetchDescriptor<T>(predicate: predicate)
+            descriptor.includePendingChanges = includesChanges
+            var fetch = ModelFetch(descriptor, in: self)
+            fetch.includesSubclasses = includeSubclasses
+            return try fetch.objects()
+        }
+        let selected = try objects(includesChanges: true)
+        if let store = container.customStore(of: T.self), let batching = try store.batching {
+            let request = DataStoreBatchDeleteRequest<T>(
+                editingState: editingState, predicate: predicate, includeSubclasses: includeSubclasses)
+            let saved = try objects(includesChanges: false)
+            try batching.delete(request)
+            for object in selected where object.isInserted { managedContext.delete(object) }
+            forget(Set(saved.map(\.objectID)), deletedIn: store)
+        } else {
+            for object in selected { managedContext.delete(object) }
+        }
         noteChange(of: nil)
+    }
+
+    /// Makes the models of rows that a store has deleted by itself those of no context, here and in the other contexts.
+    private func forget(_ deleted: Set<NSManagedObjectID>, deletedIn store: CustomStore) {
+        foreignSaves.note([], [], deleted)
+        foreignSaves.merge(into: managedContext)
+        store.forget(deleted)
+        NotificationCenter.default.post(
+            name: .NSManagedObjectContextDidSaveObjectIDs, object: managedContext,
+            userInfo: [NSDeletedObjectIDsKey: deleted])
     }
 
     // MARK: - By identifier

@@ -46,6 +46,11 @@ final class CustomStore: NSIncrementalStore, @unchecked Sendable {  // because a
         }
     }
 
+    /// The data store, if it deletes the models of a predicate by itself.
+    var batching: (any DataStoreBatching)? {
+        get throws { try dataStore.batching }
+    }
+
     override func loadMetadata() throws {
         // The identifiers of models come from the data store, and not from this UUID.
         metadata = [NSStoreTypeKey: Self.type, NSStoreUUIDKey: UUID().uuidString]
@@ -229,6 +234,13 @@ final class CustomStore: NSIncrementalStore, @unchecked Sendable {  // because a
         }
         for snapshot in saved.snapshots {
             if let id = objectID(of: snapshot.persistentIdentifier) { _ = note(snapshot, of: id) }
+        }
+    }
+
+    /// Forgets the values of objects that the data store has deleted by itself.
+    func forget(_ deleted: Set<NSManagedObjectID>) {
+        state.withLock { state in
+            for id in deleted { state.rows[id] = nil }
         }
     }
 

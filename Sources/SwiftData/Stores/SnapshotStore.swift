@@ -12,6 +12,8 @@ struct FoundSnapshots {
 /// A ``DataStore`` of any type, with snapshots that the engine's store reads.
 protocol SnapshotStore: AnyObject, Sendable {
     var identifier: String { get }
+    /// The store itself, if it deletes the models of a predicate.
+    var batching: (any DataStoreBatching)? { get }
 
     /// The models of a class, with what a descriptor states of them.
     func snapshots<T: PersistentModel>(_ descriptor: FetchDescriptor<T>, _ state: EditingState) throws -> FoundSnapshots
@@ -94,6 +96,7 @@ final class TypedDataStore<Store: DataStore>: SnapshotStore,
 {
     let identifier: String
     private let store: Store
+    var batching: (any DataStoreBatching)? { store as? any DataStoreBatching }
 
     init(_ store: Store) {
         self.store = store

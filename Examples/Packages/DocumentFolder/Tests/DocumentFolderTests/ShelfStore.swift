@@ -158,6 +158,11 @@ final class ShelfStore: DataStore, DataStoreBatching, HistoryProviding {
 
     func delete<T: PersistentModel>(_ request: DataStoreBatchDeleteRequest<T>) throws {
         shelf.log.append("delete \(Schema.entityName(for: T.self))")
+        if let error = shelf.saveError { throw error }
+        shelf.snapshots = shelf.snapshots.filter { identifier, snapshot in
+            identifier.entityName != Schema.entityName(for: T.self)
+                || request.predicate != nil && (snapshot.fields["words"] as? Int ?? 0) <= 2
+        }
     }
 
     func initializeState(for editingState: EditingState) { shelf.log.append("begin") }

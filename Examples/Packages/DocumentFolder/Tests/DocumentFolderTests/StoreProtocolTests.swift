@@ -157,21 +157,45 @@ final class StoreProtocolTests: XCTestCase {
 
     // MARK: - Deleting
 
-    func testADeletionOfManyWaitsForTheSaveAndFollowsTheRules() throws {
+    func testAStoreThatDeletesByAPredicateIsAskedOnceAndAtOnce() throws {
+        let context = try fill(4)
+        let other = ModelContext(container)
+        let known = try context.fetch(long)
+        let elsewhere = try XCTUnwrap(other.fetch(long).first)
+        XCTAssertEqual(elsewhere.words, 4)
+        context.insert(Article(title: "New", words: 9))
+        context.insert(Article(title: "Short", words: 1))
+        try context.delete(model: Article.self, where: #Predicate { $0.words > 2 })
+
+        XCTAssertEqual(shelf.log.filter { $0.hasPrefix("delete") }, ["delete Article"])
+        XCTAssertEqual(shelf.snapshots.count, 2)
+        XCTAssertEqual(known.map(\.isDeleted), [true, true])
+        XCTAssertEqual(known.map(\.words), [4, 3], "A deleted model keeps its values.")
+        XCTAssertTrue(context.deletedModelsArray.isEmpty, "Nothing waits for the save.")
+        XCTAssertEqual(context.insertedModelsArray.count, 1)
+        XCTAssertEqual(try context.fetchCount(long), 0)
+        try context.save()
+        XCTAssertEqual(shelf.saves.last?.inserted.count, 1)
+        XCTAssertEqual(shelf.saves.last?.deleted.count, 0)
+
+        XCTAssertEqual(try other.fetchCount(long), 0)
+        XCTAssertTrue(elsewhere.isDeleted)
+        XCTAssertEqual(elsewhere.words, 4)
+        try context.delete(model: Article.self)
+        XCTAssertTrue(shelf.snapshots.isEmpty)
+    }
+
+    func testAnErrorOfADeletionReachesTheProgramAndDeletesNothing() throws {
         let context = try fill(4)
         let articles = try context.fetch(long)
-        articles[0].comments = [Comment(text: "Good")]
-        try context.save()
-        try context.delete(model: Article.self, where: #Predicate { $0.words > 2 })
-        XCTAssertEqual(shelf.snapshots.count, 5)
-        context.rollback()
-        try context.save()
-        XCTAssertEqual(shelf.snapshots.count, 5)
-        try context.delete(model: Article.self, where: #Predicate { $0.words > 2 })
-        try context.save()
-        XCTAssertEqual(shelf.saves.last?.deleted.count, 3, "Two articles, and the comment of one.")
-        XCTAssertEqual(shelf.snapshots.count, 2)
-        XCTAssertFalse(shelf.log.contains("delete Article"))
+        context.insert(Article(title: "New", words: 9))
+        shelf.saveError = DataStoreError.unsupportedFeature
+        XCTAssertThrowsError(try context.delete(model: Article.self, where: #Predicate { $0.words > 2 })) {
+            XCTAssertEqual($0 as? DataStoreError, .unsupportedFeature)
+        }
+        XCTAssertEqual(articles.map(\.isDeleted), [false, false])
+        XCTAssertEqual(context.insertedModelsArray.count, 1)
+        XCTAssertEqual(shelf.snapshots.count, 4)
     }
 
     // MARK: - Contexts, configuration, history
