@@ -116,12 +116,12 @@ extension ResultsObserver.Section where SectionTitle == String {
     fileprivate init(by keyPath: KeyPath<Element, String>) {
         // Sound because key paths to properties of classes are immutable; the type only does not say so.
         let path = unsafeBitCast(keyPath, to: (any KeyPath<Element, String> & Sendable).self)
-        self.init(keyPath: keyPath, order: SortDescriptor(path)) { $0[keyPath: keyPath] }
+        self.init(keyPath: keyPath, order: [SortDescriptor(path)]) { $0[keyPath: keyPath] }
     }
 
     fileprivate init(by keyPath: KeyPath<Element, String?>) {
         let path = unsafeBitCast(keyPath, to: (any KeyPath<Element, String?> & Sendable).self)
-        self.init(keyPath: keyPath, order: SortDescriptor(path)) { $0[keyPath: keyPath] ?? "" }
+        self.init(keyPath: keyPath, order: [SortDescriptor(path)]) { $0[keyPath: keyPath] ?? "" }
     }
 }
 

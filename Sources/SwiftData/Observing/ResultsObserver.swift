@@ -26,7 +26,9 @@ public final class ResultsObserver<Element: PersistentModel, SectionTitle: Hasha
     /// How the models are grouped.
     struct Section {
         let keyPath: PartialKeyPath<Element>
-        let order: SortDescriptor<Element>
+        /// One descriptor. An array, because a structure with a descriptor in itself needs a function that Foundation does not export
+        /// on Linux, and programs in release builds did not link.
+        let order: [SortDescriptor<Element>]
         let title: (Element) -> SectionTitle
     }
 
@@ -42,7 +44,7 @@ public final class ResultsObserver<Element: PersistentModel, SectionTitle: Hasha
         registrar = ObservationRegistrar()
         self.section = section
         self.descriptor = descriptor
-        if let section { self.descriptor.sortBy = [section.order] + descriptor.sortBy }
+        if let section { self.descriptor.sortBy = section.order + descriptor.sortBy }
         staleness = Staleness(isolation)
         current = FetchResultsCollection(count: 0) { _ in preconditionFailure("There are no results.") }
         try fetch()
@@ -86,7 +88,7 @@ public final class ResultsObserver<Element: PersistentModel, SectionTitle: Hasha
         }
         set {
             registrar.withMutation(of: self, keyPath: \.sortBy) {
-                descriptor.sortBy = (section.map { [$0.order] } ?? []) + newValue
+                descriptor.sortBy = (section?.order ?? []) + newValue
             }
             staleness.note(isLocal: true)
         }
