@@ -39,15 +39,15 @@
             self.modulesWithResources = modulesWithResources
             self.examined = examined?.sorted() ?? Array(files.indices)
             for (index, file) in files.enumerated() {
-                let collector = file.declarations
-                for declaration in collector.classes {
+                let declarations = file.declarations
+                for declaration in declarations.classes {
                     modulesOfClasses[declaration.name.text, default: []].insert(file.module)
                     let key = Self.key(declaration.name.text, module: file.module)
                     classes.updateValue(
                         classes[key] == nil ? Class(file: index, declaration: declaration) : nil, forKey: key)
                 }
-                types.formUnion(collector.types)
-                for member in collector.members { add(member.declaration, to: member.type) }
+                types.formUnion(declarations.types)
+                for member in declarations.members { add(member.declaration, to: member.type) }
             }
         }
 
@@ -108,49 +108,56 @@
                 if let objectiveCName { objectiveCNames[key] = objectiveCName }
             }
         }
+    }
 
-        /// Collects the types of a file and their members.
-        final class Collector: CompiledCodeVisitor {
-            var classes: [ClassDeclSyntax] = []
-            var types: Set<String> = []
-            var members: [(type: String, declaration: DeclSyntax)] = []
-            /// The modules that the file imports, and its attributes.
-            var imports: Set<String> = []
-            var attributes: Set<String> = []
+    /// The types of a file and their members, and what it imports.
+    struct SourceDeclarations: Sendable {
+        fileprivate(set) var classes: [ClassDeclSyntax] = []
+        fileprivate(set) var types: Set<String> = []
+        fileprivate(set) var members: [(type: String, declaration: DeclSyntax)] = []
+        /// The modules that the file imports, and its attributes.
+        fileprivate(set) var imports: Set<String> = []
+        fileprivate(set) var attributes: Set<String> = []
 
-            init(_ tree: SourceFileSyntax) {
-                super.init()
-                walk(tree)
-            }
+        init() {}
+
+        init(of tree: SourceFileSyntax) {
+            let collector = Collector()
+            collector.walk(tree)
+            self = collector.found
+        }
+
+        private final class Collector: CompiledCodeVisitor {
+            var found = SourceDeclarations()
 
             private func add(_ name: String, _ block: MemberBlockSyntax) -> SyntaxVisitorContinueKind {
-                members += block.members.map { (name, $0.decl) }
+                found.members += block.members.map { (name, $0.decl) }
                 return .visitChildren
             }
 
             override func visit(_ node: ClassDeclSyntax) -> SyntaxVisitorContinueKind {
-                classes.append(node)
-                types.insert(node.name.text)
+                found.classes.append(node)
+                found.types.insert(node.name.text)
                 return add(node.name.text, node.memberBlock)
             }
 
             override func visit(_ node: ImportDeclSyntax) -> SyntaxVisitorContinueKind {
-                imports.insert(node.path.first?.name.text ?? "")
+                found.imports.insert(node.path.first?.name.text ?? "")
                 return .visitChildren
             }
 
             override func visit(_ node: AttributeSyntax) -> SyntaxVisitorContinueKind {
-                attributes.insert(node.attributeName.trimmedDescription)
+                found.attributes.insert(node.attributeName.trimmedDescription)
                 return .visitChildren
             }
 
             override func visit(_ node: StructDeclSyntax) -> SyntaxVisitorContinueKind {
-                types.insert(node.name.text)
+                found.types.insert(node.name.text)
                 return .visitChildren
             }
 
             override func visit(_ node: EnumDeclSyntax) -> SyntaxVisitorContinueKind {
-                types.insert(node.name.text)
+                found.types.insert(node.name.text)
                 return .visitChildren
             }
 

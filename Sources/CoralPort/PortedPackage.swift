@@ -1,5 +1,6 @@
 #if Macros
     import AtomicFiles
+    import Dispatch
     import Foundation
     import ModelCodeGeneration
 
@@ -15,7 +16,7 @@
         /// The maximum size in bytes of a file that is rewritten. Larger files are assumed to be generated.
         static let largestFile = 4 << 20
 
-        /// Reads the files below a folder. Cost: every file is read and parsed once.
+        /// Reads the files below a folder. Cost: every file is read and parsed once, on all processors.
         ///
         /// - Throws: ``PortError`` if a file cannot be read or is not UTF-8.
         package init(below folder: URL) throws {
@@ -32,10 +33,10 @@
                 return targets.first { path.hasPrefix($0.path) }?.module ?? SourceModule.folder(of: url, below: folder)
             }
             modulesWithResources = Set(models.map(module) + targets.filter(\.hasResources).map(\.module))
-            for url in urls where url.lastPathComponent != "Package.swift" {
-                guard let text = try text(of: url) else { continue }
-                add(SourceFile(text, url: url, module: module(of: url)))
+            let sources = try urls.filter { $0.lastPathComponent != "Package.swift" }.compactMap { url in
+                try text(of: url).map { (text: $0, url: url, module: module(of: url)) }
             }
+            for file in inParallel(sources, { SourceFile($0.text, url: $0.url, module: $0.module) }) { add(file) }
         }
 
         /// The text of a file; nil, and a sentence about the omission, if it is not to be rewritten.
@@ -86,7 +87,9 @@
                 for _ in 0..<16 {
                     let edits = rewrite.edits(in: index).edits
                     if edits.isEmpty { break }
-                    for (file, edits) in edits { files[file].apply(edits) }
+                    let changed = edits.map { (index: $0, file: files[$0], edits: $1) }
+                    let parsed = inParallel(changed) { $0.file.applying($0.edits) }
+                    for (place, file) in zip(changed, parsed) { files[place.index] = file }
                     index = PackageIndex(files, modulesWithResources: modulesWithResources, examining: Set(edits.keys))
                 }
                 index.examineAll()
@@ -135,5 +138,19 @@
                 try folder.commit()
             }
         }
+    }
+
+    /// The results of a function for each of some values, computed on all processors: the parser takes most of the time of porting.
+    private func inParallel<Value: Sendable, Result: Sendable>(
+        _ values: [Value], _ transform: @Sendable (Value) -> Result
+    ) -> [Result] {
+        let lock = NSLock()
+        // Unsafe because only the lock guards it.
+        nonisolated(unsafe) var results = [Result?](repeating: nil, count: values.count)
+        DispatchQueue.concurrentPerform(iterations: values.count) { index in
+            let result = transform(values[index])
+            lock.withLock { results[index] = result }
+        }
+        return results.compactMap(\.self)
     }
 #endif

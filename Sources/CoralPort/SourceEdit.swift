@@ -2,7 +2,7 @@
     import Foundation
 
     /// A replacement of a part of a file.
-    struct SourceEdit: Equatable {
+    struct SourceEdit: Equatable, Sendable {
         /// The part, in bytes of UTF-8.
         let range: Range<Int>
         let replacement: String
@@ -34,7 +34,7 @@
     }
 
     /// The text of a file before it is parsed.
-    struct SourceText {
+    struct SourceText: Sendable {
         /// The text without a byte order mark.
         let text: String
         let hasByteOrderMark: Bool

@@ -1,10 +1,11 @@
 #if Macros
     import Foundation
+    import ModelCodeGeneration
     import SwiftParser
     import SwiftSyntax
 
     /// A Swift file of a package, with its syntax tree.
-    package struct SourceFile {
+    package struct SourceFile: Sendable {
         package let url: URL
         /// The folder of the file's module: `Sources/Name`, `Tests/Name`, or the package's own folder.
         let module: String
@@ -15,7 +16,7 @@
         package private(set) var text: String
         private(set) var tree: SourceFileSyntax
         /// The declarations of the file, collected once for each state of the text.
-        private(set) var declarations: PackageIndex.Collector
+        private(set) var declarations: SourceDeclarations
 
         init(_ text: SourceText, url: URL, module: String) {
             self.init(text: text.text, url: url, module: module, hasByteOrderMark: text.hasByteOrderMark)
@@ -31,7 +32,7 @@
             original = text
             self.text = text
             tree = Parser.parse(source: text)
-            declarations = PackageIndex.Collector(tree)
+            declarations = SourceDeclarations(of: tree)
         }
 
         var isChanged: Bool { text != original }
@@ -45,12 +46,18 @@
         mutating func apply(_ edits: [SourceEdit]) {
             text = SourceEdit.apply(edits, to: text)
             tree = Parser.parse(source: text)
-            declarations = PackageIndex.Collector(tree)
+            declarations = SourceDeclarations(of: tree)
         }
 
-        /// Whether the text, up to a character NUL, contains another one. Compared as bytes, because comparing characters takes a hundred
-        /// times as long.
-        func contains(_ other: String) -> Bool { text.withCString { strstr($0, other) != nil } }
+        /// The file after replacements.
+        func applying(_ edits: [SourceEdit]) -> SourceFile {
+            var file = self
+            file.apply(edits)
+            return file
+        }
+
+        /// Whether the text, up to a character NUL, contains another one.
+        func contains(_ other: String) -> Bool { text.containsBytes(of: other) }
 
         // MARK: - Positions
 

@@ -80,6 +80,7 @@
                 """
             let source =
                 "final class %: Base {\n    let own = Bundle(for: type(of: self))\n    let framework = Bundle(identifier: \"a.b\")!\n"
+                + "    let model = Bundle.main.url(forResource: \"A\", withExtension: \"momd\")\n    let list = Bundle.main.path(forResource: \"A\", ofType: \"plist\")\n"
             let files = [
                 "Package.swift": manifest, "Store/Code/Model.xcdatamodeld/Model.xcdatamodel/contents": "",
                 "Store/Code/Stack.swift": source.replacing("%", with: "Stack") + "}\n",
@@ -89,7 +90,9 @@
             ]
             try package(files) { folder in
                 let changed = try rewritten(folder)
-                let own = "    let own = Bundle.module\n    let framework = Bundle.module\n"
+                let own =
+                    "    let own = Bundle.module\n    let framework = Bundle.module\n"
+                    + "    let model = Bundle.module.url(forResource: \"A\", withExtension: \"momd\")\n    let list = Bundle.main.path(forResource: \"A\", ofType: \"plist\")\n"
                 #expect(changed["Stack.swift"] == "final class Stack: Base {\n" + own + "}\n")
                 #expect(changed["Plain.swift"] == nil)
                 #expect(
@@ -97,6 +100,8 @@
                         final class StackTests: Base {
                             let own = Bundle.module
                             let framework = Bundle.module
+                            let model = Bundle.module.url(forResource: "A", withExtension: "momd")
+                            let list = Bundle.main.path(forResource: "A", ofType: "plist")
                             #if canImport(ObjectiveC)
                             let other = load(bundle: .init(for: Stack.self), .init(for: Stack.self))
                             #else

@@ -19,6 +19,17 @@ final class TagWithInitial: NSManagedObject {
     #endif
 }
 
+extension NSManagedObjectContext {
+    /// The function that many programs declare, because Core Data's own came later. It hides Core Data's in this file:
+    /// https://oleb.net/blog/2018/02/performandwait/
+    @discardableResult
+    fileprivate func performAndWait<T>(_ block: () throws -> T) throws -> T {
+        var result: Result<T, any Error>?
+        performAndWait { result = Result(catching: block) }
+        return try #require(result).get()
+    }
+}
+
 /// Behaviour that code written for Apple's platforms relies on, and that is easily different elsewhere.
 @Suite struct PortedCodeTests {
     /// The main queue is that of the main actor, also after a suspension:

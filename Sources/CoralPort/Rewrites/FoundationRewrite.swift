@@ -12,13 +12,16 @@
     /// - `Bundle(for: Note.self)` becomes `Bundle.module` in the target of the class if that has resources, and in other targets
     ///   `Bundle.resources(ofModuleOf: Note.self)` for other platforms,
     /// - `Bundle(identifier: "org.example.Notes")!`, the framework that a target was, becomes `Bundle.module` in a target with resources,
+    /// - `Bundle.main.url(forResource: "Notes", withExtension: "momd")`, a model in the app's bundle, is searched for in `Bundle.module`
+    ///   in a target with resources,
     /// - `Bundle.main.bundleIdentifier!` becomes the identifier or, where the bundle has none, the name of the process,
     /// - `record(XCTIssue(type: t, compactDescription: d))` becomes `XCTFail(d)` for other platforms.
     struct FoundationRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
             package.edits(containing: [
                 "CFAbsoluteTimeGetCurrent", "NSStringFromSelector", ".description()", "forResourcesWithExtension",
-                "Bundle(for", "Bundle(identifier", "init(for", "NSURL()", "XCTIssue(", "bundleIdentifier!",
+                "Bundle(for", "Bundle(identifier", "init(for", "Bundle.main.",
+                "NSURL()", "XCTIssue(", "bundleIdentifier!",
             ]) { Visitor(package, $0) }
         }
 
@@ -98,6 +101,11 @@
                 {
                     edits.append(SourceEdit(node.codeRange, "String(reflecting: \(base.trimmedDescription))"))
                 }
+                if base.trimmedDescription == "Bundle.main", Self.isModel(name, node.arguments),
+                    package.modulesWithResources.contains(file.module)
+                {
+                    edits.append(SourceEdit(base.codeRange, "Bundle.module"))
+                }
                 guard name == "urls", labels == ["forResourcesWithExtension", "subdirectory"], !Self.isConverted(node)
                 else {
                     return
@@ -107,6 +115,15 @@
                 let mark = isUnwrapped || node.parent?.is(OptionalChainingExprSyntax.self) == true ? 1 : 0
                 let map = Self.isInCondition(node) ? ".map({ $0 as URL })" : ".map { $0 as URL }"
                 edits.append(SourceEdit((end + mark)..<(end + mark), (mark == 1 ? "" : "?") + map))
+            }
+
+            /// Whether a method of a bundle with some arguments searches for compiled models.
+            private static func isModel(_ method: String, _ arguments: LabeledExprListSyntax) -> Bool {
+                guard ["url", "urls", "path", "paths"].contains(method) else { return false }
+                return arguments.contains { argument in
+                    let text = argument.expression.as(StringLiteralExprSyntax.self)?.representedLiteralValue
+                    return argument.label?.text != "forResource" && ["momd", "mom", "cdm"].contains(text)
+                }
             }
 
             /// Whether an expression is in the condition of a statement, where the brace after a closure would begin the body.

@@ -31,7 +31,7 @@
         private static func rules(about file: SourceFile) -> Set<PortingRule> {
             let parts = ["URL", "HTTP", "XML"]
             if file.contains("import CoreData\n"), !parts.contains(where: file.contains) { return [] }
-            return Set(PortingFinding.findings(in: file.text, file: "").map(\.rule))
+            return ImportedNames.missing(in: file.text)
         }
 
         /// Inserts the import of a module that exists outside Apple's platforms only.
@@ -115,10 +115,10 @@
     }
 
     /// The import of a module that exists on Apple's platforms only becomes conditional where the code that uses it may compile without
-    /// it: `CoreGraphics`, whose types Foundation has too, and `ObjectiveC`. `import os.log` becomes `import os`, which the package
-    /// `Apple` has.
+    /// it: `CoreGraphics`, whose types Foundation has too, `ObjectiveC`, and `UIKit` in a file without its names, which often imports it
+    /// for Foundation's. `import os.log` becomes `import os`, which the package `Apple` has.
     struct AppleImportRewrite: Rewrite {
-        private static let optional: Set<String> = ["CoreGraphics", "ObjectiveC"]
+        private static let optional: Set<String> = ["CoreGraphics", "ObjectiveC", "UIKit"]
         private static let submodules = ["os.log": "os", "os.signpost": "os", "os.lock": "os"]
 
         func edits(in package: PackageIndex) -> PackageEdits {
@@ -142,7 +142,13 @@
                 if let module = AppleImportRewrite.submodules[path] {
                     edits.append(SourceEdit(node.path.codeRange, module))
                 } else if AppleImportRewrite.optional.contains(path), !isConditional(node) {
-                    let lines = ["#if canImport(\(path))", node.trimmedDescription, "#endif"]
+                    if path == "UIKit", InterfaceNames.areUsed(in: file) { return .skipChildren }
+                    // Apple's module exports Foundation.
+                    let foundation = ["Foundation", "CoreData", "XCTest"]
+                    let lacksFoundation = path == "UIKit" && file.declarations.imports.isDisjoint(with: foundation)
+                    let lines =
+                        ["#if canImport(\(path))", node.trimmedDescription]
+                        + (lacksFoundation ? ["#else", "import Foundation"] : []) + ["#endif"]
                     edits.append(SourceEdit(node.codeRange, lines.joined(separator: file.lineBreak)))
                 }
                 return .skipChildren
@@ -151,6 +157,26 @@
             private func isConditional(_ node: ImportDeclSyntax) -> Bool {
                 node.enclosing(IfConfigClauseSyntax.self)?.condition?.trimmedDescription.contains("canImport") == true
             }
+        }
+    }
+
+    /// Searches for names of UIKit in the code that is compiled on other platforms.
+    private final class InterfaceNames: CompiledCodeVisitor {
+        private var areUsed = false
+
+        static func areUsed(in file: SourceFile) -> Bool {
+            let visitor = InterfaceNames()
+            visitor.walk(file.tree)
+            return visitor.areUsed
+        }
+
+        override func visit(_ token: TokenSyntax) -> SyntaxVisitorContinueKind {
+            if token.text.hasPrefix("UI"), token.text.dropFirst(2).first?.isUppercase == true,
+                !token.text.hasPrefix("UIKit")
+            {
+                areUsed = true
+            }
+            return .skipChildren
         }
     }
 

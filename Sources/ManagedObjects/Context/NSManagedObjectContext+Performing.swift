@@ -15,7 +15,11 @@ extension NSManagedObjectContext {
 
     /// Runs a block on the context's queue, waits for it, and returns its result. Calls ``performAndWait(_:)-(()->Void)`` of a
     /// subclass.
-    public func performAndWait<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
+    // The signature is Apple's to the letter: many programs declare the same function, which then hides this one. One with typed errors
+    // would be ambiguous with it.
+    public func performAndWait<T>(_ block: () throws -> T) rethrows -> T { try resultAndWait(block) }
+
+    private func resultAndWait<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
         if isOfSubclass {
             var result: Result<T, E>?
             performAndWait { () -> Void in result = Result(catching: block) }

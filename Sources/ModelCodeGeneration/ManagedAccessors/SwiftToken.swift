@@ -18,7 +18,9 @@ struct SwiftToken {
         var tokens: [SwiftToken] = []
         var code: [Character] = []
         for (index, line) in SwiftCode.lines(of: text).enumerated() {
-            if conditions.take(line) || !conditions.isCompiled && !isObjectiveCAttribute(line) { continue }
+            if conditions.take(line) { continue }
+            let line = Array(String(decoding: line, as: UTF8.self))
+            if !conditions.isCompiled, !isObjectiveCAttribute(line) { continue }
             append(line, number: index + 1, to: &tokens, &code)
         }
         return (tokens, code)

@@ -15,10 +15,10 @@ package struct AmbiguousNames {
 
     /// Searches files of a package for the declarations. The module is the folder of its sources.
     package init(files: some Sequence<(text: String, module: String)>) {
-        for (text, module) in files where Self.foundation.contains(where: text.contains) {
-            for line in SwiftCode.lines(of: text) where line.first?.isLetter == true || line.first == "@" {
+        for (text, module) in files where Self.foundation.contains(where: text.containsBytes) {
+            for line in SwiftCode.lines(of: text) where line.first.map(Self.beginsDeclaration) == true {
                 // The text after a brace in the line declares members.
-                let words = SwiftCode.words(of: Array(line.prefix { $0 != "{" })).map(\.text)
+                let words = SwiftCode.words(of: Array(line.prefix { $0 != UInt8(ascii: "{") })).map(\.text)
                 guard let keyword = words.firstIndex(where: Self.kinds.contains), keyword + 1 < words.count,
                     Self.foundation.contains(words[keyword + 1])
                 else { continue }
@@ -28,13 +28,18 @@ package struct AmbiguousNames {
         }
     }
 
+    /// Whether a byte at the beginning of a line may begin a declaration at the top level of a file.
+    private static func beginsDeclaration(_ byte: UInt8) -> Bool {
+        SwiftCode.isWord(byte) || byte == UInt8(ascii: "@")
+    }
+
     private static func name(of module: String) -> String {
         module.split(separator: "/").last.map(String.init) ?? module
     }
 
     /// The ambiguous names in a file of a module, each with the module to write before it.
     package func names(in text: String, module: String) -> [String: String] {
-        let used = types.keys.filter { text.contains($0) && types[$0]?[Self.name(of: module)] == nil }
+        let used = types.keys.filter { text.containsBytes(of: $0) && types[$0]?[Self.name(of: module)] == nil }
         guard !used.isEmpty else { return [:] }
         var imported: [String: Bool] = [:]
         for line in SwiftCode.lines(of: text) {
@@ -55,7 +60,7 @@ package struct AmbiguousNames {
 }
 
 /// Searches a file for names of modules that it must import, and for the imports.
-struct ImportedNames {
+package struct ImportedNames {
     /// The rules about imports that the file fulfils.
     private(set) var fulfilled: Set<PortingRule> = []
     private var found: Set<PortingRule> = []
@@ -63,10 +68,20 @@ struct ImportedNames {
     /// Modules that declare or export the names of Core Data.
     static let modules: Set<String> = ["CoreData", "Coral", "CoralTesting"]
 
+    /// The rules about imports that a text breaks.
+    package static func missing(in text: String) -> Set<PortingRule> {
+        var conditions = ConditionStack()
+        var imports = ImportedNames()
+        for line in SwiftCode.lines(of: text) where !conditions.take(line) && conditions.isCompiled {
+            _ = imports.take(line)
+        }
+        return imports.found.subtracting(imports.fulfilled)
+    }
+
     /// Processes a line of code.
     ///
     /// - Returns: The first name of each module in the file with its column, if it is in this line.
-    mutating func take(_ line: [Character]) -> [(column: Int, name: String, rule: PortingRule)] {
+    mutating func take(_ line: [UInt8]) -> [(column: Int, name: String, rule: PortingRule)] {
         let words = SwiftCode.words(of: line)
         if let keyword = words.firstIndex(where: { $0.text == "import" }) {
             for word in words[keyword...] {

@@ -17,8 +17,9 @@ package struct ConditionStack {
     var isCompiled: Bool { skippedLevels == 0 }
 
     /// Processes a line that is a directive. False if it is not one.
-    mutating func take(_ line: [Character]) -> Bool {
-        let words = String(line).split(whereSeparator: \.isWhitespace)
+    mutating func take(_ line: [UInt8]) -> Bool {
+        guard line.first(where: { !SwiftCode.isSpace($0) }) == UInt8(ascii: "#") else { return false }
+        let words = String(decoding: line, as: UTF8.self).split(whereSeparator: \.isWhitespace)
         guard let directive = words.first else { return false }
         let condition = words.dropFirst().joined(separator: " ")
         switch directive {

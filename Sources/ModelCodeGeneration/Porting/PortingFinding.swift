@@ -78,26 +78,29 @@ public struct PortingFinding: Sendable, Hashable {
         var waits = ExpectationWaits()
         var imports = ImportedNames()
         var findings: [PortingFinding] = []
+        let texts = SwiftCode.texts(of: text)
+        func report(_ place: (line: Int, column: Int), _ code: String, _ rule: PortingRule) {
+            let before = String(decoding: texts[place.line].prefix(place.column), as: UTF8.self)
+            findings.append(
+                PortingFinding(file: file, line: place.line + 1, column: before.count + 1, code: code, rule: rule))
+        }
         for (number, line) in SwiftCode.lines(of: text).enumerated() {
             if conditions.take(line) || !conditions.isCompiled { continue }
-            func add(_ column: Int, _ code: String, _ rule: PortingRule) {
-                findings.append(
-                    PortingFinding(file: file, line: number + 1, column: column + 1, code: code, rule: rule))
-            }
+            func add(_ column: Int, _ code: String, _ rule: PortingRule) { report((number, column), code, rule) }
             for (column, rule) in matches(in: line) {
                 // The elements are converted already.
-                if rule.pattern == PortingRule.bundleURLs, String(line).contains("{ $0 as URL }") { continue }
+                if rule.pattern == PortingRule.bundleURLs,
+                    String(decoding: line, as: UTF8.self).containsBytes(of: "{ $0 as URL }")
+                {
+                    continue
+                }
                 add(column, rule.pattern, rule)
             }
             for column in extensions.take(line) { add(column, "override", .overrideInExtension) }
             for column in sets.literals(in: line) { add(column, "[", .assignedLiteral) }
             // These constructs may begin in an earlier line.
-            func add(_ place: (line: Int, column: Int), _ code: String, _ rule: PortingRule) {
-                findings.append(
-                    PortingFinding(file: file, line: place.line + 1, column: place.column + 1, code: code, rule: rule))
-            }
-            for place in transformers.take(line, number) { add(place, "init", .transformerInitializer) }
-            for (line, column, name) in waits.take(line, number) { add((line, column), name, .unlimitedWait) }
+            for place in transformers.take(line, number) { report(place, "init", .transformerInitializer) }
+            for (line, column, name) in waits.take(line, number) { report((line, column), name, .unlimitedWait) }
             for (column, name, rule) in imports.take(line) { add(column, name, rule) }
             for (column, name) in ambiguous.isEmpty ? [] : SwiftCode.words(of: line) {
                 if let module = ambiguous[name] { add(column, name, .ambiguousType(name, of: module)) }
@@ -106,33 +109,36 @@ public struct PortingFinding: Sendable, Hashable {
         return findings.filter { !imports.fulfilled.contains($0.rule) }
     }
 
-    private static func matches(in line: [Character]) -> [(column: Int, rule: PortingRule)] {
+    private static func matches(in line: [UInt8]) -> [(column: Int, rule: PortingRule)] {
         var matches: [(column: Int, rule: PortingRule)] = []
         var column = 0
         while column < line.count {
-            let here = (rules[line[column]] ?? []).filter { isMatch($0.characters, in: line, at: column) }
-            guard let longest = here.max(by: { $0.characters.count < $1.characters.count }) else {
+            let here = rules[Int(line[column])].filter { isMatch($0.bytes, in: line, at: column) }
+            guard let longest = here.max(by: { $0.bytes.count < $1.bytes.count }) else {
                 column += 1
                 continue
             }
             matches.append((column, longest.rule))
-            column += longest.characters.count
+            column += longest.bytes.count
         }
         return matches
     }
 
-    /// The rules by the first character of their pattern.
-    private static let rules = Dictionary(
-        grouping: PortingRule.all.map { (rule: $0, characters: Array($0.pattern)) }, by: { $0.characters[0] })
-
-    private static func isMatch(_ pattern: [Character], in line: [Character], at start: Int) -> Bool {
-        guard line[start...].starts(with: pattern) else { return false }
-        func isWord(_ character: Character) -> Bool {
-            character.isLetter || character.isNumber || character == "_"
+    /// The rules by the first byte of their pattern.
+    private static let rules: [[(rule: PortingRule, bytes: [UInt8])]] = {
+        var rules = Array(repeating: [(rule: PortingRule, bytes: [UInt8])](), count: 256)
+        for rule in PortingRule.all {
+            let bytes = Array(rule.pattern.utf8)
+            rules[Int(bytes[0])].append((rule, bytes))
         }
+        return rules
+    }()
+
+    private static func isMatch(_ pattern: [UInt8], in line: [UInt8], at start: Int) -> Bool {
+        guard SwiftCode.isText(pattern, in: line, at: start) else { return false }
         let end = start + pattern.count
-        let beginsInWord = start > 0 && isWord(line[start - 1]) && pattern.first.map(isWord) ?? false
-        let endsInWord = end < line.count && isWord(line[end]) && pattern.last.map(isWord) ?? false
+        let beginsInWord = start > 0 && SwiftCode.isWord(line[start - 1]) && SwiftCode.isWord(pattern[0])
+        let endsInWord = end < line.count && SwiftCode.isWord(line[end]) && SwiftCode.isWord(line[end - 1])
         return !beginsInWord && !endsInWord
     }
 }

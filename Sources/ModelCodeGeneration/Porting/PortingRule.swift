@@ -127,7 +127,10 @@ public struct PortingRule: Sendable, Hashable {
         }
 
     private static let tests =
-        ["XCTExpectFailure", "XCTAttachment", "XCTContext", "measure(metrics", "executionTimeAllowance"].map {
+        [
+            "XCTExpectFailure", "XCTAttachment", "XCTContext", "measure(metrics", "executionTimeAllowance",
+            "keyValueObservingExpectation",
+        ].map {
             PortingRule(
                 $0, "XCTest has it on Apple's platforms only: put it between `#if canImport(Darwin)` and `#endif`.")
         }

@@ -6,16 +6,17 @@ package struct SetProperties {
     /// Searches files of a package for the declarations. A name that is also declared with another type is omitted.
     package init(texts: some Sequence<String>) {
         let texts = Array(texts)
-        guard texts.contains(where: { $0.contains("NSSet") }) else { return }
-        for line in texts.lazy.filter({ $0.contains("var ") }).flatMap(SwiftCode.lines) {
+        guard texts.contains(where: { $0.containsBytes(of: "NSSet") }) else { return }
+        for line in texts.lazy.filter({ $0.containsBytes(of: "var ") }).flatMap(SwiftCode.lines) {
             let words = SwiftCode.words(of: line)
             guard let keyword = words.firstIndex(where: { $0.text == "var" }), keyword + 1 < words.count else {
                 continue
             }
             let name = words[keyword + 1]
-            let rest = line[(name.column + name.text.count)...].drop(while: \.isWhitespace)
-            guard rest.first == ":" else { continue }
-            let isSet = String(rest.dropFirst().drop(while: \.isWhitespace).prefix(while: \.isLetter)) == "NSSet"
+            let rest = line[(name.column + name.text.utf8.count)...].drop(while: SwiftCode.isSpace)
+            guard rest.first == UInt8(ascii: ":") else { continue }
+            let type = rest.dropFirst().drop(while: SwiftCode.isSpace).prefix(while: SwiftCode.isWord)
+            let isSet = type.elementsEqual("NSSet".utf8)
             names[name.text] = isSet && names[name.text] ?? true
         }
         names = names.filter { $0.value }
@@ -24,15 +25,16 @@ package struct SetProperties {
     package func contains(_ name: String) -> Bool { names[name] != nil }
 
     /// The columns of array literals that are assigned to such a property in a line of code.
-    func literals(in line: [Character]) -> [Int] {
+    func literals(in line: [UInt8]) -> [Int] {
         guard !names.isEmpty else { return [] }
         return line.indices.filter { index in
-            guard line[index] == "[" else { return false }
-            let before = line[..<index].reversed().drop(while: \.isWhitespace)
-            guard before.first == "=" else { return false }
-            let path = before.dropFirst().drop(while: \.isWhitespace)
-            let name = String(path.prefix { $0.isLetter || $0.isNumber || $0 == "_" }.reversed())
-            return contains(name) && path.dropFirst(name.count).first == "."
+            guard line[index] == UInt8(ascii: "[") else { return false }
+            let before = line[..<index].reversed().drop(while: SwiftCode.isSpace)
+            guard before.first == UInt8(ascii: "=") else { return false }
+            let path = before.dropFirst().drop(while: SwiftCode.isSpace)
+            let name = path.prefix(while: SwiftCode.isWord)
+            return contains(String(decoding: name.reversed(), as: UTF8.self))
+                && path.dropFirst(name.count).first == UInt8(ascii: ".")
         }
     }
 }
@@ -40,7 +42,8 @@ package struct SetProperties {
 /// The calls in a file that wait for XCTest's expectations without a time limit, which is a parameter without a default here.
 struct ExpectationWaits {
     /// The beginnings of the calls: the name, and the first argument's label.
-    private static let calls = ["wait(for:", "fulfillment(of:"].map(Array.init)
+    private static let calls = ["wait(for:", "fulfillment(of:"].map { Array($0.utf8) }
+    private static let timeout = Array("timeout:".utf8), expectation = Array("xpectation".utf8)
 
     /// A call whose parenthesis is open.
     private struct Call {
@@ -57,33 +60,42 @@ struct ExpectationWaits {
     /// Processes a line of code.
     ///
     /// - Returns: The positions and names of calls that end in the line.
-    mutating func take(_ line: [Character], _ number: Int) -> [(line: Int, column: Int, name: String)] {
+    mutating func take(_ line: [UInt8], _ number: Int) -> [(line: Int, column: Int, name: String)] {
         var found: [(line: Int, column: Int, name: String)] = []
-        for (index, character) in line.enumerated() {
-            if call == nil, let start = Self.calls.first(where: { line[index...].starts(with: $0) }),
-                index == 0 || !line[index - 1].isLetter,
-                !line[..<index].split(separator: " ").contains(Array("func")[...])
-            {
-                let argument = line[(index + start.count)...].drop(while: \.isWhitespace).first
+        for (index, byte) in line.enumerated() {
+            if call == nil, let start = Self.call(in: line, at: index) {
+                let argument = line[(index + start.count)...].drop(while: SwiftCode.isSpace).first
                 call = Call(
-                    line: number, column: index, name: String(start.prefix { $0 != "(" }),
-                    hasExpectations: argument == nil || argument == "[")
+                    line: number, column: index,
+                    name: String(decoding: start.prefix(while: SwiftCode.isWord), as: UTF8.self),
+                    hasExpectations: argument == nil || argument == UInt8(ascii: "["))
             }
             guard call != nil else { continue }
-            switch character {
-            case "(": call?.depth += 1
-            case ")":
+            switch byte {
+            case UInt8(ascii: "("): call?.depth += 1
+            case UInt8(ascii: ")"):
                 call?.depth -= 1
                 if let ended = call, ended.depth == 0 {
                     if !ended.hasTimeout, ended.hasExpectations { found.append((ended.line, ended.column, ended.name)) }
                     call = nil
                 }
             default:
-                if line[index...].starts(with: "timeout:") { call?.hasTimeout = true }
-                if line[index...].starts(with: "xpectation"), call?.depth == 1 { call?.hasExpectations = true }
+                if SwiftCode.isText(Self.timeout, in: line, at: index) { call?.hasTimeout = true }
+                if call?.depth == 1, SwiftCode.isText(Self.expectation, in: line, at: index) {
+                    call?.hasExpectations = true
+                }
             }
         }
         return found
+    }
+
+    /// The beginning of a call at a position of a line; nil if there is none, or a declaration.
+    private static func call(in line: [UInt8], at index: Int) -> [UInt8]? {
+        guard let start = calls.first(where: { SwiftCode.isText($0, in: line, at: index) }),
+            index == 0 || !SwiftCode.isWord(line[index - 1])
+        else { return nil }
+        let words = line[..<index].split(separator: UInt8(ascii: " "))
+        return words.contains { $0.elementsEqual("func".utf8) } ? nil : start
     }
 }
 
@@ -101,23 +113,22 @@ struct ExtensionBlocks {
     /// Processes a line of code.
     ///
     /// - Returns: The columns of the word `override` in members of extensions.
-    mutating func take(_ line: [Character]) -> [Int] {
+    mutating func take(_ line: [UInt8]) -> [Int] {
         var columns: [Int] = []
         var index = 0
         while index < line.count {
-            let rest = line[index...]
-            let word = rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
-            if !word.isEmpty {
-                let text = String(word)
+            let end = SwiftCode.endOfWord(in: line, at: index)
+            if end > index {
+                let text = String(decoding: line[index..<end], as: UTF8.self)
                 if text == "override", isInExtension { columns.append(index) }
                 if Self.keywords.contains(text) { declaration = text }
-                index += word.count
+                index = end
                 continue
             }
-            if line[index] == "{" {
+            if line[index] == UInt8(ascii: "{") {
                 isExtension.append(declaration == "extension")
                 declaration = ""
-            } else if line[index] == "}" {
+            } else if line[index] == UInt8(ascii: "}") {
                 _ = isExtension.popLast()
                 declaration = ""
             }

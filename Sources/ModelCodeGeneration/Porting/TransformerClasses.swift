@@ -17,21 +17,21 @@ struct TransformerClasses {
     /// Processes a line of code.
     ///
     /// - Returns: The positions of initialisers in classes that end in the line and lack `init()`.
-    mutating func take(_ line: [Character], _ number: Int) -> [(line: Int, column: Int)] {
+    mutating func take(_ line: [UInt8], _ number: Int) -> [(line: Int, column: Int)] {
         var found: [(line: Int, column: Int)] = []
         var index = 0
         while index < line.count {
-            let word = line[index...].prefix { $0.isLetter || $0.isNumber || $0 == "_" }
-            if !word.isEmpty {
-                take(String(word), rest: line[(index + word.count)...], at: (number, index))
-                index += word.count
+            let end = SwiftCode.endOfWord(in: line, at: index)
+            if end > index {
+                take(String(decoding: line[index..<end], as: UTF8.self), rest: line[end...], at: (number, index))
+                index = end
                 continue
             }
-            if line[index] == "{" {
+            if line[index] == UInt8(ascii: "{") {
                 let isTransformer = words.contains("class") && words.contains(where: Self.bases.contains)
                 blocks.append(Block(isTransformer: isTransformer))
                 words = []
-            } else if line[index] == "}" {
+            } else if line[index] == UInt8(ascii: "}") {
                 if let block = blocks.popLast(), let position = block.designated, !block.hasRequired {
                     found.append(position)
                 }
@@ -42,9 +42,9 @@ struct TransformerClasses {
         return found
     }
 
-    private mutating func take(_ word: String, rest: ArraySlice<Character>, at position: (line: Int, column: Int)) {
+    private mutating func take(_ word: String, rest: ArraySlice<UInt8>, at position: (line: Int, column: Int)) {
         if word == "init", blocks.last?.isTransformer == true {
-            if rest.starts(with: "()") {
+            if rest.starts(with: "()".utf8) {
                 blocks[blocks.count - 1].hasRequired = true
             } else if !words.contains("convenience"), blocks[blocks.count - 1].designated == nil {
                 blocks[blocks.count - 1].designated = position

@@ -10,6 +10,7 @@ final class BookTests: XCTestCase {
         add(XCTAttachment(string: "a"))
         XCTContext.runActivity(named: "save") { _ in }
         executionTimeAllowance = 60
+        keyValueObservingExpectation(for: saved, keyPath: "fractionCompleted")
         measure(metrics: [XCTClockMetric()]) {}
     }
 }
