@@ -4,6 +4,8 @@
 
     /// The rewriting of a package's manifest: each target that uses Core Data off Apple's platforms gets its product, and the plugin if
     /// it has a model or `@NSManaged` properties; targets that import `os`, `OSLog` or `Combine` get the products of the package `Apple`.
+    /// Targets that import SwiftData get its product, and the package the trait of its macros, which needs version 6.1 of the manifest's
+    /// language.
     ///
     /// What a target names already stays. The products have a condition, so that nothing changes on Apple's platforms.
     struct PackageManifest {
@@ -60,6 +62,7 @@
             var edits: [SourceEdit] = []
             var packages: Set<String> = []
             var hasModels = false
+            var usesMacros = false
             for target in collector.targets {
                 let needs = needs(of: target, sources: sources, models: models)
                 let text = target.trimmedDescription
@@ -72,6 +75,7 @@
                         ".product(name: \"\($0.name)\", package: \"\($0.package)\", condition: .when(platforms: [.linux]))"
                     }, to: "dependencies", of: target, after: ["name", "group"])
                 hasModels = hasModels || needs.hasModel
+                usesMacros = usesMacros || products.contains { $0.name == "SwiftData" }
                 if needs.usesPlugin, !text.contains("CoralModelPlugin") {
                     packages.insert("coral")
                     edits += adding(
@@ -85,25 +89,40 @@
                 if known.contains("name: \"\(name)\"") && known.contains(".package(name: \"\(name)\"") { return nil }
                 if known.contains("/\(name)\"") { return nil }
                 let location = name == "coral" ? checkout : checkout.appendingPathComponent(name)
-                return ".package(name: \"\(name)\", path: \"\(relativePath(to: location))\")"
+                let traits = name == "coral" && usesMacros ? ", traits: [\"Macros\"]" : ""
+                return ".package(name: \"\(name)\", path: \"\(relativePath(to: location))\"\(traits))"
             }
             edits += adding(
                 dependencies, to: "dependencies", of: package,
                 after: ["name", "defaultLocalization", "platforms", "pkgConfig", "providers", "products", "traits"])
             guard !edits.isEmpty else { return }
+            // A manifest of version 6 would compile the sources as Swift 6.
+            if usesMacros, let version = toolsVersion, version < (6, 0), !known.contains("swiftLanguage") {
+                edits += adding(
+                    [".v5"], to: "swiftLanguageModes", of: package,
+                    after: package.arguments.compactMap { $0.label?.text })
+            }
             file.apply(edits)
-            // A plugin needs 5.6. What it compiles of a model is a resource only with 5.9.
-            raiseToolsVersion(to: hasModels ? 9 : 6)
+            // A plugin needs 5.6. What it compiles of a model is a resource only with 5.9. Traits need 6.1.
+            raiseToolsVersion(to: usesMacros ? (6, 1) : hasModels ? (5, 9) : (5, 6))
         }
 
-        /// Raises the version of the manifest's language to 5.minor.
-        private mutating func raiseToolsVersion(to minor: Int) {
-            guard let line = file.text.split(separator: "\n", maxSplits: 1).first, line.contains("swift-tools-version"),
-                let number = line.split(whereSeparator: { ": ".contains($0) }).last
-            else { return }
-            let parts = number.split(separator: ".").compactMap { Int($0) }
-            guard let major = parts.first, (major, parts.dropFirst().first ?? 0) < (5, minor) else { return }
-            file.apply([SourceEdit(0..<line.utf8.count, "// swift-tools-version:5.\(minor)")])
+        /// The first line, which states the version of the manifest's language.
+        private var versionLine: Substring? {
+            file.text.split(separator: "\n", maxSplits: 1).first.flatMap {
+                $0.contains("swift-tools-version") ? $0 : nil
+            }
+        }
+
+        private var toolsVersion: (major: Int, minor: Int)? {
+            let number = versionLine?.split(whereSeparator: { ": ".contains($0) }).last
+            let parts = number?.split(separator: ".").compactMap { Int($0) } ?? []
+            return parts.first.map { ($0, parts.dropFirst().first ?? 0) }
+        }
+
+        private mutating func raiseToolsVersion(to least: (major: Int, minor: Int)) {
+            guard let line = versionLine, let version = toolsVersion, version < least else { return }
+            file.apply([SourceEdit(0..<line.utf8.count, "// swift-tools-version:\(least.major).\(least.minor)")])
         }
 
         // MARK: - Targets
@@ -118,6 +137,7 @@
             let attributes = files.reduce(into: Set<String>()) { $0.formUnion($1.declarations.attributes) }
             let usesCoreData = imports.contains("CoreData")
             if usesCoreData { needs.products.append(("CoreData", "coral")) }
+            if imports.contains("SwiftData") { needs.products.append(("SwiftData", "coral")) }
             needs.hasModel = hasModel
             needs.usesPlugin =
                 hasModel || usesCoreData && !attributes.isDisjoint(with: ["NSManaged", "objc", "objcMembers"])

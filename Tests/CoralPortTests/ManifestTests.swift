@@ -68,6 +68,38 @@
             }
         }
 
+        @Test("A target that imports SwiftData gets its product, and the package the macros")
+        func models() throws {
+            let manifest = """
+                // swift-tools-version: 5.9
+                import PackageDescription
+                let package = Package(
+                    name: "App",
+                    targets: [
+                        .target(name: "App"),
+                        .testTarget(name: "AppTests", dependencies: ["App"]),
+                    ])
+                """
+            let files = [
+                "Package.swift": manifest, "Sources/App/App.swift": "import SwiftData\n",
+                "Tests/AppTests/AppTests.swift": "import XCTest\n",
+            ]
+            try package(files) { folder in
+                let files = try rewritten(folder)
+                #expect(
+                    files["Package.swift"] == """
+                        // swift-tools-version:6.1
+                        import PackageDescription
+                        let package = Package(
+                            name: "App", dependencies: [.package(name: "coral", path: "../coral", traits: ["Macros"])],
+                            targets: [
+                                .target(name: "App", dependencies: [.product(name: "SwiftData", package: "coral", condition: .when(platforms: [.linux]))]),
+                                .testTarget(name: "AppTests", dependencies: ["App"]),
+                            ], swiftLanguageModes: [.v5])
+                        """)
+            }
+        }
+
         @Test("The bundle of a class is that of its target's resources, in targets with folders of their own too")
         func bundles() throws {
             let manifest = """
@@ -80,7 +112,6 @@
                 """
             let source =
                 "final class %: Base {\n    let own = Bundle(for: type(of: self))\n    let framework = Bundle(identifier: \"a.b\")!\n"
-                + "    let model = Bundle.main.url(forResource: \"A\", withExtension: \"momd\")\n    let list = Bundle.main.path(forResource: \"A\", ofType: \"plist\")\n"
             let files = [
                 "Package.swift": manifest, "Store/Code/Model.xcdatamodeld/Model.xcdatamodel/contents": "",
                 "Store/Code/Stack.swift": source.replacing("%", with: "Stack") + "}\n",
@@ -90,9 +121,7 @@
             ]
             try package(files) { folder in
                 let changed = try rewritten(folder)
-                let own =
-                    "    let own = Bundle.module\n    let framework = Bundle.module\n"
-                    + "    let model = Bundle.module.url(forResource: \"A\", withExtension: \"momd\")\n    let list = Bundle.main.path(forResource: \"A\", ofType: \"plist\")\n"
+                let own = "    let own = Bundle.module\n    let framework = Bundle.module\n"
                 #expect(changed["Stack.swift"] == "final class Stack: Base {\n" + own + "}\n")
                 #expect(changed["Plain.swift"] == nil)
                 #expect(
@@ -100,8 +129,6 @@
                         final class StackTests: Base {
                             let own = Bundle.module
                             let framework = Bundle.module
-                            let model = Bundle.module.url(forResource: "A", withExtension: "momd")
-                            let list = Bundle.main.path(forResource: "A", ofType: "plist")
                             #if canImport(ObjectiveC)
                             let other = load(bundle: .init(for: Stack.self), .init(for: Stack.self))
                             #else
