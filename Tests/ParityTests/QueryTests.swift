@@ -31,6 +31,41 @@ import Testing
         return (diary, context)
     }
 
+    /// https://developer.apple.com/documentation/foundation/nsarray/sortedarray(using:)
+    @Test(arguments: types) func foundationSortsObjects(type: String) throws {
+        let (diary, context) = try filled(type)
+        let titles = try context.performAndWait { () throws in
+            let notes = try context.all("Note", sortedBy: "title")
+            let descriptors = [
+                NSSortDescriptor(key: "rank", ascending: true), NSSortDescriptor(key: "author.name", ascending: false),
+            ]
+            let array = NSMutableArray(array: notes)
+            array.sort(using: descriptors)
+            let results = [
+                NSArray(array: notes).sortedArray(using: descriptors),
+                NSSet(array: notes).sortedArray(using: descriptors),
+                NSOrderedSet(array: notes).sortedArray(using: descriptors), array.map { $0 },
+                NSArray(array: notes).sortedArray(using: [LongestFirst(key: "title", ascending: true)]),
+            ]
+            return results.map { $0.map { ($0 as? NSManagedObject)?.value(forKey: "title") as? String } }
+        }
+        let sorted = ["beta 9", "délta", "Alpha", "beta", "Beta 10", "Gamma"]
+        for result in titles.dropLast() { #expect(result == sorted) }
+        #expect(titles.last?.prefix(2) == ["Beta 10", "beta 9"])
+        withExtendedLifetime(diary) {}
+    }
+
+    /// A descriptor with a comparison of its own.
+    private final class LongestFirst: NSSortDescriptor {
+        override func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
+            let lengths = [object1, object2].map { object in
+                ((object as? NSManagedObject)?.value(forKey: "title") as? String ?? "").count
+            }
+            return lengths[0] == lengths[1]
+                ? .orderedSame : lengths[0] > lengths[1] ? .orderedAscending : .orderedDescending
+        }
+    }
+
     /// Queries for notes, and the numbers of the results.
     static let questions: [(format: String, numbers: [Int])] = [
         ("title CONTAINS[cd] 'DELT'", [3]), ("title BEGINSWITH 'Be'", [4]), ("title ENDSWITH[c] 'A'", [0, 1, 2, 3]),

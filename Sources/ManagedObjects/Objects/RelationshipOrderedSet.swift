@@ -109,10 +109,12 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
         if indexes.count == 1, let first = indexes.first, let owner, isComplete, !isPrimitive,
             let moved = object(at: first) as? NSManagedObject
         {
+            let place = Swift.min(position, count - 1)
+            guard place != first else { return }
             return change(revisions: 2) {
                 super.removeObject(at: first)
-                super.insert(moved, at: Swift.min(position, count))
-                owner.moveMember(moved, at: index, to: position)
+                super.insert(moved, at: place)
+                owner.moveMember(moved, at: index, to: place)
             }
         }
         // Foundation's implementation removes and inserts one by one through this class; one step changes the order

@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteConnections
 import Testing
 
 import class ManagedObjects.NSExpression
@@ -70,6 +71,15 @@ struct DictionaryFetchTests {
                 request(["title", column("n", "count:(count)"), column("s", "sum:(count)")], groupBy: ["title"])
             ),
             (
+                "groups by operators",
+                request(
+                    [
+                        "title", column("n", "@count"), column("s", "@sum.count"), column("a", "@avg.rank"),
+                        column("least", "@min.createdAt"), column("most", "@max.price"),
+                    ], groupBy: ["title"], having: "$s > 5", sort: ["title"])
+            ),
+            ("sum of none", request([column("n", "@count"), column("s", "@sum.count")], where: "count > 1000")),
+            (
                 "having",
                 request(
                     ["title", column("average", "average:(rank)"), column("last", "max:(createdAt)")],
@@ -115,6 +125,23 @@ struct DictionaryFetchTests {
             #expect(!fromSQL.isEmpty, "\(name)")
         }
         withExtendedLifetime((sqliteStack, memoryStack)) {}
+    }
+
+    @Test func `groups with operators are one statement`() throws {
+        let model = QueryModel.make()
+        model.freeze()
+        let compiler = SQLQueryCompiler(schema: SQLSchemaBuilder.schema(of: model), dialect: SQLiteDialect())
+        let entity = try #require(model.entitiesByName["Note"])
+        let title = try #require(entity.attributesByName["title"])
+        let query = ValueQuery(
+            query: RowQuery(entity: entity), columns: [title, column("total", "@sum.count")], groupBy: [title])
+        #expect(
+            try compiler.values(query, store: 1).query.sql == """
+                SELECT t0.ZTITLE, COALESCE(SUM(t0.ZCOUNT), 0)
+                FROM ZNOTE AS t0
+                GROUP BY t0.ZTITLE
+                ORDER BY t0.ZTITLE
+                """)
     }
 
     private func text(_ dictionary: NSDictionary) -> String {

@@ -130,6 +130,31 @@ struct QueryStatementTests {
         )
     }
 
+    @Test func `the owners of members with an indexed value are listed, unless a limit ends the search`() throws {
+        let model = QueryModel.make()
+        let name = try #require(model.entitiesByName["Tag"]?.attributesByName["name"])
+        model.entitiesByName["Tag"]?.indexes = [
+            NSFetchIndexDescription(
+                name: "byName", elements: [NSFetchIndexElementDescription(property: name, collationType: .binary)])
+        ]
+        model.freeze()
+        let compiler = SQLQueryCompiler(schema: SQLSchemaBuilder.schema(of: model), dialect: SQLiteDialect())
+        let note = try #require(model.entitiesByName["Item"])
+        func condition(_ format: String, limit: Int = 0) throws -> Substring? {
+            var query = RowQuery(entity: note, predicate: NSPredicate(format: format))
+            query.limit = limit
+            let sql = try compiler.rows(query, selecting: .keys, store: 1).sql
+            return sql.split(separator: "WHERE ", maxSplits: 1).last?.prefix { $0 != "\n" }
+        }
+        let listed = "t0.Z_PK IN (SELECT t2.Z_1ITEMS FROM ZTAG AS t1"
+        #expect(try condition("ANY tags.name == 'x'") == Substring(listed))
+        #expect(try condition("ANY tags.name IN {'x', 'y'}") == Substring(listed))
+        for format in ["ANY tags.name ==[c] 'x'", "ANY tags.name > 'x'", "ANY tags.name == nil"] {
+            #expect(try condition(format)?.hasPrefix("EXISTS (") == true, "\(format)")
+        }
+        #expect(try condition("ANY tags.name == 'x'", limit: 10)?.hasPrefix("EXISTS (") == true)
+    }
+
     @Test func `a to-one path is joined once`() throws {
         let sql = try statement("parent.title == 'a' AND parent.count > 1 AND parent.parent == nil")
         #expect(

@@ -70,11 +70,32 @@ final class AtomicRowGraph: WholeRowGraph {
         self.store = store
     }
 
-    func subjects(of entity: NSEntityDescription, includingSubentities: Bool) -> AnySequence<RowSubject> {
-        AnySequence(
-            store.cache.entries(of: entity, includingSubentities: includingSubentities).lazy.map {
-                self.subject(self.store.key(of: $0.node))
-            })
+    func subjects(of entity: NSEntityDescription, includingSubentities: Bool) -> Subjects {
+        Subjects(entries: store.cache.entries(of: entity, includingSubentities: includingSubentities), graph: self)
+    }
+
+    struct Subjects: Sequence, IteratorProtocol {
+        fileprivate let entries: [AtomicStoreCache.Entry]
+        fileprivate let graph: AtomicRowGraph
+        private var position = 0
+
+        fileprivate init(entries: [AtomicStoreCache.Entry], graph: AtomicRowGraph) {
+            (self.entries, self.graph) = (entries, graph)
+        }
+
+        mutating func next() -> RowSubject? {
+            guard position < entries.count else { return nil }
+            defer { position += 1 }
+            return graph.subject(of: entries[position].node)
+        }
+    }
+
+    private func subject(of node: NSAtomicStoreCacheNode) -> RowSubject {
+        let key = store.key(of: node)
+        let layout = store.entities[Int(key.entity)].layout
+        return RowSubject(
+            key: key, layout: layout, content: .source(NodeValues(store: store, node: node, layout: layout)),
+            graph: self)
     }
 
     private func subject(_ key: ObjectKey) -> RowSubject {
@@ -84,7 +105,19 @@ final class AtomicRowGraph: WholeRowGraph {
     func subject(for key: ObjectKey) throws -> RowSubject? { subject(key) }
 
     func read(_ subject: RowSubject) throws {
-        subject.content = try store.row(subject.key).map { .values($0.values) } ?? .missing
+        let root = store.entities[Int(subject.key.entity)].rootEntity.index
+        subject.content =
+            store.cache.entry(of: subject.key.number, root: root).map { entry in
+                .source(NodeValues(store: store, node: entry.node, layout: subject.layout))
+            } ?? .missing
+    }
+
+    private struct NodeValues: RowValues {
+        let store: NSAtomicStore
+        let node: NSAtomicStoreCacheNode
+        let layout: EntityLayout
+
+        func value(slot: Int) throws -> Value { try store.value(slot: slot, of: node, layout: layout) }
     }
 
     func members(field: Int, of subject: RowSubject) throws -> [RowSubject] {

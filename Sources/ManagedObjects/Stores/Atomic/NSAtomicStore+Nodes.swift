@@ -32,6 +32,12 @@ open class NSAtomicStoreCacheNode: NSObject {
         if let value, !(value is NSNull) { values[key] = value } else { values.removeObject(forKey: key) }
     }
 
+    /// The present values, as a function that restores them.
+    func savedValues() -> () -> Void {
+        let values = propertyCache?.mutableCopy() as? NSMutableDictionary
+        return { self.propertyCache = values }
+    }
+
     /// The nodes of a to-many relationship's members, in the order of its collection.
     final func nodes(forKey key: String) -> [NSAtomicStoreCacheNode] {
         switch value(forKey: key) {
@@ -122,19 +128,25 @@ extension NSAtomicStore {
     /// - Throws: Code 134060 for a value of another type than its attribute's.
     final func values(of node: NSAtomicStoreCacheNode, layout: EntityLayout) throws -> ContiguousArray<Value> {
         var values = ContiguousArray<Value>(repeating: .null, count: layout.slots.count)
-        for (index, slot) in layout.slots.enumerated() {
-            guard slot.isPersistent, let name = slot.name, let value = Self.value(at: name, of: node) else { continue }
-            do {
-                values[index] = try self.value(value, slot: slot, archive: node.archives[name])
-            } catch let error as UnacceptableValue {
-                throw CocoaError(
-                    .coreData,
-                    "The cache node of \(node.objectID.uriRepresentation().absoluteString) has a value of type "
-                        + "\(error.actual) for “\(name)”; expected: \(error.expected).",
-                    url: url)
-            }
-        }
+        for slot in 0..<values.count { values[slot] = try value(slot: slot, of: node, layout: layout) }
         return values
+    }
+
+    /// A node's value for one slot.
+    ///
+    /// - Throws: Code 134060 for a value of another type than the attribute's.
+    final func value(slot index: Int, of node: NSAtomicStoreCacheNode, layout: EntityLayout) throws -> Value {
+        let slot = layout.slots[index]
+        guard slot.isPersistent, let name = slot.name, let value = Self.value(at: name, of: node) else { return .null }
+        do {
+            return try self.value(value, slot: slot, archive: node.archives[name])
+        } catch let error as UnacceptableValue {
+            throw CocoaError(
+                .coreData,
+                "The cache node of \(node.objectID.uriRepresentation().absoluteString) has a value of type "
+                    + "\(error.actual) for “\(name)”; expected: \(error.expected).",
+                url: url)
+        }
     }
 
     private func value(_ value: Any, slot: EntityLayout.Slot, archive: Data?) throws -> Value {
@@ -156,7 +168,7 @@ extension NSAtomicStore {
 
     /// The value at the path of a slot: elements of composite attributes are in dictionaries.
     private static func value(at path: String, of node: NSAtomicStoreCacheNode) -> Any? {
-        guard path.contains(".") else { return node.value(forKey: path) }
+        guard path.utf8.contains(UInt8(ascii: ".")) else { return node.value(forKey: path) }
         var steps = path.split(separator: ".").map(String.init)[...]
         var value = steps.popFirst().flatMap { node.value(forKey: $0) }
         while let step = steps.popFirst() { value = (value as? [String: Any])?[step] }

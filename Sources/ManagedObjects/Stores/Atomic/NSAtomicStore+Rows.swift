@@ -157,22 +157,21 @@ extension NSAtomicStore {
 private struct AtomicStoreState {
     private let store: NSAtomicStore
     private let cache: AtomicStoreCache
-    private let values: [(node: NSAtomicStoreCacheNode, properties: NSMutableDictionary?)]
+    /// Restore the values of the nodes that the save changes.
+    private let restoreValues: [() -> Void]
 
     init(_ store: NSAtomicStore, _ changes: StoreChanges) {
         self.store = store
         cache = store.cache
-        values = changes.updated.compactMap { object in
-            store.cache.entry(of: object.key.number, root: object.entity.rootEntity.index).map { entry in
-                (entry.node, entry.node.propertyCache?.mutableCopy() as? NSMutableDictionary)
-            }
+        restoreValues = changes.updated.compactMap { object in
+            store.cache.entry(of: object.key.number, root: object.entity.rootEntity.index)?.node.savedValues()
         }
     }
 
     func restore() {
         store.cache = cache
         store.unlinked = nil
-        for (node, properties) in values { node.propertyCache = properties }
+        for restore in restoreValues { restore() }
     }
 }
 

@@ -119,7 +119,7 @@ class FileStore: NSAtomicStore, @unchecked Sendable {  // because its state is u
         var document = StoreDocument(uuid: identifier, metadata: metadata, lastReference: lastReference)
         document.declaration = declaration
         let writer = FileStoreWriter(self, Self.format)
-        document.objects = try cacheNodes().compactMap { $0 as? FileStoreNode }
+        document.objects = try cache.nodes.compactMap { $0 as? FileStoreNode }
             .sorted { $0.reference < $1.reference }.map(writer.object)
         try Self.write(Self.format.data(of: document, url: url), to: url, replacing: stamp)
         stamp = FileStamp(url.path)

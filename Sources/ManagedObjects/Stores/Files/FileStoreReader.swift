@@ -131,7 +131,44 @@ final class FileStoreNode: NSAtomicStoreCacheNode {
     var references: [String: [Int64]] = [:]
 
     /// The object's number in the file.
-    var reference: Int64 { (objectID as? ReferencedObjectID).flatMap { Int64($0.text) } ?? 0 }
+    let reference: Int64
+    /// The values, as long as nobody has asked for a dictionary of Foundation's, whose look-ups cost several times as much.
+    private var values: [String: Any] = [:]
+    private var sharedValues: NSMutableDictionary?
+
+    override init(objectID: NSManagedObjectID) {
+        reference = (objectID as? ReferencedObjectID).flatMap { Int64($0.text) } ?? 0
+        super.init(objectID: objectID)
+    }
+
+    override var propertyCache: NSMutableDictionary? {
+        get {
+            if sharedValues == nil, !values.isEmpty { sharedValues = NSMutableDictionary(dictionary: values) }
+            return sharedValues
+        }
+        set {
+            sharedValues = newValue
+            values = [:]
+        }
+    }
+
+    override func value(forKey key: String) -> Any? {
+        if let sharedValues { sharedValues[key] } else { values[key] }
+    }
+
+    override func setValue(_ value: Any?, forKey key: String) {
+        guard sharedValues == nil else { return super.setValue(value, forKey: key) }
+        if let value, !(value is NSNull) { values[key] = value } else { values[key] = nil }
+    }
+
+    override func savedValues() -> () -> Void {
+        guard sharedValues == nil else { return super.savedValues() }
+        let values = values
+        return {
+            self.sharedValues = nil
+            self.values = values
+        }
+    }
 
     /// Records the order of an object's values in a file.
     func remember(_ object: StoreDocument.Object) {
@@ -153,6 +190,7 @@ final class FileStoreNode: NSAtomicStoreCacheNode {
 
     /// Sorts elements in the order of recorded names; others follow in their own order.
     static func sorted<Element>(_ elements: [Element], by names: [String], name: (Element) -> String) -> [Element] {
+        if names.isEmpty || names.elementsEqual(elements.lazy.map(name)) { return elements }
         var positions: [String: Int] = [:]
         for (position, name) in names.enumerated() { positions[name] = position }
         return elements.enumerated().sorted { one, other in

@@ -22,14 +22,35 @@ struct MemoryContent: @unchecked Sendable {  // because boxed values are never c
     }
 
     /// An entity's rows, in the order of their keys.
+    ///
+    /// - Parameter keys: The keys to look at; nil for all.
     func rows(
-        of entity: NSEntityDescription, includingSubentities: Bool
-    ) -> some Sequence<(key: Int64, row: MemoryTable.Row)> {
+        of entity: NSEntityDescription, includingSubentities: Bool, among keys: ContiguousArray<Int64>? = nil
+    ) -> Rows {
         let table = tables[entity.rootEntity.index] ?? MemoryTable()
-        let indices = includingSubentities ? entity.subtree : entity.index..<(entity.index + 1)
-        return table.keys.lazy.compactMap { key -> (key: Int64, row: MemoryTable.Row)? in
-            guard let row = table[key], indices.contains(Int(row.entity)) else { return nil }
-            return (key, row)
+        return Rows(
+            table: table, keys: keys ?? table.keys,
+            entities: includingSubentities ? entity.subtree : entity.index..<(entity.index + 1))
+    }
+
+    /// Rows of one hierarchy. A type of its own, because a chain of lazy sequences took most of the time of a query.
+    struct Rows: Sequence, IteratorProtocol {
+        fileprivate let table: MemoryTable
+        fileprivate let keys: ContiguousArray<Int64>
+        fileprivate let entities: Range<Int>
+        private var position = 0
+
+        fileprivate init(table: MemoryTable, keys: ContiguousArray<Int64>, entities: Range<Int>) {
+            (self.table, self.keys, self.entities) = (table, keys, entities)
+        }
+
+        mutating func next() -> (key: Int64, row: MemoryTable.Row)? {
+            while position < keys.count {
+                let key = keys[position]
+                position += 1
+                if let row = table[key], entities.contains(Int(row.entity)) { return (key, row) }
+            }
+            return nil
         }
     }
 

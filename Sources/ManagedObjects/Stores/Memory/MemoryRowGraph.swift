@@ -21,28 +21,28 @@ final class MemoryRowGraph: WholeRowGraph {
         self.keep = keep
     }
 
-    func subjects(of entity: NSEntityDescription, includingSubentities: Bool) -> AnySequence<RowSubject> {
-        AnySequence(
-            content.rows(of: entity, includingSubentities: includingSubentities).lazy.map {
-                self.subject(key: $0.key, row: $0.row)
-            })
+    func subjects(of entity: NSEntityDescription, includingSubentities: Bool) -> Subjects {
+        Subjects(rows: content.rows(of: entity, includingSubentities: includingSubentities), graph: self)
     }
 
-    func candidates(for query: RowQuery) -> AnySequence<RowSubject> {
-        guard let keys = selectedKeys(of: query) else {
-            return subjects(of: query.entity, includingSubentities: query.includesSubentities)
-        }
-        let root = query.entity.rootEntity.index
-        return AnySequence(
-            keys.lazy.compactMap { key in self.content.row(root: root, key: key).map { self.subject(key: key, row: $0) }
-            })
+    func candidates(for query: RowQuery) -> Subjects {
+        let rows = content.rows(
+            of: query.entity, includingSubentities: query.includesSubentities, among: selectedKeys(of: query))
+        return Subjects(rows: rows, graph: self)
+    }
+
+    struct Subjects: Sequence, IteratorProtocol {
+        fileprivate var rows: MemoryContent.Rows
+        fileprivate let graph: MemoryRowGraph
+
+        mutating func next() -> RowSubject? { rows.next().map { graph.subject(key: $0.key, row: $0.row) } }
     }
 
     /// The keys of the rows with a value that the predicate requires; nil if no index has them. A value is indexed when it is
     /// asked for the second time since rows have changed.
-    private func selectedKeys(of query: RowQuery) -> [Int64]? {
+    private func selectedKeys(of query: RowQuery) -> ContiguousArray<Int64>? {
         guard let predicate = query.predicate else { return nil }
-        var smallest: [Int64]?
+        var smallest: ContiguousArray<Int64>?
         for required in RequiredValue.all(of: predicate.embeddedNode) {
             guard let name = ValueIndex.Name(required.key, of: query),
                 let index = content.valueIndex(name, make: { ValueIndex(name, of: query.entity, in: self) }, keep: keep)

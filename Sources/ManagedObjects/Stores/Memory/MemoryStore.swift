@@ -143,10 +143,15 @@ final class MemoryStore: NSPersistentStore, RowStore, SaveTransaction, @unchecke
 
     private func select(_ query: RowQuery, from content: MemoryContent) throws -> [ObjectKey] {
         guard query.predicate != nil || !query.sortDescriptors.isEmpty || !query.excluded.isEmpty else {
-            let rest = content.rows(of: query.entity, includingSubentities: query.includesSubentities)
-                .dropFirst(max(0, query.offset))
-            let keys = rest.lazy.map { ObjectKey(store: self.number, entity: $0.row.entity, number: $0.key) }
-            return query.limit > 0 ? Array(keys.prefix(query.limit)) : Array(keys)
+            var keys: [ObjectKey] = []
+            var skipped = 0
+            for (key, row) in content.rows(of: query.entity, includingSubentities: query.includesSubentities) {
+                skipped += 1
+                if skipped <= query.offset { continue }
+                keys.append(ObjectKey(store: number, entity: row.entity, number: key))
+                if keys.count == query.limit { break }
+            }
+            return keys
         }
         return try graph(of: content).keys(matching: query)
     }

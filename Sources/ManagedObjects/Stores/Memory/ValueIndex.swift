@@ -22,12 +22,12 @@ final class ValueIndex: @unchecked Sendable {  // because it is immutable, and c
 
     /// The change count of the table when the index was built.
     let changeCount: Int
-    private let keysByValue: [PredicateValue: [Int64]]
+    private let keysByValue: [PredicateValue: ContiguousArray<Int64>]
 
     /// Cost: one pass over the rows.
     init(_ name: Name, of entity: NSEntityDescription, in graph: MemoryRowGraph) {
         changeCount = graph.changeCount(ofRoot: name.root)
-        var keysByValue: [PredicateValue: [Int64]] = [:]
+        var keysByValue: [PredicateValue: ContiguousArray<Int64>] = [:]
         for subject in graph.subjects(of: entity, includingSubentities: name.includesSubentities) {
             guard let value = try? subject.comparableValue(forKey: name.key) else { continue }
             keysByValue[value, default: []].append(subject.key.number)
@@ -36,9 +36,9 @@ final class ValueIndex: @unchecked Sendable {  // because it is immutable, and c
     }
 
     /// The keys of the rows with one of some values, each once, ascending.
-    func keys(of values: [PredicateValue]) -> [Int64] {
+    func keys(of values: [PredicateValue]) -> ContiguousArray<Int64> {
         guard values.count != 1 else { return keysByValue[values[0]] ?? [] }
-        return Set(values).flatMap { keysByValue[$0] ?? [] }.sorted()
+        return ContiguousArray(Set(values).flatMap { keysByValue[$0] ?? [] }.sorted())
     }
 }
 

@@ -25,9 +25,11 @@ struct RowOrder<Row> {
     }
 
     /// The sorted rows. Each value is read once, before rows are compared.
-    func sort(_ rows: [Row]) throws -> [Row] {
+    ///
+    /// - Parameter count: The number of rows that are wanted, from the first; nil for all. Then more than these may be returned.
+    func sort(_ rows: [Row], first count: Int? = nil) throws -> [Row] {
         let columns = try criteria.map { criterion in try rows.map(criterion.read) }
-        let order = rows.indices.sorted { one, other in
+        func precedes(_ one: Int, _ other: Int) -> Bool {
             for (criterion, column) in zip(criteria, columns) {
                 switch Self.compare(column[one], column[other], by: criterion) {
                 case .orderedAscending: return true
@@ -37,8 +39,26 @@ struct RowOrder<Row> {
             }
             return one < other
         }
-        return order.map { rows[$0] }
+        guard let count, count <= Self.mostPicked, count < rows.count / 4 else {
+            return rows.indices.sorted(by: precedes).map { rows[$0] }
+        }
+        // Most rows are compared with the last of those that are picked, and no more.
+        var picked: [Int] = []
+        for row in rows.indices {
+            if picked.count == count, count == 0 || precedes(picked[count - 1], row) { continue }
+            var (low, high) = (0, picked.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if precedes(picked[middle], row) { low = middle + 1 } else { high = middle }
+            }
+            picked.insert(row, at: low)
+            if picked.count > count { picked.removeLast() }
+        }
+        return picked.map { rows[$0] }
     }
+
+    /// The number of rows up to which picking them is faster than sorting all, even where each row is picked for a while.
+    private static var mostPicked: Int { 500 }
 
     /// The sort values of a row: one for each descriptor.
     func values(of row: Row) throws -> [SortValue] {

@@ -84,7 +84,8 @@ struct RowSelection {
                 SortValue(try Self.explaining(key) { try evaluator.value(for: row) }, isForClosure: isForClosure)
             }
         }
-        return try order.sort(rows)
+        let (end, isTooLarge) = max(0, query.offset).addingReportingOverflow(query.limit)
+        return try order.sort(rows, first: query.limit > 0 && !isTooLarge ? end : nil)
     }
 
     /// Applies offset and limit.

@@ -8,6 +8,8 @@ final class RowSubject {
         /// Not read yet: only the key is known.
         case unread
         case values(ContiguousArray<Value>)
+        /// Values that are read one by one.
+        case source(any RowValues)
         case page(RowPage, row: Int)
         /// The row does not exist.
         case missing
@@ -32,6 +34,7 @@ final class RowSubject {
         if case .unread = content { try graph?.read(self) }
         switch content {
         case .values(let values): return decoded(values[slot], slot: layout.slots[slot])
+        case .source(let values): return decoded(try values.value(slot: slot), slot: layout.slots[slot])
         case .page(let page, let row): return page.value(of: page.cell(row: row, slot: slot), slot: layout.slots[slot])
         case .unread, .missing: return .null
         }
@@ -119,6 +122,12 @@ extension RowSubject: PredicateSubject {
         }
         return values
     }
+}
+
+/// The values of a row in another form, so that an evaluation converts only those that it needs.
+protocol RowValues {
+    /// The value of a slot. Transformable values are encoded.
+    func value(slot: Int) throws -> Value
 }
 
 /// Rows and their relationships, read during an evaluation.

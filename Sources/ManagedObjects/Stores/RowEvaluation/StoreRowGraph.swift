@@ -2,14 +2,16 @@ import Foundation
 
 /// The rows of a store that keeps all of them in memory: queries evaluate each row.
 protocol WholeRowGraph: RowGraph {
+    associatedtype Subjects: Sequence<RowSubject>
+
     /// The rows of an entity, sorted by key.
-    func subjects(of entity: NSEntityDescription, includingSubentities: Bool) -> AnySequence<RowSubject>
+    func subjects(of entity: NSEntityDescription, includingSubentities: Bool) -> Subjects
     /// The rows among which the predicate of a query selects, sorted by key: all of the entity, unless an index finds fewer.
-    func candidates(for query: RowQuery) -> AnySequence<RowSubject>
+    func candidates(for query: RowQuery) -> Subjects
 }
 
 extension WholeRowGraph {
-    func candidates(for query: RowQuery) -> AnySequence<RowSubject> {
+    func candidates(for query: RowQuery) -> Subjects {
         subjects(of: query.entity, includingSubentities: query.includesSubentities)
     }
 

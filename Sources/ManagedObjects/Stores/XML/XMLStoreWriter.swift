@@ -5,7 +5,7 @@ import KeyedArchives
 /// Writes an XML store as Xcode does, to the byte.
 struct XMLStoreWriter {
     private let url: URL
-    private var text = ""
+    private var bytes: [UInt8] = []
 
     init(url: URL) {
         self.url = url
@@ -16,39 +16,52 @@ struct XMLStoreWriter {
     /// - Throws: Code 134030 for text that XML cannot contain, such as control characters, and for metadata that are
     ///   not property list types.
     mutating func data(of document: StoreDocument) throws -> Data {
-        text = (document.declaration ?? "<?xml version=\"1.0\" standalone=\"yes\"?>") + "\n"
-        text += "<!DOCTYPE database SYSTEM \"file:///System/Library/DTDs/CoreData.dtd\">\n\n"
-        text += "<database>\n    <databaseInfo>\n        <version>134481920</version>\n"
-        text += "        <UUID>\(try escaped(document.uuid, "UUID"))</UUID>\n"
-        text += "        <nextObjectID>\(document.lastReference)</nextObjectID>\n        <metadata>\n"
+        bytes = []
+        append(document.declaration ?? "<?xml version=\"1.0\" standalone=\"yes\"?>")
+        append("\n<!DOCTYPE database SYSTEM \"file:///System/Library/DTDs/CoreData.dtd\">\n\n")
+        append("<database>\n    <databaseInfo>\n        <version>134481920</version>\n        <UUID>")
+        try appendEscaped(document.uuid, "UUID")
+        append("</UUID>\n        <nextObjectID>\(document.lastReference)</nextObjectID>\n        <metadata>\n")
         let metadata = try StoreMetadata.propertyList(of: document.metadata)
-        text += "            <plist version=\"1.0\">\n"
+        append("            <plist version=\"1.0\">\n")
         try write(metadata, indentation: String(repeating: " ", count: 16))
-        text += "            </plist>\n        </metadata>\n    </databaseInfo>\n"
+        append("            </plist>\n        </metadata>\n    </databaseInfo>\n")
         for object in document.objects { try write(object) }
-        text += "</database>"
-        return Data(text.utf8)
+        append("</database>")
+        return Data(bytes)
     }
 
     private mutating func write(_ object: StoreDocument.Object) throws {
-        text += "    <object type=\"\(try escaped(object.entity, object.entity))\" id=\"z\(object.reference)\">\n"
+        append("    <object type=\"")
+        try appendEscaped(object.entity, object.entity)
+        append("\" id=\"z\(object.reference)\">\n")
         for attribute in object.attributes {
             guard case .string(let value) = attribute.value else { continue }
-            let name = "\(object.entity).\(attribute.name)"
-            text += "        <attribute name=\"\(try escaped(attribute.name, name))\" type=\"\(attribute.type)\">"
-            text += "\(try escaped(value, name))</attribute>\n"
+            append("        <attribute name=\"")
+            try appendEscaped(attribute.name, "\(object.entity).\(attribute.name)")
+            append("\" type=\"")
+            append(attribute.type)
+            append("\">")
+            try appendEscaped(value, "\(object.entity).\(attribute.name)")
+            append("</attribute>\n")
         }
         for relationship in object.relationships {
-            let name = try escaped(relationship.name, relationship.name)
-            let destination = try escaped(relationship.destination, relationship.destination)
-            text += "        <relationship name=\"\(name)\" type=\"\(relationship.isToMany ? "0/0" : "1/1")\" "
-            text += "destination=\"\(destination)\""
+            append("        <relationship name=\"")
+            try appendEscaped(relationship.name, relationship.name)
+            append(relationship.isToMany ? "\" type=\"0/0\" destination=\"" : "\" type=\"1/1\" destination=\"")
+            try appendEscaped(relationship.destination, relationship.destination)
+            append("\"")
             if !relationship.references.isEmpty {
-                text += " idrefs=\"\(relationship.references.map { "z\($0)" }.joined(separator: " "))\""
+                append(" idrefs=\"")
+                for (position, reference) in relationship.references.enumerated() {
+                    append(position == 0 ? "z" : " z")
+                    append(String(reference))
+                }
+                append("\"")
             }
-            text += "></relationship>\n"
+            append("></relationship>\n")
         }
-        text += "    </object>\n"
+        append("    </object>\n")
     }
 
     // MARK: - Metadata
@@ -57,52 +70,72 @@ struct XMLStoreWriter {
     private mutating func write(_ value: PropertyListValue, indentation: String) throws {
         switch value {
         case .dictionary(let members):
-            text += indentation + "<dict>\n"
+            append(indentation + "<dict>\n")
             for (key, value) in members.sorted(by: { $0.0.utf8.lexicographicallyPrecedes($1.0.utf8) }) {
-                text += "\(indentation)    <key>\(try escaped(key, "metadata"))</key>\n"
+                append("\(indentation)    <key>")
+                try appendEscaped(key, "metadata")
+                append("</key>\n")
                 try write(value, indentation: indentation + "    ")
             }
-            text += indentation + "</dict>\n"
+            append(indentation + "</dict>\n")
         case .array(let elements), .set(let elements):
-            text += indentation + "<array>\n"
+            append(indentation + "<array>\n")
             for element in elements { try write(element, indentation: indentation + "    ") }
-            text += indentation + "</array>\n"
+            append(indentation + "</array>\n")
         case .data(let data):
             // Always indented with tabs.
-            text += "\(indentation)<data>\n\t\t\(data.base64EncodedString())\n\t\t</data>\n"
-        case .string(let string): text += "\(indentation)<string>\(try escaped(string, "metadata"))</string>\n"
-        case .boolean(let flag): text += indentation + (flag ? "<true/>\n" : "<false/>\n")
-        case .integer(let number): text += "\(indentation)<integer>\(number)</integer>\n"
-        case .unsignedInteger(let number): text += "\(indentation)<integer>\(number)</integer>\n"
-        case .real(let number): text += "\(indentation)<real>\(number)</real>\n"
-        case .date(let date): text += "\(indentation)<date>\(ISO8601DateFormatter().string(from: date))</date>\n"
-        case .uid(let number): text += "\(indentation)<integer>\(number)</integer>\n"
+            append("\(indentation)<data>\n\t\t\(data.base64EncodedString())\n\t\t</data>\n")
+        case .string(let string):
+            append("\(indentation)<string>")
+            try appendEscaped(string, "metadata")
+            append("</string>\n")
+        case .boolean(let flag): append(indentation + (flag ? "<true/>\n" : "<false/>\n"))
+        case .integer(let number): append("\(indentation)<integer>\(number)</integer>\n")
+        case .unsignedInteger(let number): append("\(indentation)<integer>\(number)</integer>\n")
+        case .real(let number): append("\(indentation)<real>\(number)</real>\n")
+        case .date(let date): append("\(indentation)<date>\(ISO8601DateFormatter().string(from: date))</date>\n")
+        case .uid(let number): append("\(indentation)<integer>\(number)</integer>\n")
         case .null: break
         }
     }
 
     // MARK: - Text
 
-    /// Text as content or as an attribute value. A carriage return is written as a character reference, because it
+    private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
+
+    /// Appends text as content or as an attribute value. A carriage return is written as a character reference, because it
     /// would be read as a line feed.
-    private func escaped(_ value: String, _ place: String) throws -> String {
-        var result = ""
-        result.reserveCapacity(value.utf8.count)
-        for scalar in value.unicodeScalars {
-            switch scalar {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "\r": result += "&#13;"
-            case "\t", "\n": result.unicodeScalars.append(scalar)
-            case "\u{0}"..."\u{1F}", "\u{FFFE}", "\u{FFFF}":
-                throw CocoaError(
-                    .persistentStoreSave,
-                    "“\(place)” has the character U+\(String(scalar.value, radix: 16, uppercase: true)), which XML cannot hold.",
-                    url: url)
-            default: result.unicodeScalars.append(scalar)
+    private mutating func appendEscaped(_ value: String, _ place: @autoclosure () -> String) throws {
+        var value = value
+        var refused: UInt32?
+        value.withUTF8 { text in
+            var start = 0
+            for position in text.indices {
+                let replacement: StaticString
+                switch text[position] {
+                case UInt8(ascii: "&"): replacement = "&amp;"
+                case UInt8(ascii: "<"): replacement = "&lt;"
+                case UInt8(ascii: ">"): replacement = "&gt;"
+                case UInt8(ascii: "\r"): replacement = "&#13;"
+                case UInt8(ascii: "\t"), UInt8(ascii: "\n"): continue
+                case 0..<0x20: return refused = UInt32(text[position])
+                // U+FFFE and U+FFFF.
+                case 0xEF where text[position + 1] == 0xBF && text[position + 2] >= 0xBE:
+                    return refused = 0xFF40 + UInt32(text[position + 2])
+                default: continue
+                }
+                bytes.append(contentsOf: text[start..<position])
+                bytes.append(
+                    contentsOf: UnsafeBufferPointer(
+                        start: replacement.utf8Start, count: replacement.utf8CodeUnitCount))
+                start = position + 1
             }
+            bytes.append(contentsOf: text[start...])
         }
-        return result
+        guard let refused else { return }
+        throw CocoaError(
+            .persistentStoreSave,
+            "“\(place())” has the character U+\(String(refused, radix: 16, uppercase: true)), which XML cannot hold.",
+            url: url)
     }
 }

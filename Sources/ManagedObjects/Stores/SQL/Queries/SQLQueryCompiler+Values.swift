@@ -27,6 +27,7 @@ extension SQLQueryCompiler {
     ///   evaluated in memory. `CocoaError.coreData` for a key that the entity does not have.
     func values(_ query: ValueQuery, store: UInt16) throws -> SQLValueStatement {
         let writer = try writer(for: query.query.entity, store: store)
+        writer.readsAll = query.query.limit <= 0
         let condition = try query.query.predicate.map { try writer.condition($0.embeddedNode).indexed }
         let restriction = restriction(of: query.query, to: condition)
         writer.aggregatesRows = true
@@ -47,7 +48,7 @@ extension SQLQueryCompiler {
         if !groups.isEmpty {
             // Evaluation in memory returns groups in the order of their grouping values, and so does this statement.
             order += groups.compactMap { dialect.orderTerm($0, ascending: true, collation: nil) }
-        } else if !order.isEmpty, !query.isDistinct, !Self.aggregates(selected) {
+        } else if !order.isEmpty, !query.isDistinct, !writer.hasAggregates {
             order.append("t0.Z_PK")
         }
         var sql: SQLFragment = "SELECT \(query.isDistinct ? "DISTINCT " : "")"
@@ -93,12 +94,6 @@ extension SQLQueryCompiler {
         let type = (column as? NSExpressionDescription)?.expressionResultType ?? .undefinedAttributeType
         let kind = EntityLayout.Slot.Kind(type)
         return kind == .undefined ? .expression(value.kind) : .attribute(kind)
-    }
-
-    private static func aggregates(_ columns: [SQLFragment]) -> Bool {
-        columns.contains { column in
-            ["COUNT(", "SUM(", "AVG(", "MIN(", "MAX("].contains { column.text.hasPrefix($0) }
-        }
     }
 }
 

@@ -47,6 +47,12 @@ struct SQLValue {
     /// The entity to which a key refers.
     var reference: Reference?
 
+    /// The table's alias and the name of a plain column.
+    var columnPlace: (alias: String, column: String)? {
+        let parts = sql.text.split(separator: ".", maxSplits: 1)
+        return isColumn && parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil
+    }
+
     struct Reference {
         /// The entity as declared.
         let entity: NSEntityDescription

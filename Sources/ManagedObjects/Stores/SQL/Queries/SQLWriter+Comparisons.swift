@@ -17,22 +17,33 @@ extension SQLWriter {
         let element = Operand.value(members.value ?? key(of: members.source))
         let condition = try compare(element, comparison, right)
         if comparison.modifier == .any {
-            return members.contains(where: condition, isKey: isKey(element, comparison, right))
+            return members.contains(where: condition, isIndexed: isIndexed(element, of: members, comparison, right))
         }
         return SQLCondition("NOT EXISTS (\(members.select("1", where: condition.negated.sql)))")
     }
 
-    /// Whether a comparison finds an object by its key.
-    func isKey(_ element: Operand, _ comparison: ComparisonNode, _ right: Operand) -> Bool {
-        guard case .value(let value) = element, case .key = value.kind, case .constant(let constant, _) = right else {
-            return false
+    /// Whether an index finds the members of a comparison: those that are certain objects or refer to them, and, if all rows that
+    /// fulfil the predicate are read, those with a certain value. A statement with a limit ends at the first rows that have such a
+    /// member, which may be found sooner one by one.
+    func isIndexed(
+        _ element: Operand, of members: SQLMembers, _ comparison: ComparisonNode, _ right: Operand
+    ) -> Bool {
+        guard case .value(let value) = element else { return false }
+        switch (comparison.operation, right) {
+        case (.equalTo, .constant(let constant, _)): if constant.isNull { return false }
+        case (.in, .constant(.collection(let values, _), _)): if values.contains(where: \.isNull) { return false }
+        case (.in, .list(let elements)):
+            let areValues = elements.allSatisfy { element in
+                if case .constant(let value, _) = element { !value.isNull } else { false }
+            }
+            if !areValues { return false }
+        default: return false
         }
-        switch comparison.operation {
-        case .equalTo: return !constant.isNull
-        case .in: if case .collection(let objects, _) = constant { return !objects.contains(where: \.isNull) }
-        default: break
-        }
-        return false
+        if case .key = value.kind { return true }
+        guard readsAll, value.isColumn, comparison.options.isLiteral, let place = value.columnPlace,
+            place.alias == members.source.alias
+        else { return false }
+        return schema.hasIndex(of: place.column, in: members.source.entity)
     }
 
     /// ANY and ALL of a single value: it is a collection of one element, and nil is an empty collection.

@@ -34,11 +34,10 @@ extension SQLWriter {
         }
         isReusable = false
         guard case .value(var value) = try operand(argument) else { throw PredicateRefusal(.function, place) }
-        let parts = value.sql.text.split(separator: ".").map(String.init)
-        if dialect.hasSpatialIndexes, value.isColumn, parts == [subject.alias, parts.last], let column = parts.last,
-            let table = schema.spatialTable(of: name, in: subject.entity, column: column)
+        if dialect.hasSpatialIndexes, let place = value.columnPlace, place.alias == subject.alias,
+            let table = schema.spatialTable(of: name, in: subject.entity, column: place.column)
         {
-            value.spatial = SpatialColumn(table: table, column: column, row: subject.alias)
+            value.spatial = SpatialColumn(table: table, column: place.column, row: subject.alias)
         }
         return .value(value)
     }
@@ -146,8 +145,27 @@ extension SQLWriter {
             }
         case .value(let value):
             guard aggregatesRows else { throw PredicateRefusal(.function, place) }
+            hasAggregates = true
             return try aggregate(value, by: name, place: place)
         case .constant, .list: throw PredicateRefusal(.function, place)
+        }
+    }
+
+    /// The operator at the beginning of a key path, `@sum.size`, over the rows of a group.
+    func reduceRows(by operation: String, keys: [String], place: ExpressionNode) throws -> SQLValue {
+        hasAggregates = true
+        if operation == "@count", keys.isEmpty { return SQLValue(sql: "COUNT(*)", kind: .integer, isNullable: false) }
+        guard !keys.isEmpty, case .value(let value) = try follow(keys, from: subject, place: place) else {
+            throw PredicateRefusal(.function, place)
+        }
+        switch operation {
+        case "@sum" where value.kind.isNumber:
+            // As in memory, the sum of no values is zero.
+            let sum = try aggregate(.sum, of: value, place: place)
+            return SQLValue(sql: "COALESCE(\(sum), 0)", kind: value.kind.ofSum, isNullable: false)
+        case "@avg": return try aggregate(value, by: "average:", place: place)
+        case "@min", "@max": return try aggregate(value, by: operation.dropFirst() + ":", place: place)
+        default: throw PredicateRefusal(.function, place)
         }
     }
 

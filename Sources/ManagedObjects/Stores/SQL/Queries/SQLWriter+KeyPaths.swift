@@ -29,11 +29,12 @@ struct SQLMembers {
 
     /// Whether a member fulfils a condition.
     ///
-    /// - Parameter isKey: Whether the condition is that a member, or an object to which it refers, is a certain one. Such members
-    ///   are found by an index, and their owners are listed once instead of a search for each owner. The condition must not
-    ///   depend on the outer row.
-    func contains(where condition: SQLCondition, isKey: Bool) -> SQLCondition {
-        guard isKey, conditions.isEmpty else { return SQLCondition("EXISTS (\(select("1", where: condition.sql)))") }
+    /// - Parameter isIndexed: Whether an index finds the members that fulfil it. Their owners are then listed once instead of a
+    ///   search for each owner. The condition must not depend on the outer row.
+    func contains(where condition: SQLCondition, isIndexed: Bool) -> SQLCondition {
+        guard isIndexed, conditions.isEmpty else {
+            return SQLCondition("EXISTS (\(select("1", where: condition.sql)))")
+        }
         // Members without an owner would make the condition NULL for all others.
         let found: SQLFragment =
             "SELECT \(link.column) FROM \(scope.from) WHERE \(condition.sql) AND \(link.column) IS NOT NULL"
@@ -47,6 +48,9 @@ extension SQLWriter {
             subject.entity.layout.fields[keys[0]] == nil
         {
             return try operand(column)
+        }
+        if case .evaluatedObject = base, aggregatesRows, let operation = keys.first, operation.hasPrefix("@") {
+            return .value(try reduceRows(by: operation, keys: Array(keys.dropFirst()), place: place))
         }
         if let operation = keys.firstIndex(where: { $0.hasPrefix("@") }) {
             let collection = try members(Array(keys[..<operation]), of: base, place: place)

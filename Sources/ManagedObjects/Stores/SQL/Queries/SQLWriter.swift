@@ -24,6 +24,10 @@ final class SQLWriter {
     var isReusable = true
     /// Whether aggregate functions may use the rows of a group: in columns of dictionaries.
     var aggregatesRows = false
+    /// Whether an aggregate function is used on the rows of a group.
+    var hasAggregates = false
+    /// Whether the statement reads all rows that fulfil its condition: it has no limit.
+    var readsAll = false
     private var depth = 0
 
     /// - Throws: `PredicateRefusal` if the store does not have the entity.

@@ -58,6 +58,17 @@ extension SQLSchema {
             }
     }
 
+    /// Whether the model declares an index of all rows that begins with a column. Cost: the indexes of the entity's table.
+    func hasIndex(of column: String, in entity: NSEntityDescription) -> Bool {
+        guard let table = tables.first(where: { $0.root === entity.rootEntity }) else { return false }
+        return indexes(of: table).contains { index in
+            guard case .definition(let definition) = index, definition.condition == nil,
+                case .ordered(column, _)? = definition.terms.first
+            else { return false }
+            return true
+        }
+    }
+
     /// A fetch index; nil if it would only repeat the index that every reference has, or names a property without a
     /// column.
     private func definition(of index: NSFetchIndexDescription, in entity: SQLEntity) -> SQLIndexDefinition? {
