@@ -253,6 +253,7 @@ if engineIsBuilt {
             ]
                 + postgreSQL),
         .testTarget(name: "SQLStoresTests", dependencies: ["PredicateLanguage", "SQLStores"]),
+        .testTarget(name: "SwiftDataTests", dependencies: ["PredicateLanguage", "SwiftData"]),
         // Depends on Core Data only, so that the same tests run on Apple's framework.
         .testTarget(
             name: "ParityTests",

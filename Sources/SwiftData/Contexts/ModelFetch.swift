@@ -14,7 +14,7 @@ struct ModelFetch<T: PersistentModel> {
         self.descriptor = descriptor
         self.context = context
         context.foreignSaves.merge(into: context.managedContext)
-        let translated = descriptor.predicate.map { TranslatedPredicate($0) }
+        let translated = descriptor.predicate.map { PredicateTranslations.shared.translation(of: $0) }
         let sorted = FetchOrder.descriptors(descriptor.sortBy)
         // The store compares what is saved, and the engine only looks at the changes of the fetched objects themselves.
         let changes = descriptor.includePendingChanges ? RelatedChanges(of: ModelClass.of(T.self), in: context) : nil

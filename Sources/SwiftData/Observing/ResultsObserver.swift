@@ -127,7 +127,7 @@ public final class ResultsObserver<Element: PersistentModel, SectionTitle: Hasha
             path.first.map { modelClass.property(named: $0)?.isRelationship == false } ?? true
         }
         if let predicate = descriptor.predicate {
-            let translated = TranslatedPredicate(predicate)
+            let translated = PredicateTranslations.shared.translation(of: predicate)
             guard translated.isComplete, (translated.condition?.keyPaths ?? []).allSatisfy(staysInside) else {
                 return nil
             }

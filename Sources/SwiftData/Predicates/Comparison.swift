@@ -54,38 +54,39 @@ enum Comparison {
         case (.null, .null): return .constant(!negated)
         case (.null, let other), (let other, .null): return negated ? try isNotNull(other) : try isNull(other)
         case (.constant(let one), .constant(let other)):
-            guard let one = one as? AnyHashable, let other = other as? AnyHashable else { break }
+            guard let one = one.fixed as? AnyHashable, let other = other.fixed as? AnyHashable else { break }
             return .constant((one == other) != negated)
         case (.value(let operand), .constant(let constant)), (.constant(let constant), .value(let operand)):
-            return try equal(operand, constant, negated: negated)
+            let expression = try constant.expression { try stored($0, form: operand.form) }
+            return equal(operand, toStored: expression, negated: negated)
         case (.value(let one), .value(let other)): return equal(one, other, negated: negated)
-        case (.condition(let condition, let opposite), .constant(let value as Bool)),
-            (.constant(let value as Bool), .condition(let condition, let opposite)):
+        case (.condition(let condition, let opposite), .constant(let constant)),
+            (.constant(let constant), .condition(let condition, let opposite)):
+            guard let value = constant.value as? Bool else { break }
             return value == negated ? opposite : condition
         case (.model(let expression, _, let canBeNull), .constant(let constant)),
             (.constant(let constant), .model(let expression, _, let canBeNull)):
-            guard let id = try objectID(constant) else { return .constant(negated) }
+            guard constant.value is any PersistentModel || constant.value is PersistentIdentifier else {
+                return .constant(negated)
+            }
             return equal(
-                Operand(expression: expression, canBeNull: canBeNull), toStored: id, negated: negated)
+                Operand(expression: expression, canBeNull: canBeNull),
+                toStored: try constant.expression { try stored($0, form: nil) }, negated: negated)
         case (.model(let one, _, let oneNull), .model(let other, _, let otherNull)):
             return equal(
                 Operand(expression: one, canBeNull: oneNull), Operand(expression: other, canBeNull: otherNull),
                 negated: negated)
         case (.composite(let base, let path, let form, let canBeNull), .constant(let constant)),
             (.constant(let constant), .composite(let base, let path, let form, let canBeNull)):
-            return try equalComposite(base, path, form, canBeNull, constant, negated: negated)
+            return try equalComposite(base, path, form, canBeNull, constant.fixed, negated: negated)
         default: break
         }
         throw Untranslatable(node: "This equality")
     }
 
-    private static func equal(_ operand: Operand, _ constant: Any, negated: Bool) throws -> PredicateNode {
-        equal(operand, toStored: try stored(constant, form: operand.form), negated: negated)
-    }
-
-    private static func equal(_ operand: Operand, toStored constant: Any, negated: Bool) -> PredicateNode {
+    private static func equal(_ operand: Operand, toStored constant: ExpressionNode, negated: Bool) -> PredicateNode {
         let comparison = PredicateNode.comparison(
-            ComparisonNode(operand.expression, negated ? .notEqualTo : .equalTo, .constant(value: constant)))
+            ComparisonNode(operand.expression, negated ? .notEqualTo : .equalTo, constant))
         return negated && operand.canBeNull ? .or([isNull(operand.expression), comparison]) : comparison
     }
 
@@ -122,7 +123,7 @@ enum Comparison {
             value is String
         else { throw Untranslatable(node: "The equality of a composite") }
         let column = Operand(expression: .keyPath(base: base, keys: path + [name]), canBeNull: true)
-        return equal(column, toStored: value, negated: negated)
+        return equal(column, toStored: .constant(value: value), negated: negated)
     }
 
     // MARK: - Order
@@ -134,8 +135,8 @@ enum Comparison {
         if case .constant(let one) = left, case .constant(let other) = right {
             return .comparison(
                 ComparisonNode(
-                    .constant(value: try stored(one, form: nil)), negated ? opposite(operation) : operation,
-                    .constant(value: try stored(other, form: nil))))
+                    try one.expression { try stored($0, form: nil) }, negated ? opposite(operation) : operation,
+                    try other.expression { try stored($0, form: nil) }))
         }
         let (one, other) = (try operand(left, for: right), try operand(right, for: left))
         let comparison = PredicateNode.comparison(
@@ -160,7 +161,7 @@ enum Comparison {
         case .constant(let constant):
             var form: ValueForm?
             if case .value(let operand)? = other { form = operand.form }
-            return Operand(expression: .constant(value: try stored(constant, form: form)), canBeNull: false)
+            return Operand(expression: try constant.expression { try stored($0, form: form) }, canBeNull: false)
         default: throw Untranslatable(node: "This value")
         }
     }

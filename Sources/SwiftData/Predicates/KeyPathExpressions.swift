@@ -6,7 +6,7 @@ import PredicateLanguage
 extension PredicateExpressions.KeyPath: TranslatableExpression {
     func term(_ translation: Translation) throws -> Term {
         if let filtered = try countOfFilter(translation) { return filtered }
-        return try translation.term(root).flatMap { leaf in
+        return try translation.term(root, 0).flatMap { leaf in
             switch leaf {
             case .model(let expression, let modelClass, let canBeNull):
                 return Term(try Self.property(keyPath, of: modelClass, expression, canBeNull))
@@ -14,12 +14,20 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
             case .composite(let base, let path, let form, let canBeNull):
                 return Term(try Self.element(keyPath, base, path, form, canBeNull))
             case .value(let operand): return Term(try Self.member(keyPath, of: operand))
-            case .constant(let value):
-                guard let root = value as? Root.Output else { throw Untranslatable(node: "A key path of a constant") }
-                return Term(unwrapped(root[keyPath: keyPath]).map { .constant($0) } ?? .null)
+            case .constant(let captured):
+                guard let root = captured.value as? Root.Output else {
+                    throw Untranslatable(node: "A key path of a constant")
+                }
+                return translation.captured(root[keyPath: keyPath])
             case .null, .condition: throw Untranslatable(node: "A key path of nil")
             }
         }
+    }
+
+    func read(_ reader: inout PredicateReader, at place: NodePlace) {
+        if isCaptured { return reader.add(captured: capturedValue, at: place) }
+        reader.add(keyPath)
+        reader.read(root, at: place.part(0))
     }
 
     /// A property of a model.
@@ -117,7 +125,25 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
     /// `filter { … }.count` and `isEmpty`: the root is an array of the elements, the key path one of arrays.
     private func countOfFilter(_ translation: Translation) throws -> Term? {
         guard let filter = root as? any ObjectFilter else { return nil }
-        return try Self.member(keyPath, ofObjects: filter.subquery(translation))
+        return try Self.member(keyPath, ofObjects: filter.subquery(translation.part(0)))
+    }
+}
+
+/// A node whose value is the same for every model: a captured value, or a property of one.
+private protocol CapturedExpression {
+    var isCaptured: Bool { get }
+    var capturedValue: Any? { get }
+}
+
+extension PredicateExpressions.Value: CapturedExpression {
+    fileprivate var isCaptured: Bool { true }
+    fileprivate var capturedValue: Any? { value }
+}
+
+extension PredicateExpressions.KeyPath: CapturedExpression {
+    fileprivate var isCaptured: Bool { (root as? any CapturedExpression)?.isCaptured ?? false }
+    fileprivate var capturedValue: Any? {
+        ((root as? any CapturedExpression)?.capturedValue as? Root.Output).map { $0[keyPath: keyPath] }
     }
 }
 
@@ -148,7 +174,7 @@ extension ExpressionNode {
 // MARK: - Collections of objects
 
 /// A filter over the objects of a relationship.
-protocol ObjectFilter {
+protocol ObjectFilter: ShapedExpression {
     func subquery(_ translation: Translation) throws -> ExpressionNode
 }
 
@@ -157,13 +183,14 @@ extension Translation {
     func subquery(
         _ sequence: Any, _ variable: PredicateExpressions.VariableID, _ test: Any, negated: Bool = false
     ) throws -> ExpressionNode {
-        let term = try term(sequence)
+        let term = try term(sequence, 0)
         guard term.cases.count == 1, case .models(let objects, let modelClass) = term.cases[0].leaf else {
             throw Untranslatable(node: "A condition on the elements of a value")
         }
         let name = elementName
         let inner = binding(variable, to: Term(.model(.variable(name), modelClass, canBeNull: false)))
-        return .subquery(collection: objects, variable: name, predicate: try inner.condition(test, negated: negated))
+        return .subquery(
+            collection: objects, variable: name, predicate: try Self.condition(inner.term(test, 1), negated: negated))
     }
 
     /// Whether a subquery has a result, or has none.
@@ -178,6 +205,11 @@ extension PredicateExpressions.Filter: ObjectFilter {
     func subquery(_ translation: Translation) throws -> ExpressionNode {
         try translation.subquery(sequence, variable.key, filter)
     }
+
+    func read(_ reader: inout PredicateReader, at place: NodePlace) {
+        reader.add(variable.key)
+        reader.read(sequence, filter, at: place)
+    }
 }
 
 extension PredicateExpressions.SequenceContainsWhere: TranslatableExpression {
@@ -186,6 +218,11 @@ extension PredicateExpressions.SequenceContainsWhere: TranslatableExpression {
         return Term(
             .condition(
                 translation.exists(subquery, negated: false), negated: translation.exists(subquery, negated: true)))
+    }
+
+    func read(_ reader: inout PredicateReader, at place: NodePlace) {
+        reader.add(variable.key)
+        reader.read(sequence, test, at: place)
     }
 }
 
@@ -196,26 +233,33 @@ extension PredicateExpressions.SequenceAllSatisfy: TranslatableExpression {
             .condition(
                 translation.exists(exceptions, negated: true), negated: translation.exists(exceptions, negated: false)))
     }
+
+    func read(_ reader: inout PredicateReader, at place: NodePlace) {
+        reader.add(variable.key)
+        reader.read(sequence, test, at: place)
+    }
 }
 
 extension PredicateExpressions.SequenceContains: TranslatableExpression {
     func term(_ translation: Translation) throws -> Term {
-        try translation.term(sequence).flatMap { sequence in
-            try translation.term(element).flatMap { element in
+        try translation.term(sequence, 0).flatMap { sequence in
+            try translation.term(element, 1).flatMap { element in
                 switch sequence {
                 case .models(let objects, _): return try Self.member(element, of: objects, translation)
-                case .constant(let value): return try Self.element(element, in: value)
+                case .constant(let captured): return try Self.element(element, in: captured, translation)
                 default: throw Untranslatable(node: "Membership in this value")
                 }
             }
         }
     }
 
+    func read(_ reader: inout PredicateReader, at place: NodePlace) { reader.read(sequence, element, at: place) }
+
     /// Whether an object is among those of a relationship.
     private static func member(_ element: Leaf, of objects: ExpressionNode, _ translation: Translation) throws -> Term {
         let name = translation.elementName
         let candidate = Leaf.model(.variable(name), ModelClass.any, canBeNull: false)
-        if case .null = element { return Term(.constant(false)) }
+        if case .null = element { return translation.fixed(false) }
         let subquery = ExpressionNode.subquery(
             collection: objects, variable: name,
             predicate: try SwiftData.Comparison.equal(candidate, element, negated: false))
@@ -225,24 +269,32 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression {
     }
 
     /// Whether a value is among captured ones.
-    private static func element(_ element: Leaf, in value: Any) throws -> Term {
-        guard let sequence = value as? any Sequence else { throw Untranslatable(node: "Membership in this value") }
-        let all = sequence.map { unwrapped($0) }
-        let constants = all.compactMap { $0 }
+    private static func element(
+        _ element: Leaf, in captured: CapturedValue, _ translation: Translation
+    ) throws -> Term {
+        guard let sequence = captured.value as? any Sequence else {
+            throw Untranslatable(node: "Membership in this value")
+        }
+        let hasNil = sequence.contains { unwrapped($0) == nil }
         var operand: Operand
         switch element {
         case .value(let value): operand = value
         case .model(let expression, _, let canBeNull): operand = Operand(expression: expression, canBeNull: canBeNull)
-        case .null: return Term(.constant(all.contains { $0 == nil }))
+        case .null: return translation.fixed(hasNil)
         default: throw Untranslatable(node: "Membership of this value")
         }
-        let stored = try constants.map { try SwiftData.Comparison.stored($0, form: operand.form) }
-        let isIn = PredicateNode.comparison(ComparisonNode(operand.expression, .in, .constant(value: stored)))
+        let form = operand.form
+        let stored = try captured.expression { value in
+            try ((value as? any Sequence)?.compactMap { unwrapped($0) } ?? []).map {
+                try SwiftData.Comparison.stored($0, form: form)
+            }
+        }
+        let isIn = PredicateNode.comparison(ComparisonNode(operand.expression, .in, stored))
         guard operand.canBeNull else { return Term(.condition(isIn, negated: .not(isIn))) }
         let (isNull, isThere) = (
             SwiftData.Comparison.isNull(operand.expression), SwiftData.Comparison.isNotNull(operand.expression)
         )
-        if constants.count < all.count {
+        if hasNil {
             return Term(.condition(.or([isNull, isIn]), negated: .and([isThere, .not(isIn)])))
         }
         return Term(.condition(.and([isThere, isIn]), negated: .or([isNull, .not(isIn)])))
@@ -267,8 +319,8 @@ private func textTest(
     _ base: Any, _ other: Any, _ operation: ComparisonOperator, options: ComparisonOptions = [],
     _ translation: Translation
 ) throws -> Term {
-    try translation.term(base).flatMap { base in
-        try translation.term(other).flatMap { other in
+    try translation.term(base, 0).flatMap { base in
+        try translation.term(other, 1).flatMap { other in
             if case .value(let operand) = base, !operand.isText {
                 throw Untranslatable(node: "A test of the elements of a value")
             }
@@ -276,7 +328,9 @@ private func textTest(
                 try SwiftData.Comparison.operand(base, for: other), try SwiftData.Comparison.operand(other, for: base)
             )
             // An empty text is in every text; the engine's language follows Core Data, where it is in none.
-            if case .constant(let constant) = other, constant as? String == "" { return Term(.constant(true)) }
+            if case .constant(let captured) = other, captured.value as? String == "" {
+                return translation.fixed(true)
+            }
             if case .value = other { throw Untranslatable(node: "A search for the text of a property") }
             let test = PredicateNode.comparison(
                 ComparisonNode(text.expression, operation, part.expression, options: options))
@@ -288,10 +342,12 @@ private func textTest(
 
 extension PredicateExpressions.CollectionContainsCollection: TranslatableExpression {
     func term(_ translation: Translation) throws -> Term { try textTest(base, other, .contains, translation) }
+    func read(_ reader: inout PredicateReader, at place: NodePlace) { reader.read(base, other, at: place) }
 }
 
 extension PredicateExpressions.SequenceStartsWith: TranslatableExpression {
     func term(_ translation: Translation) throws -> Term { try textTest(base, prefix, .beginsWith, translation) }
+    func read(_ reader: inout PredicateReader, at place: NodePlace) { reader.read(base, prefix, at: place) }
 }
 
 extension PredicateExpressions {
@@ -331,4 +387,6 @@ extension PredicateExpressions.StringLocalizedStandardContains: TranslatableExpr
     func term(_ translation: Translation) throws -> Term {
         try textTest(root, other, .contains, options: [.caseInsensitive, .diacriticInsensitive], translation)
     }
+
+    func read(_ reader: inout PredicateReader, at place: NodePlace) { reader.read(root, other, at: place) }
 }

@@ -10,56 +10,65 @@ extension PredicateExpressions.Variable: TranslatableExpression {
         }
         return term
     }
+
+    func read(_ reader: inout PredicateReader, at place: NodePlace) { reader.add(key) }
 }
 
 extension PredicateExpressions.Value: TranslatableExpression {
     func term(_ translation: Translation) throws -> Term {
-        Term(unwrapped(value).map { .constant($0) } ?? .null)
+        translation.captured(value)
     }
+
+    func read(_ reader: inout PredicateReader, at place: NodePlace) { reader.add(captured: value, at: place) }
 }
 
 extension PredicateExpressions.NilLiteral: TranslatableExpression {
     func term(_ translation: Translation) throws -> Term { Term(.null) }
+    func read(_ reader: inout PredicateReader, at place: NodePlace) {}
 }
 
 // MARK: - Logic
 
 extension PredicateExpressions.Conjunction: TranslatableExpression {
     func term(_ translation: Translation) throws -> Term {
-        Term(
-            .condition(
-                .and([try translation.condition(lhs), try translation.condition(rhs)]),
-                negated: .or([
-                    try translation.condition(lhs, negated: true), try translation.condition(rhs, negated: true),
-                ])))
+        let (one, other) = (try translation.test(lhs, 0), try translation.test(rhs, 1))
+        return Term(
+            .condition(.and([one.holds, other.holds]), negated: .or([one.fails, other.fails])))
     }
+
+    func read(_ reader: inout PredicateReader, at place: NodePlace) { reader.read(lhs, rhs, at: place) }
 }
 
 extension PredicateExpressions.Disjunction: TranslatableExpression {
     func term(_ translation: Translation) throws -> Term {
-        Term(
-            .condition(
-                .or([try translation.condition(lhs), try translation.condition(rhs)]),
-                negated: .and([
-                    try translation.condition(lhs, negated: true), try translation.condition(rhs, negated: true),
-                ])))
+        let (one, other) = (try translation.test(lhs, 0), try translation.test(rhs, 1))
+        return Term(
+            .condition(.or([one.holds, other.holds]), negated: .and([one.fails, other.fails])))
     }
+
+    func read(_ reader: inout PredicateReader, at place: NodePlace) { reader.read(lhs, rhs, at: place) }
 }
 
 extension PredicateExpressions.Negation: TranslatableExpression {
     func term(_ translation: Translation) throws -> Term {
-        Term(
-            .condition(
-                try translation.condition(wrapped, negated: true), negated: try translation.condition(wrapped)))
+        let test = try translation.test(wrapped, 0)
+        return Term(.condition(test.fails, negated: test.holds))
     }
+
+    func read(_ reader: inout PredicateReader, at place: NodePlace) { reader.read(wrapped, at: place.part(0)) }
 }
 
 extension PredicateExpressions.Conditional: TranslatableExpression {
     func term(_ translation: Translation) throws -> Term {
-        let (holds, fails) = (try translation.condition(test), try translation.condition(test, negated: true))
+        let (holds, fails) = try translation.test(test, 0)
         return Term(
-            cases: try translation.term(trueBranch).cases.map { ([holds] + $0.guards, $0.leaf) }
-                + translation.term(falseBranch).cases.map { ([fails] + $0.guards, $0.leaf) })
+            cases: try translation.term(trueBranch, 1).cases.map { ([holds] + $0.guards, $0.leaf) }
+                + translation.term(falseBranch, 2).cases.map { ([fails] + $0.guards, $0.leaf) })
+    }
+
+    func read(_ reader: inout PredicateReader, at place: NodePlace) {
+        reader.read(test, trueBranch, at: place)
+        reader.read(falseBranch, at: place.part(2))
     }
 }
 
@@ -78,14 +87,22 @@ private func comparison(
 
 extension PredicateExpressions.Equal: TranslatableExpression {
     func term(_ translation: Translation) throws -> Term {
-        try comparison(translation.term(lhs), translation.term(rhs)) { try Comparison.equal($0, $1, negated: $2) }
+        try comparison(translation.term(lhs, 0), translation.term(rhs, 1)) {
+            try SwiftData.Comparison.equal($0, $1, negated: $2)
+        }
     }
+
+    func read(_ reader: inout PredicateReader, at place: NodePlace) { reader.read(lhs, rhs, at: place) }
 }
 
 extension PredicateExpressions.NotEqual: TranslatableExpression {
     func term(_ translation: Translation) throws -> Term {
-        try comparison(translation.term(lhs), translation.term(rhs)) { try Comparison.equal($0, $1, negated: !$2) }
+        try comparison(translation.term(lhs, 0), translation.term(rhs, 1)) {
+            try SwiftData.Comparison.equal($0, $1, negated: !$2)
+        }
     }
+
+    func read(_ reader: inout PredicateReader, at place: NodePlace) { reader.read(lhs, rhs, at: place) }
 }
 
 extension PredicateExpressions.Comparison: TranslatableExpression {
@@ -98,16 +115,29 @@ extension PredicateExpressions.Comparison: TranslatableExpression {
             case .greaterThanOrEqual: .greaterThanOrEqualTo
             @unknown default: throw Untranslatable(node: "This comparison")
             }
-        return try comparison(translation.term(lhs), translation.term(rhs)) {
+        return try comparison(translation.term(lhs, 0), translation.term(rhs, 1)) {
             try SwiftData.Comparison.ordered($0, operation, $1, negated: $2)
         }
+    }
+
+    func read(_ reader: inout PredicateReader, at place: NodePlace) {
+        let number: UInt =
+            switch op {
+            case .lessThan: 0
+            case .lessThanOrEqual: 1
+            case .greaterThan: 2
+            case .greaterThanOrEqual: 3
+            @unknown default: 4
+            }
+        reader.add(operator: number)
+        reader.read(lhs, rhs, at: place)
     }
 }
 
 extension PredicateExpressions.RangeExpressionContains: TranslatableExpression {
     func term(_ translation: Translation) throws -> Term {
-        let bounds = try RangeBounds(range, translation)
-        return try translation.term(element).flatMap { element in
+        let bounds = try RangeBounds(range, translation.part(0))
+        return try translation.term(element, 1).flatMap { element in
             try bounds.lower.flatMap { lower in
                 try bounds.upper.flatMap { upper in
                     let upperTest: ComparisonOperator = bounds.isClosed ? .lessThanOrEqualTo : .lessThan
@@ -123,6 +153,8 @@ extension PredicateExpressions.RangeExpressionContains: TranslatableExpression {
             }
         }
     }
+
+    func read(_ reader: inout PredicateReader, at place: NodePlace) { reader.read(range, element, at: place) }
 }
 
 /// The bounds of a range that a predicate builds or captures.
@@ -133,21 +165,21 @@ private struct RangeBounds {
 
     init(_ range: Any, _ translation: Translation) throws {
         if let built = range as? any BuiltRange {
-            (lower, upper) = (try translation.term(built.lowerPart), try translation.term(built.upperPart))
+            (lower, upper) = (try translation.term(built.lowerPart, 0), try translation.term(built.upperPart, 1))
             isClosed = built.isClosed
-        } else if let captured = try translation.term(range).cases.first?.leaf, case .constant(let value) = captured,
-            let range = value as? any CapturedRange
+        } else if let leaf = try translation.term(range).cases.first?.leaf, case .constant(let captured) = leaf,
+            let range = captured.value as? any CapturedRange
         {
-            (lower, upper, isClosed) = (
-                Term(.constant(range.lowerValue)), Term(.constant(range.upperValue)), range.isClosed
-            )
+            isClosed = range.isClosed
+            lower = Term(.constant(captured.derived { ($0 as? any CapturedRange)?.lowerValue ?? $0 }))
+            upper = Term(.constant(captured.derived { ($0 as? any CapturedRange)?.upperValue ?? $0 }))
         } else {
             throw Untranslatable(node: "A range of this kind")
         }
     }
 }
 
-private protocol BuiltRange {
+private protocol BuiltRange: ShapedExpression {
     var lowerPart: Any { get }
     var upperPart: Any { get }
     var isClosed: Bool { get }
@@ -157,12 +189,14 @@ extension PredicateExpressions.ClosedRange: BuiltRange {
     var lowerPart: Any { lower }
     var upperPart: Any { upper }
     var isClosed: Bool { true }
+    func read(_ reader: inout PredicateReader, at place: NodePlace) { reader.read(lower, upper, at: place) }
 }
 
 extension PredicateExpressions.Range: BuiltRange {
     var lowerPart: Any { lower }
     var upperPart: Any { upper }
     var isClosed: Bool { false }
+    func read(_ reader: inout PredicateReader, at place: NodePlace) { reader.read(lower, upper, at: place) }
 }
 
 private protocol CapturedRange {
@@ -186,14 +220,15 @@ extension Range: CapturedRange {
 // MARK: - Optionals
 
 extension PredicateExpressions.ForcedUnwrap: TranslatableExpression {
-    func term(_ translation: Translation) throws -> Term { try translation.term(inner) }
+    func term(_ translation: Translation) throws -> Term { try translation.term(inner, 0) }
+    func read(_ reader: inout PredicateReader, at place: NodePlace) { reader.read(inner, at: place.part(0)) }
 }
 
 extension PredicateExpressions.NilCoalesce: TranslatableExpression {
     func term(_ translation: Translation) throws -> Term {
-        try translation.term(lhs).flatMap { leaf in
+        try translation.term(lhs, 0).flatMap { leaf in
             switch leaf {
-            case .null: return try translation.term(rhs)
+            case .null: return try translation.term(rhs, 1)
             case .constant, .condition, .models: return Term(leaf)
             default:
                 guard leaf.canBeNull else { return Term(leaf) }
@@ -202,21 +237,28 @@ extension PredicateExpressions.NilCoalesce: TranslatableExpression {
                 )
                 return Term(
                     cases: [([isThere], leaf.withoutNull)]
-                        + (try translation.term(rhs).cases.map { ([isMissing] + $0.guards, $0.leaf) }))
+                        + (try translation.term(rhs, 1).cases.map { ([isMissing] + $0.guards, $0.leaf) }))
             }
         }
     }
+
+    func read(_ reader: inout PredicateReader, at place: NodePlace) { reader.read(lhs, rhs, at: place) }
 }
 
 extension PredicateExpressions.OptionalFlatMap: TranslatableExpression {
     func term(_ translation: Translation) throws -> Term {
-        try translation.term(wrapped).flatMap { leaf in
+        try translation.term(wrapped, 0).flatMap { leaf in
             if case .null = leaf { return Term(.null) }
-            let inner = try translation.binding(variable.key, to: Term(leaf.withoutNull)).term(transform)
+            let inner = try translation.binding(variable.key, to: Term(leaf.withoutNull)).term(transform, 1)
             guard leaf.canBeNull else { return inner }
             let (isThere, isMissing) = (try SwiftData.Comparison.isNotNull(leaf), try SwiftData.Comparison.isNull(leaf))
             return Term(cases: inner.cases.map { ([isThere] + $0.guards, $0.leaf) } + [([isMissing], .null)])
         }
+    }
+
+    func read(_ reader: inout PredicateReader, at place: NodePlace) {
+        reader.add(variable.key)
+        reader.read(wrapped, transform, at: place)
     }
 }
 
@@ -255,8 +297,8 @@ extension PredicateExpressions.Arithmetic: TranslatableExpression {
             case .multiply: "multiply:by:"
             @unknown default: throw Untranslatable(node: "This operator")
             }
-        return try translation.term(lhs).flatMap { one in
-            try translation.term(rhs).flatMap { other in
+        return try translation.term(lhs, 0).flatMap { one in
+            try translation.term(rhs, 1).flatMap { other in
                 let (left, right) = (
                     try SwiftData.Comparison.operand(one, for: other), try SwiftData.Comparison.operand(other, for: one)
                 )
@@ -268,15 +310,29 @@ extension PredicateExpressions.Arithmetic: TranslatableExpression {
             }
         }
     }
+
+    func read(_ reader: inout PredicateReader, at place: NodePlace) {
+        let number: UInt =
+            switch op {
+            case .add: 0
+            case .subtract: 1
+            case .multiply: 2
+            @unknown default: 3
+            }
+        reader.add(operator: number)
+        reader.read(lhs, rhs, at: place)
+    }
 }
 
 extension PredicateExpressions.UnaryMinus: TranslatableExpression {
     func term(_ translation: Translation) throws -> Term {
-        try translation.term(wrapped).flatMap { leaf in
+        try translation.term(wrapped, 0).flatMap { leaf in
             let operand = try SwiftData.Comparison.operand(leaf, for: nil)
             let expression = ExpressionNode.function(
                 "from:subtract:", arguments: [.constant(value: 0), operand.expression])
             return Term(.value(Operand(expression: expression, canBeNull: operand.canBeNull)))
         }
     }
+
+    func read(_ reader: inout PredicateReader, at place: NodePlace) { reader.read(wrapped, at: place.part(0)) }
 }

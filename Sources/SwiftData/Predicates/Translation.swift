@@ -44,7 +44,7 @@ enum Leaf {
     /// A value of an object or a computed one.
     case value(Operand)
     /// A captured or literal value that is not nil.
-    case constant(Any)
+    case constant(CapturedValue)
     case null
     /// A model: the evaluated one, an element of a relationship, or what a relationship leads to.
     case model(ExpressionNode, ModelClass, canBeNull: Bool)
@@ -64,14 +64,33 @@ struct Operand {
 }
 
 /// A node of Foundation's predicates that can be translated.
-protocol TranslatableExpression {
+protocol TranslatableExpression: ShapedExpression {
     func term(_ translation: Translation) throws -> Term
 }
 
-/// The state of one translation: what each variable stands for.
+/// The state of one translation: which node is translated, and what each variable stands for.
 struct Translation {
     var variables: [PredicateExpressions.VariableID: Term] = [:]
     private(set) var depth = 0
+    private var place = NodePlace()
+    /// The places of the captured values; nil if the translation is for these values only.
+    private let places: CapturedPlaces?
+
+    init(_ places: CapturedPlaces?) { self.places = places }
+
+    /// The translation of a part of the node.
+    func part(_ number: Int) -> Translation {
+        var inner = self
+        inner.place = place.part(number)
+        return inner
+    }
+
+    /// The translation of the node at a place.
+    func at(_ place: NodePlace) -> Translation {
+        var inner = self
+        inner.place = place
+        return inner
+    }
 
     func term(_ expression: Any) throws -> Term {
         guard let node = expression as? any TranslatableExpression else {
@@ -80,21 +99,40 @@ struct Translation {
         return try node.term(self)
     }
 
-    /// The condition of a Boolean part.
-    func condition(_ expression: Any, negated: Bool = false) throws -> PredicateNode {
-        try term(expression).condition { leaf in try Self.condition(of: leaf, negated: negated) }
+    func term(_ expression: Any, _ part: Int) throws -> Term { try self.part(part).term(expression) }
+
+    /// The value that the node has captured.
+    func captured(_ value: Any?) -> Term {
+        places?.note(place)
+        return Term(unwrapped(value).map { .constant(CapturedValue($0, at: place, in: places)) } ?? .null)
+    }
+
+    /// A value that follows from the shape of the predicate.
+    func fixed(_ value: Bool) -> Term { Term(.constant(CapturedValue(value, at: place, in: nil))) }
+
+    /// The condition of a Boolean part, and its negation.
+    func test(_ expression: Any, _ part: Int) throws -> (holds: PredicateNode, fails: PredicateNode) {
+        let term = try term(expression, part)
+        return (try Self.condition(term), try Self.condition(term, negated: true))
+    }
+
+    static func condition(_ term: Term, negated: Bool = false) throws -> PredicateNode {
+        try term.condition { leaf in try condition(of: leaf, negated: negated) }
     }
 
     static func condition(of leaf: Leaf, negated: Bool) throws -> PredicateNode {
         switch leaf {
         case .condition(let condition, let opposite): return negated ? opposite : condition
-        case .constant(let value as Bool): return .constant(value != negated)
+        case .constant(let captured):
+            guard let value = captured.value as? Bool else { break }
+            return .constant(value != negated)
         case .value(let operand):
             let comparison = PredicateNode.comparison(
                 ComparisonNode(operand.expression, .equalTo, .constant(value: !negated)))
             return negated && operand.canBeNull ? .or([Comparison.isNull(operand.expression), comparison]) : comparison
-        default: throw Untranslatable(node: "A condition that is not a Boolean")
+        default: break
         }
+        throw Untranslatable(node: "A condition that is not a Boolean")
     }
 
     /// A translation in which a variable stands for a term.
@@ -124,15 +162,18 @@ struct TranslatedPredicate {
     /// What could not be translated.
     let missing: String?
 
-    init<T: PersistentModel>(_ predicate: Predicate<T>) {
-        var translation = Translation()
+    /// Translates a predicate.
+    ///
+    /// - Parameter places: Captured values get the places; without them the translation is for these values only.
+    init<T: PersistentModel>(_ predicate: Predicate<T>, _ places: CapturedPlaces? = nil) {
+        var translation = Translation(places)
         translation.variables[predicate.variable.key] = Term(
             .model(.evaluatedObject, ModelClass.of(T.self), canBeNull: false))
         var parts: [PredicateNode] = []
         var missing: String?
-        for conjunct in Self.conjuncts(of: predicate.expression) {
+        for (conjunct, place) in Self.conjuncts(of: predicate.expression) {
             do {
-                parts.append(try translation.condition(conjunct))
+                parts.append(try Translation.condition(translation.at(place).term(conjunct)))
             } catch {
                 missing = (error as? Untranslatable)?.node ?? "\(error)"
             }
@@ -140,6 +181,15 @@ struct TranslatedPredicate {
         condition = parts.isEmpty ? nil : parts.count == 1 ? parts[0] : .and(parts)
         self.missing = missing
         isComplete = missing == nil
+    }
+
+    /// The translation with captured values in their places.
+    func filled(_ value: (String) throws -> Any?) rethrows -> TranslatedPredicate {
+        let filled = try condition?.mapExpressions { expression in
+            guard case .variable(let name) = expression, let value = try value(name) else { return expression }
+            return .constant(value: value)
+        }
+        return TranslatedPredicate(condition: filled, isComplete: isComplete, missing: missing)
     }
 
     /// The predicate as one that is evaluated in memory only.
@@ -152,21 +202,16 @@ struct TranslatedPredicate {
         (self.condition, self.isComplete, self.missing) = (condition, isComplete, missing)
     }
 
-    /// The parts that must all hold.
-    private static func conjuncts(of expression: Any) -> [Any] {
-        guard let conjunction = expression as? any ConjunctionNode else { return [expression] }
-        return conjunctsOf(conjunction)
-    }
-
-    private static func conjunctsOf(_ conjunction: any ConjunctionNode) -> [Any] {
-        var found: [Any] = []
-        var pending: [Any] = [conjunction]
-        while let next = pending.popLast() {
+    /// The parts that must all hold, with their places.
+    private static func conjuncts(of expression: Any) -> [(Any, NodePlace)] {
+        var found: [(Any, NodePlace)] = []
+        var pending = [(expression, NodePlace())]
+        while let (next, place) = pending.popLast() {
             if let both = next as? any ConjunctionNode {
-                pending.append(both.right)
-                pending.append(both.left)
+                pending.append((both.right, place.part(1)))
+                pending.append((both.left, place.part(0)))
             } else {
-                found.append(next)
+                found.append((next, place))
             }
         }
         return found

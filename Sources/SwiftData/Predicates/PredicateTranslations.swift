@@ -1,0 +1,66 @@
+import Foundation
+import Synchronization
+
+/// The translations of predicates. A predicate is translated when it is the first one of its shape; afterwards its captured values are
+/// filled in.
+final class PredicateTranslations: Sendable {
+    static let shared = PredicateTranslations()
+
+    private struct Known: @unchecked Sendable {  // because it is immutable, and its functions capture types and key paths only
+        let template: TranslatedPredicate
+        let values: [String: (position: Int, stored: (Any) throws -> Any)]
+        /// Retained, because their addresses are in the shape.
+        let keyPaths: [AnyKeyPath]
+        /// A part of the translation is a captured value: every predicate of this shape is translated.
+        let isOnlyForItsValues: Bool
+    }
+
+    private struct State {
+        var known: [PredicateShape: Known] = [:]
+        var count = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// A program that makes key paths at run time makes a shape of each.
+    private static let limit = 1_000
+
+    /// The number of translations that were made.
+    var count: Int { state.withLock { $0.count } }
+
+    func translation<T: PersistentModel>(of predicate: Predicate<T>) -> TranslatedPredicate {
+        let reader = PredicateReader(predicate)
+        if let known = state.withLock({ $0.known[reader.shape] }) {
+            if !known.isOnlyForItsValues, let filled = fill(known, reader) { return filled }
+            return translate(predicate, nil)
+        }
+        let places = CapturedPlaces(reader)
+        let template = translate(predicate, places)
+        let made = Known(
+            template: template, values: places.values, keyPaths: reader.keyPaths,
+            isOnlyForItsValues: places.isOnlyForItsValues)
+        state.withLock { state in
+            if state.known.count >= Self.limit { state.known = [:] }
+            state.known[reader.shape] = made
+        }
+        if !made.isOnlyForItsValues, let filled = fill(made, reader) { return filled }
+        return translate(predicate, nil)
+    }
+
+    private func translate<T: PersistentModel>(
+        _ predicate: Predicate<T>, _ places: CapturedPlaces?
+    ) -> TranslatedPredicate {
+        state.withLock { $0.count += 1 }
+        return TranslatedPredicate(predicate, places)
+    }
+
+    /// The translation for the captured values; nil if one of them has no form in SQL.
+    private func fill(_ known: Known, _ reader: PredicateReader) -> TranslatedPredicate? {
+        try? known.template.filled { name in
+            guard let (position, stored) = known.values[name], let value = reader.captured[position].value else {
+                return nil
+            }
+            return try stored(value)
+        }
+    }
+}
