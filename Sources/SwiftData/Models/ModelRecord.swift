@@ -101,7 +101,9 @@ public final class ModelRecord {
             if isGone { return }
             let modelContext = modelContext
             modelContext?.willChange(object, of: owner)
+            object.announced = owner == nil ? nil : property
             property.set(value, in: object, of: self)
+            object.announced = nil
             modelContext?.didChange(object, property)
             return
         }
@@ -153,6 +155,9 @@ package final class ModelObject: NSManagedObject {
     /// The model, while the program keeps it.
     weak var model: (any PersistentModel)?
 
+    /// The property that an accessor sets, which informs Observation itself. The class keeps its properties.
+    unowned(unsafe) fileprivate var announced: ModelProperty?
+
     /// The properties that were set although their stored values cannot be read.
     private var refused: [ModelProperty] = []
 
@@ -181,6 +186,7 @@ package final class ModelObject: NSManagedObject {
 
     package override func didChangeValue(forKey key: String) {
         super.didChangeValue(forKey: key)
+        if let announced, announced.name == key { return }
         if let model, let property = (entity.companion as? ModelClass)?.property(named: key) {
             Self.announce(property, of: model)
         }

@@ -81,19 +81,22 @@ extension PersistentModel {
 
 // MARK: - Values
 
-// The accessors of `@Model` call these functions. A default backing data is asked by its record, which finds the property once.
+// The accessors of `@Model` call these functions, and inform Observation. A default backing data is asked by its record, which finds
+// the property once. Without `??`, which would look up the type of the optional value at each access.
 
 extension PersistentModel {
     // A model that is Codable too, or an optional one, is a relationship and not an attribute.
     @_disfavoredOverload
     public func getValue<Value: Decodable>(forKey keyPath: KeyPath<Self, Value>) -> Value {
         let data = persistentBackingData
-        return data._record?.value(at: keyPath) ?? data.getValue(forKey: keyPath)
+        if let record = data._record { return record.value(at: keyPath) }
+        return data.getValue(forKey: keyPath)
     }
 
     public func getValue<Value: PersistentModel>(forKey keyPath: KeyPath<Self, Value>) -> Value {
         let data = persistentBackingData
-        return data._record?.value(at: keyPath) ?? data.getValue(forKey: keyPath)
+        if let record = data._record { return record.value(at: keyPath) }
+        return data.getValue(forKey: keyPath)
     }
 
     public func getValue<Value: PersistentModel>(forKey keyPath: KeyPath<Self, Value?>) -> Value? {
@@ -105,19 +108,22 @@ extension PersistentModel {
     public func getValue<Value: RelationshipCollection, OtherModel>(forKey keyPath: KeyPath<Self, Value>) -> Value
     where OtherModel == Value.PersistentElement {
         let data = persistentBackingData
-        return data._record?.value(at: keyPath) ?? data.getValue(forKey: keyPath)
+        if let record = data._record { return record.value(at: keyPath) }
+        return data.getValue(forKey: keyPath)
     }
 
     public func getValue<Value: RelationshipCollection & Decodable, OtherModel>(forKey keyPath: KeyPath<Self, Value>)
         -> Value
     where OtherModel == Value.PersistentElement {
         let data = persistentBackingData
-        return data._record?.value(at: keyPath) ?? data.getValue(forKey: keyPath)
+        if let record = data._record { return record.value(at: keyPath) }
+        return data.getValue(forKey: keyPath)
     }
 
     public func getTransformableValue<Value>(forKey keyPath: KeyPath<Self, Value>) -> Value {
         let data = persistentBackingData
-        return data._record?.value(at: keyPath) ?? data.getTransformableValue(forKey: keyPath)
+        if let record = data._record { return record.value(at: keyPath) }
+        return data.getTransformableValue(forKey: keyPath)
     }
 
     @_disfavoredOverload
