@@ -5,6 +5,7 @@ import PredicateLanguage
 
 extension PredicateExpressions.KeyPath: TranslatableExpression {
     func term(_ translation: Translation) throws -> Term {
+        if isCaptured { return translation.captured(capturedValue) }
         if let filtered = try countOfFilter(translation) { return filtered }
         return try translation.term(root, 0).flatMap { leaf in
             switch leaf {
@@ -112,7 +113,11 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
         guard let collection = Root.Output.self as? any Collection.Type else {
             throw Untranslatable(node: "A member of objects")
         }
-        let found = _openExistential(collection, do: names)
+        var found = _openExistential(collection, do: names)
+        if let array = collection as? any ArrayMembers.Type {
+            found.isEmpty = found.isEmpty || keyPath == array.isEmptyPath
+            found.count = found.count || keyPath == array.countPath
+        }
         let count = ExpressionNode.keyPath(base: objects.rootOfPath, keys: objects.keysOfPath + ["@count"])
         if found.count { return Term(.value(Operand(expression: count, canBeNull: false))) }
         guard found.isEmpty else { throw Untranslatable(node: "A member of objects") }
@@ -145,6 +150,17 @@ extension PredicateExpressions.KeyPath: CapturedExpression {
     fileprivate var capturedValue: Any? {
         ((root as? any CapturedExpression)?.capturedValue as? Root.Output).map { $0[keyPath: keyPath] }
     }
+}
+
+/// The key paths of an array's own members, which are not equal to those of any collection.
+private protocol ArrayMembers {
+    static var countPath: AnyKeyPath { get }
+    static var isEmptyPath: AnyKeyPath { get }
+}
+
+extension Array: ArrayMembers {
+    fileprivate static var countPath: AnyKeyPath { \[Element].count }
+    fileprivate static var isEmptyPath: AnyKeyPath { \[Element].isEmpty }
 }
 
 /// Recognises the key paths of a model's identifier.

@@ -129,7 +129,7 @@ final class CapturedPlaces {
 
 /// A captured value in a translation.
 struct CapturedValue {
-    /// The value. Only what the shape states of it may decide about the translation; see ``fixed``.
+    /// The value. Only what is in the shape may decide about the translation; see ``fixed``.
     let value: Any
     let place: NodePlace
     let places: CapturedPlaces?

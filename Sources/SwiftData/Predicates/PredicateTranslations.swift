@@ -6,7 +6,8 @@ import Synchronization
 final class PredicateTranslations: Sendable {
     static let shared = PredicateTranslations()
 
-    private struct Known: @unchecked Sendable {  // because it is immutable, and its functions capture types and key paths only
+    // `@unchecked Sendable` because it is immutable, and its functions capture types and key paths only.
+    private struct Known: @unchecked Sendable {
         let template: TranslatedPredicate
         let values: [String: (position: Int, stored: (Any) throws -> Any)]
         /// Retained, because their addresses are in the shape.
