@@ -10,8 +10,8 @@ public protocol SchemaMigrationPlan: SendableMetatype {
     static var stages: [MigrationStage] { get }
 }
 
-/// One step of a ``SchemaMigrationPlan``.
-public enum MigrationStage {
+/// One step of a ``SchemaMigrationPlan``. A constant of a plan may be a list of steps.
+public enum MigrationStage: @unchecked Sendable {  // because a migration executes the functions one after the other
     /// A step that the store infers from the two versions.
     case lightweight(fromVersion: any VersionedSchema.Type, toVersion: any VersionedSchema.Type)
     /// A step with work of the program: before it with the old models, after it with the new ones.

@@ -68,25 +68,24 @@ enum PricedBooks {
 
 enum BooksPlan: SchemaMigrationPlan {
     static var schemas: [any VersionedSchema.Type] { [BooksV1.self, BooksV2.self, BooksV3.self] }
-    static var stages: [MigrationStage] {
-        [
-            .custom(
-                fromVersion: BooksV1.self, toVersion: BooksV2.self, willMigrate: nil,
-                didMigrate: { context in
-                    for book in try context.fetch(FetchDescriptor<BooksV2.Book>()) { book.isLong = book.pages > 100 }
-                    try context.save()
-                }),
-            .custom(
-                fromVersion: BooksV2.self, toVersion: BooksV3.self,
-                willMigrate: { context in
-                    var seen: Set<String> = []
-                    for book in try context.fetch(FetchDescriptor<BooksV2.Book>(sortBy: [SortDescriptor(\.pages)])) {
-                        if !seen.insert(book.name).inserted { context.delete(book) }
-                    }
-                    try context.save()
-                }, didMigrate: nil),
-        ]
-    }
+    // A constant must be Sendable in Swift 6.
+    static let stages: [MigrationStage] = [
+        .custom(
+            fromVersion: BooksV1.self, toVersion: BooksV2.self, willMigrate: nil,
+            didMigrate: { context in
+                for book in try context.fetch(FetchDescriptor<BooksV2.Book>()) { book.isLong = book.pages > 100 }
+                try context.save()
+            }),
+        .custom(
+            fromVersion: BooksV2.self, toVersion: BooksV3.self,
+            willMigrate: { context in
+                var seen: Set<String> = []
+                for book in try context.fetch(FetchDescriptor<BooksV2.Book>(sortBy: [SortDescriptor(\.pages)])) {
+                    if !seen.insert(book.name).inserted { context.delete(book) }
+                }
+                try context.save()
+            }, didMigrate: nil),
+    ]
 }
 
 final class MigrationTests: XCTestCase {
