@@ -5,20 +5,38 @@ import PackageDescription
 let package = Package(
     name: "benchmarks",
     platforms: [.macOS(.v12)],
-    traits: [.trait(name: "PostgreSQL", description: "The benchmark of stores on a server, which needs libpq.")],
+    traits: [
+        .trait(name: "PostgreSQL", description: "The benchmark of stores on a server, which needs libpq."),
+        .trait(name: "Macros", description: "The benchmarks of models, which need swift-syntax."),
+    ],
     dependencies: [
         .package(
             name: "coral", path: "..",
-            traits: [.trait(name: "PostgreSQL", condition: .when(traits: ["PostgreSQL"]))]),
+            traits: [
+                .trait(name: "PostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+                .trait(name: "Macros", condition: .when(traits: ["Macros"])),
+            ]),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.0.0"),
     ],
     targets: [
+        // The values of the nine jobs.
+        .target(name: "NotesWorkload"),
         // The nine jobs of one workload, written with the public API like a user's program.
         .executableTarget(
             name: "nine-jobs",
             dependencies: [
-                .product(name: "CoreData", package: "coral"), .product(name: "Coral", package: "coral"),
+                "NotesWorkload", .product(name: "CoreData", package: "coral"),
+                .product(name: "Coral", package: "coral"),
             ]),
+        // The same jobs with `@Model` classes.
+        .executableTarget(
+            name: "model-jobs",
+            dependencies: [
+                "NotesWorkload", .product(name: "SwiftData", package: "coral"),
+                .product(name: "CoralModels", package: "coral"), .product(name: "Coral", package: "coral"),
+            ]),
+        // A single access to a property of a model, a translation of a predicate, and the memory of a model.
+        .executableTarget(name: "model-access", dependencies: [.product(name: "SwiftData", package: "coral")]),
         // What apps do every day, at growing sizes.
         .executableTarget(
             name: "everyday",

@@ -1,6 +1,7 @@
 import Coral
 import CoreData
 import Foundation
+import NotesWorkload
 import Synchronization
 
 /// The nine jobs, as an application with Core Data would implement them.

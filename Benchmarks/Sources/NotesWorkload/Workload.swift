@@ -1,7 +1,7 @@
 import Foundation
 
 /// The values of the workload: pure functions of (field, row number), the same for every compared program.
-enum Workload {
+package enum Workload {
     private static let words: [String] =
         ("alpha bravo charlie delta echo foxtrot golf hotel india juliet kilo lima mike november oscar papa quebec romeo "
         + "sierra tango uniform victor whiskey xray yankee zulu apple bread cheese dates eggs flour grapes honey icing jam "
@@ -40,24 +40,24 @@ enum Workload {
         Date(timeIntervalSince1970: Double(milliseconds) / 1000)
     }
 
-    static func tagName(_ tag: Int) -> String { "tag-\(tag)" }
+    package static func tagName(_ tag: Int) -> String { "tag-\(tag)" }
 
     /// The date of the query with a number in job 3.
-    static func queryDate(_ query: Int) -> Date {
+    package static func queryDate(_ query: Int) -> Date {
         date(milliseconds: 1_577_836_800_000 + random(field: 9, row: UInt64(query)) % 126_230_400_000)
     }
 
-    struct NoteValues {
-        var id: UUID
-        var title: String
-        var body: String
-        var createdAt: Date
-        var isPinned: Bool
-        var rank: Double
-        var content: String
+    package struct NoteValues {
+        package var id: UUID
+        package var title: String
+        package var body: String
+        package var createdAt: Date
+        package var isPinned: Bool
+        package var rank: Double
+        package var content: String
     }
 
-    static func note(_ number: Int) -> NoteValues {
+    package static func note(_ number: Int) -> NoteValues {
         let row = UInt64(number)
         let bits = random(field: 3, row: row)
         return NoteValues(
@@ -68,14 +68,14 @@ enum Workload {
             content: "\(bodies[Int(bits >> 16 & 255)]) detail \(number)")
     }
 
-    struct ItemValues {
-        var name: String
-        var quantity: Int64
-        var price: Decimal
-        var tags: [Int]
+    package struct ItemValues {
+        package var name: String
+        package var quantity: Int64
+        package var price: Decimal
+        package var tags: [Int]
     }
 
-    static func item(_ number: Int, tagTotal: Int) -> ItemValues {
+    package static func item(_ number: Int, tagTotal: Int) -> ItemValues {
         let bits = random(field: 6, row: UInt64(number))
         let links = random(field: 7, row: UInt64(number))
         var tags: [Int] = []
