@@ -92,10 +92,11 @@ import Testing
     }
 
     @Test func `a mapping model is written where the migration cannot be inferred, and migrates the store`() throws {
-        // The rank becomes a text, and a new attribute is required.
+        // The rank becomes a text, a new attribute is required, and so is the title, with a default value.
         let model = try model(
             "Other", Self.title,
-            with: #"<attribute name="colour" attributeType="String"/>"# + "\n        " + Self.title)
+            with: #"<attribute name="colour" attributeType="String"/>"# + "\n        "
+                + #"<attribute name="title" attributeType="String" defaultValueString="None"/>"#)
         let contents = URL(fileURLWithPath: model).appendingPathComponent("contents")
         let source = try String(contentsOf: contents, encoding: .utf8)
         let rank = try #require(
@@ -111,6 +112,9 @@ import Testing
             run.errors.contains("Note.colour in the mapping model: All objects get \"\". Decide on their values."),
             "\(run.errors)")
         #expect(run.errors.contains("Note.rank in the mapping model: It takes the value of rank, converted by CAST."))
+        #expect(
+            run.errors.contains(#"enter the value expression TERNARY($source.title == nil, "None", $source.title)"#),
+            "\(run.errors)")
         let output = store.file("New.sqlite")
         let migrated = try CommandRun("migrate", store.path, "--to", model, "--mapping", mapping, "-o", output)
         #expect(migrated.status == 0, "\(migrated.errors)")

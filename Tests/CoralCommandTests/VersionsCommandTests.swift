@@ -106,6 +106,37 @@ import Testing
         #expect(try check().kinds == ["notRecorded"])
     }
 
+    @Test func `an app that migrates version by version keeps what is renamed twice`() throws {
+        func named(_ name: String, _ identifier: String) throws -> String {
+            replaced(
+                try source(), Self.title,
+                #"<attribute name="\#(name)" optional="YES" attributeType="String" elementID="\#(identifier)"/>"#)
+        }
+        try ship("Notes 2", try named("heading", "title"))
+        #expect(try CommandRun("versions", "add", "2.0", "--record", record, "--model", model).status == 0)
+        try ship("Notes 3", try named("subject", "heading"))
+        #expect(try CommandRun("versions", "add", "3.0", "--record", record, "--model", model).status == 0)
+        let direct = try check()
+        #expect(direct.findings.map(\.kind) == ["loss"], "\(direct.findings)")
+        let progressive = try check("--progressive")
+        #expect(progressive.findings.isEmpty, "\(progressive.findings)")
+        #expect(progressive.versions.map(\.way) == ["2 × inferred", "inferred", "opens"])
+        // The stages name the versions over which the app migrates.
+        let list = try CommandRun("versions", "list", "--record", record, "--json").output
+        let stages = store.file("Stages.swift")
+        try Data(list.utf8).write(to: URL(fileURLWithPath: stages))
+        let staged = try check("--stages", stages)
+        #expect(staged.findings.isEmpty, "\(staged.findings)")
+        #expect(staged.versions.map(\.way) == progressive.versions.map(\.way))
+        // A cause that concerns several versions is one line.
+        try ship("Notes 4", try named("subject", "heading").replacingOccurrences(of: Self.rank, with: ""))
+        let text = try CommandRun("versions", "check", "--record", record, "--model", model, "--progressive").output
+        let lines = text.split(separator: "\n").filter { $0.contains("Note.rank") }
+        #expect(lines.count == 1, "\(text)")
+        #expect(lines.first?.hasPrefix("1.0 to 3.0: Note.rank: ") == true, "\(text)")
+        #expect(lines.first?.hasSuffix("(3 versions)") == true, "\(text)")
+    }
+
     @Test func `a narrowed type, and a new required property, cannot be migrated`() throws {
         try ship(
             "Notes 2", replaced(try source(), Self.rank, Self.rank.replacingOccurrences(of: "Double", with: "Float")))

@@ -158,27 +158,196 @@ import Testing
         #expect(nearest.candidates.map(\.differentCount) == [2])
     }
 
-    /// Every two versions of each model of the corpus: the reasons are proven by the hashes.
+    /// Every two versions of each model of the corpus, in both directions. `CORAL_MODELS` is a folder with further models.
     @Test(.enabled(if: Corpus.isPresent, "The files of the corpus are not here."))
-    func `the reasons are the true ones for all versions of the corpus`() throws {
+    func `with the older parts that the reasons name, the hashes of all versions of the corpus agree`() throws {
         var count = 0
-        for path in Corpus.files(".xcdatamodeld", ".momd") {
-            guard let versions = try? ModelFile.read(at: Corpus.url(path)).versions, versions.count > 1 else {
-                continue
-            }
-            // Neighbours, and the first and last: all pairs of ninety versions would take too long here.
-            let pairs = Array(zip(versions, versions.dropFirst())) + [(versions[0], versions[versions.count - 1])]
-            for (before, after) in pairs {
+        for versions in Self.corpusVersions {
+            for (before, after) in Self.pairs(versions) {
                 let difference = HashDifference(from: before.model, to: after.model)
-                let expected = ModelDifference(from: before.model, to: after.model).differentHashes
-                #expect(difference.entities.isEmpty == expected.isEmpty, "\(path) \(before.name) \(after.name)")
-                for entity in difference.entities where entity.oldName != nil && entity.newName != nil {
-                    #expect(entity.isProven, "\(path) \(before.name) \(after.name) \(entity.name) \(entity.reasons)")
-                    #expect(!entity.reasons.isEmpty)
+                let replacement = PartReplacement(difference, from: before.model, to: after.model)
+                let hashes = VersionHash(before.model).entityHashes
+                let pair = "\(before.name) \(after.name)"
+                #expect(difference.entities.isEmpty == (VersionHash(after.model).entityHashes == hashes), "\(pair)")
+                #expect(
+                    VersionHash(replacement.model(with: difference.entities)).entityHashes == hashes,
+                    "\(pair) \(difference.entities)")
+                for (index, entity) in difference.entities.enumerated() {
+                    guard let oldName = entity.oldName, entity.newName != nil else { continue }
+                    #expect(entity.isProven && !entity.reasons.isEmpty, "\(pair) \(entity)")
+                    for reason in entity.reasons {
+                        // A parent has its own reasons, and a new one is not in the older model.
+                        let isNew = reason.aspect == .parent && before.model.entity(named: reason.new) == nil
+                        if reason.aspect == .inheritance || isNew { continue }
+                        var fewer = difference.entities
+                        fewer[index].reasons.removeAll { $0 == reason }
+                        let model = replacement.model(with: fewer)
+                        #expect(VersionHash(model).entityHashes[oldName] != hashes[oldName], "\(pair) \(reason)")
+                        count += 1
+                    }
+                }
+            }
+        }
+        #expect(count > 100)
+    }
+
+    @Test(.enabled(if: Corpus.isPresent, "The files of the corpus are not here."))
+    func `a single reason is found from the hash alone for all versions of the corpus`() throws {
+        let searched: Set<HashReason.Aspect> = [.optional, .type, .ordered, .maximumCount, .added, .removed, .abstract]
+        var count = 0
+        for versions in Self.corpusVersions {
+            for (before, after) in Self.pairs(versions) {
+                let hashes = VersionHash(before.model).entityHashes
+                for entity in HashDifference(from: before.model, to: after.model).entities {
+                    guard let name = entity.newName, name == entity.oldName, entity.reasons.count == 1,
+                        searched.contains(entity.reasons[0].aspect), entity.reasons[0].property?.contains(".") != true
+                    else { continue }
+                    let others = versions.map(\.model).filter { $0 != after.model }
+                    let found = HashSearch(after.model, others: others)
+                        .reasons(forEntity: name, hash: try #require(hashes[name]))
+                    #expect(found == entity.reasons, "\(before.name) \(after.name) \(name)")
                     count += 1
                 }
             }
         }
-        #expect(count > 0)
+        #expect(count > 10)
+    }
+
+    private static let corpusVersions: [[ModelFile.Version]] = {
+        let further = ProcessInfo.processInfo.environment["CORAL_MODELS"].map { URL(fileURLWithPath: $0) }
+        let models =
+            further.map { folder in
+                (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
+            } ?? []
+        return (Corpus.files(".xcdatamodeld", ".momd").map(Corpus.url) + models).compactMap {
+            (try? ModelFile.read(at: $0))?.versions
+        }
+    }()
+
+    private static func pairs(
+        _ versions: [ModelFile.Version]
+    ) -> [(before: ModelFile.Version, after: ModelFile.Version)] {
+        versions.flatMap { before in
+            versions.filter { $0.name != before.name }.map { (before, $0) }
+        }
+    }
+}
+
+/// A newer model in which the parts that reasons name are the older ones. It finds the parts by the words of the reasons alone.
+private struct PartReplacement {
+    private let old: Model
+    private let new: Model
+    /// All reasons of an entity, by its newer name: they state what was renamed.
+    private let reasons: [String: [HashReason]]
+
+    init(_ difference: HashDifference, from old: Model, to new: Model) {
+        (self.old, self.new) = (old, new)
+        reasons = difference.entities.reduce(into: [:]) { $0[$1.name] = $1.reasons }
+    }
+
+    func model(with differences: [HashDifference.Entity]) -> Model {
+        var model = new
+        for difference in differences {
+            guard let index = model.entities.firstIndex(where: { $0.name == difference.newName }) else { continue }
+            guard let before = difference.oldName.flatMap(old.entity) else {
+                model.entities.remove(at: index)
+                continue
+            }
+            // The name last: other differences find their entity by the newer one.
+            for reason in difference.reasons where reason.aspect != .name || reason.property != nil {
+                Self.replace(reason, among: reasons[difference.name] ?? [], from: before, in: &model.entities[index])
+            }
+        }
+        for difference in differences
+        where difference.reasons.contains(where: { $0.aspect == .name && $0.property == nil }) {
+            guard let index = model.entities.firstIndex(where: { $0.name == difference.newName }) else { continue }
+            model.entities[index].name = difference.oldName ?? ""
+        }
+        return Model(
+            entities: model.entities
+                + differences.filter { $0.newName == nil }.compactMap { $0.oldName }
+                .compactMap(old.entity))
+    }
+
+    private static func replace(
+        _ reason: HashReason, among reasons: [HashReason], from before: ModelEntity, in after: inout ModelEntity
+    ) {
+        guard let path = reason.property else {
+            switch reason.aspect {
+            case .abstract: after.isAbstract = before.isAbstract
+            case .modifier: after.versionHashModifier = before.versionHashModifier
+            case .uniqueness: after.uniquenessConstraints = before.uniquenessConstraints
+            case .parent, .inheritance: after.parentName = reason.old.isEmpty ? nil : reason.old
+            default: Issue.record("There is no \(reason.aspect) of an entity.")
+            }
+            return
+        }
+        /// The older name of the property or element with a path.
+        func oldName(_ path: String) -> String {
+            reasons.first { $0.property == path && $0.aspect == .name }?.old ?? String(path.split(separator: ".").last!)
+        }
+        let name = String(path.split(separator: ".")[0])
+        let old = (
+            attribute: before.attributes.first { $0.name == oldName(name) },
+            relationship: before.relationships.first { $0.name == oldName(name) }
+        )
+        if name == path, [.added, .removed, .kind].contains(reason.aspect) {
+            if reason.aspect != .removed {
+                after.attributes.removeAll { $0.name == name && !$0.isTransient }
+                after.relationships.removeAll { $0.name == name && !$0.isTransient }
+            }
+            if reason.aspect != .added {
+                after.attributes.removeAll { $0.name == name }
+                after.relationships.removeAll { $0.name == name }
+                if let attribute = old.attribute { after.attributes.append(attribute) }
+                if let relationship = old.relationship { after.relationships.append(relationship) }
+            }
+        } else if let index = after.attributes.firstIndex(where: { [name, oldName(name)].contains($0.name) }),
+            let attribute = old.attribute
+        {
+            replace(reason, from: attribute, in: &after.attributes[index], oldName(path))
+        } else if let index = after.relationships.firstIndex(where: { [name, oldName(name)].contains($0.name) }),
+            let relationship = old.relationship
+        {
+            replace(reason, from: relationship, in: &after.relationships[index])
+        } else {
+            Issue.record("There is no \(path).")
+        }
+    }
+
+    private static func replace(
+        _ reason: HashReason, from before: ModelAttribute, in after: inout ModelAttribute, _ oldName: String
+    ) {
+        guard reason.property?.contains(".") == true, let name = reason.property?.split(separator: ".").last else {
+            switch reason.aspect {
+            case .name: after.name = before.name
+            case .optional: after.isOptional = before.isOptional
+            case .modifier: after.versionHashModifier = before.versionHashModifier
+            case .type: (after.type, after.elements) = (before.type, before.elements)
+            case .externalStorage: after.allowsExternalBinaryDataStorage = before.allowsExternalBinaryDataStorage
+            case .preservation: after.preservesValueInHistoryOnDeletion = before.preservesValueInHistoryOnDeletion
+            case .derivation: after.derivation = before.derivation
+            default: Issue.record("There is no \(reason.aspect) of an attribute.")
+            }
+            return
+        }
+        after.elements.removeAll { $0.name == name }
+        if reason.aspect != .added { after.elements += before.elements.filter { $0.name == oldName } }
+    }
+
+    private static func replace(
+        _ reason: HashReason, from before: ModelRelationship, in after: inout ModelRelationship
+    ) {
+        switch reason.aspect {
+        case .name: after.name = before.name
+        case .optional: after.isOptional = before.isOptional
+        case .modifier: after.versionHashModifier = before.versionHashModifier
+        case .destination: after.destinationName = before.destinationName
+        case .inverse: after.inverseName = before.inverseName
+        case .maximumCount: after.maximumCount = before.maximumCount
+        case .minimumCount: after.minimumCount = before.minimumCount
+        case .ordered: after.isOrdered = before.isOrdered
+        default: Issue.record("There is no \(reason.aspect) of a relationship.")
+        }
     }
 }

@@ -16,8 +16,10 @@ struct VersionsCheckCommand: ParsableCommand {
             a current version that is not recorded.
 
             --stages is a file that names the checksums of the stages of a staged migration, such as the source with \
-            NSStagedMigrationManager: a version whose checksum it does not contain is reported. --allow accepts a loss \
-            that is intended. Exit code 2 means that there are findings.
+            NSStagedMigrationManager: a version whose checksum it does not contain is reported, and stores are migrated over \
+            the versions that it names. --progressive is for an app that migrates over each version of the model in turn: \
+            what one version renames, the next may rename again. --allow accepts a loss that is intended. Exit code 2 \
+            means that there are findings.
 
             The model can be a folder of Swift sources with @Model classes. The stages of their SchemaMigrationPlan are \
             then the way of the app: reported are shipped versions that the plan does not list, versions without a stage \
@@ -27,6 +29,7 @@ struct VersionsCheckCommand: ParsableCommand {
               coral versions check --model Notes.xcdatamodeld
               coral versions check --model Notes.momd --mapping Mappings --allow Note.colour --json
               coral versions check --model Notes.xcdatamodeld --stages Sources/Notes/Migration.swift
+              coral versions check --model Notes.xcdatamodeld --progressive
               coral versions check --model Sources/Notes
             """)
 
@@ -44,6 +47,9 @@ struct VersionsCheckCommand: ParsableCommand {
         name: .long, help: ArgumentHelp("A file that names the checksums of the stages.", valueName: "file"),
         completion: .file())
     var stages: [String] = []
+
+    @Flag(name: .long, help: "The app migrates over each version of the model in turn, in the order of their names.")
+    var progressive = false
 
     @Option(
         name: .long,
@@ -97,8 +103,8 @@ struct VersionsCheckCommand: ParsableCommand {
             }
             return try VersionCheck(
                 versions, in: record.url, against: file, current: current, mappings: mappings,
-                plan: sources?.plan, stages: texts.isEmpty ? nil : texts.joined(separator: "\n"), allowed: Set(allow),
-                progress: progress)
+                plan: sources?.plan, stages: texts.isEmpty ? nil : texts.joined(separator: "\n"),
+                isProgressive: progressive, allowed: Set(allow), progress: progress)
         }
     }
 
@@ -116,6 +122,7 @@ struct VersionsCheckCommand: ParsableCommand {
             var kind: String
             var version: String
             var message: String
+            var objects: Int?
         }
 
         var versions: [Version]
@@ -127,7 +134,9 @@ struct VersionsCheckCommand: ParsableCommand {
                     releases: $0.releases, version: $0.version, checksum: $0.checksum, way: $0.way,
                     objects: $0.objectCount)
             }
-            findings = check.findings.map { Finding(kind: $0.kind.rawValue, version: $0.version, message: $0.message) }
+            findings = check.findings.map {
+                Finding(kind: $0.kind.rawValue, version: $0.version, message: $0.message, objects: $0.count)
+            }
         }
 
         var text: String {
@@ -143,8 +152,17 @@ struct VersionsCheckCommand: ParsableCommand {
             var text = versions.isEmpty ? "" : table.text
             guard !findings.isEmpty else { return text + "Stores of all recorded versions open.\n" }
             text += "\n"
-            for finding in findings {
-                text += "\(TextStyle.red.text(finding.version)): \(Terminal.text(finding.message, on: .output))\n"
+            // A cause may concern many versions: its line names the first and the last.
+            let causes = Dictionary(grouping: findings, by: \.message)
+            var stated: Set<String> = []
+            for finding in findings where stated.insert(finding.message).inserted {
+                let same = Set((causes[finding.message] ?? []).map(\.version))
+                var (subject, note) = (finding.version, finding.objects.map { " (\($0) in the recorded store)" } ?? "")
+                if same.count > 1, let last = versions.last(where: { !same.isDisjoint(with: $0.releases) }) {
+                    (subject, note) = ("\(subject) to \(last.releases[0])", " (\(same.count) versions)")
+                }
+                text +=
+                    "\(TextStyle.red.text(subject)): \(Terminal.text(finding.message, on: .output))\(note)\n"
             }
             return text + "\(Quantity.count(findings.count, "finding")).\n"
         }

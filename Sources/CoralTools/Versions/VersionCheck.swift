@@ -36,6 +36,8 @@
             package var kind: Kind
             package var version: String
             package var message: String
+            /// The number of objects in the recorded store that it concerns; nil if it does not concern objects.
+            package var count: Int?
         }
 
         /// How stores of a version are opened.
@@ -43,7 +45,7 @@
             package var version: String
             package var releases: [String]
             package var checksum: String
-            /// `opens`, `inferred`, `mapping NAME` or `impossible`.
+            /// `opens`, `impossible`, or the steps: `inferred`, `mapping NAME`, and `3 × inferred` for three in turn.
             package var way: String
             /// The number of objects after the migration of the recorded store; nil if there is no store.
             package var objectCount: Int?
@@ -56,6 +58,8 @@
         private let file: ModelFile
         private let current: ModelVersion
         private let mappings: [MigrationMapping]
+        private let isProgressive: Bool
+        private let stages: String?
         private let plan: SwiftDataSources.MigrationPlan?
 
         /// Checks a record against a model.
@@ -67,17 +71,18 @@
         ///   - mappings: The mapping models of the app.
         ///   - plan: The migration plan of a SwiftData program; nil if there is none.
         ///   - stages: The text of the source that states the stages of a staged migration; nil if there is none.
+        ///   - isProgressive: Whether the app migrates over each version in turn; otherwise it migrates in one step, unless a plan or
+        ///     stages state the versions.
         ///   - allowed: The subjects, such as `Note.title`, whose loss is intended.
         ///   - progress: Can cancel the work.
         /// - Throws: `CocoaError.userCancelled`, and errors of the system.
         package init(
             _ record: VersionRecord, in folder: URL, against file: ModelFile, current: ModelVersion,
             mappings: [MigrationMapping], plan: SwiftDataSources.MigrationPlan? = nil, stages: String?,
-            allowed: Set<String>,
-            progress: Progress
+            isProgressive: Bool = false, allowed: Set<String>, progress: Progress
         ) throws {
             (self.folder, self.file, self.current, self.mappings) = (folder, file, current, mappings)
-            self.plan = plan
+            (self.plan, self.stages, self.isProgressive) = (plan, stages, isProgressive)
             let hashes = VersionHash(file.model)
             for version in record.versions {
                 try progress.checkCancelled()
@@ -97,8 +102,10 @@
             }
         }
 
-        private mutating func add(_ kind: Finding.Kind, _ version: String, _ message: String) {
-            findings.append(Finding(kind: kind, version: version, message: message))
+        private mutating func add(
+            _ kind: Finding.Kind, _ version: String, _ message: String, count: Int? = nil
+        ) {
+            findings.append(Finding(kind: kind, version: version, message: message, count: count))
         }
 
         // MARK: - The record
@@ -245,12 +252,21 @@
             plan?.schemas.firstIndex { hashes($0) == version.hashes }
         }
 
-        /// The versions between a recorded one and the current one, over which the plan migrates.
-        private func plannedVersions(after version: VersionRecord.Version) throws -> [ModelVersion] {
-            guard let plan, let index = plannedIndex(of: version) else { return [] }
-            return try plan.schemas[index...].dropLast().compactMap { name in
-                try model(name).map { ModelVersion(name: name, model: try NSManagedObjectModel(value: $0)) }
+        /// The versions over which the app migrates: those of the plan from a recorded one on, those that the stages name, or all.
+        private func versions(from version: VersionRecord.Version) throws -> [ModelVersion] {
+            let passed: [ModelFile.Version]
+            if let plan {
+                guard let index = plannedIndex(of: version) else { return [] }
+                passed = plan.schemas[index...].dropLast().compactMap { name in
+                    file.versions.first { $0.name == name }
+                }
+            } else {
+                let ordered = file.versions.sorted { $0.name.compare($1.name, options: .numeric) == .orderedAscending }
+                passed = ordered.filter { version in
+                    isProgressive || stages.map { $0.contains(VersionHash(version.model).checksum) } ?? false
+                }
             }
+            return try passed.map { ModelVersion(name: $0.name, model: try NSManagedObjectModel(value: $0.model)) }
         }
 
         /// The stages from a recorded version to the current one.
@@ -265,8 +281,7 @@
 
         // MARK: - Migration
 
-        /// Migrates the store of a version on a copy, in the way of the app: in one step, with a mapping model that fits, or else
-        /// inferred.
+        /// Migrates the store of a version on a copy, in the way of the app: each step with a mapping model that fits, or else inferred.
         private mutating func migrate(
             _ version: VersionRecord.Version, _ allowed: Set<String>, _ progress: Progress
         ) throws {
@@ -277,12 +292,13 @@
             if VersionHash(file.model).entityHashes == version.hashes { return }
             let shipped = try ModelFile.read(at: folder.appendingPathComponent(version.model)).model
             checkElements(HashDifference(from: shipped, to: file.model), version.name, allowed)
-            var migration = ProgressiveMigration(to: current, through: try plannedVersions(after: version))
+            var migration = ProgressiveMigration(to: current, through: try versions(from: version))
             migration.mappings = mappings
             guard let path = version.store else {
-                let obstacles = InferredMapping(from: shipped, to: file.model).obstacles
-                row.way = obstacles.isEmpty ? "inferred" : "impossible"
-                for obstacle in obstacles {
+                let steps = try migration.steps(
+                    from: ModelVersion(name: version.modelName, model: try NSManagedObjectModel(value: shipped)))
+                row.way = Self.way(steps)
+                for obstacle in steps.flatMap(\.placedObstacles) {
                     addObstacle(obstacle.entity, obstacle.property, obstacle.reason, version.name)
                 }
                 return
@@ -298,7 +314,7 @@
                 add(.impossible, version.name, "\(error)")
                 return
             }
-            row.way = plannedWay(of: version) ?? result.steps.map(Self.way).joined(separator: ", ")
+            row.way = plannedWay(of: version) ?? Self.way(result.steps)
             row.objectCount = result.objectCount
             let obstacles = result.failure == nil ? [] : result.steps.flatMap(\.placedObstacles)
             for finding in result.findings {
@@ -308,7 +324,7 @@
                 guard finding.isBreaking ? !isStated : !allowed.contains(subject) else { continue }
                 add(
                     finding.isBreaking ? .impossible : .loss, version.name,
-                    "\(subject): \(finding.message) (\(finding.count) in the recorded store)")
+                    "\(subject): \(finding.message)", count: finding.count)
             }
             if let failure = result.failure {
                 row.way = "impossible"
@@ -340,12 +356,19 @@
             add(.impossible, version, "\(subject): \(reason)")
         }
 
-        private static func way(_ step: MigrationStep) -> String {
-            switch step.kind {
-            case .inferred: "inferred"
-            case .mapping(let mapping): "mapping \(mapping.name)"
-            case .repaired, .impossible: "impossible"
+        private static func way(_ steps: [MigrationStep]) -> String {
+            var runs: [(way: String, count: Int)] = []
+            for step in steps {
+                let way =
+                    switch step.kind {
+                    case .inferred: "inferred"
+                    case .mapping(let mapping): "mapping \(mapping.name)"
+                    case .repaired, .impossible: "impossible"
+                    }
+                if way == "impossible" { return way }
+                if runs.last?.way == way { runs[runs.count - 1].count += 1 } else { runs.append((way, 1)) }
             }
+            return runs.map { $0.count == 1 ? $0.way : "\($0.count) × \($0.way)" }.joined(separator: ", ")
         }
     }
 

@@ -116,6 +116,17 @@ private struct PropertyDrafts {
                     ? "Objects without a value make the migration fail: give them one."
                     : "Values that are too large make the migration fail, and fractions are cut off."
                 decide(obstacle, "It takes the value of \(origin.name). \(reason)")
+            } else if origin.isOptional, !attribute.isOptional, let value = attribute.defaultValue?.foundationValue {
+                // An inferred mapping gives the default value to objects without one. Of a conditional expression no archive by
+                // Xcode is known, so that it cannot be written here.
+                let text = ExpressionNode.constant(value: value).predicateFormat
+                let expression = "TERNARY($source.\(origin.name) == nil, \(text), $source.\(origin.name))"
+                decisions.append(
+                    MappingDraft.Decision(
+                        entity: destination, property: attribute.name,
+                        text:
+                            "It takes the value of \(origin.name), and objects without one make the migration fail. For its "
+                            + "default value enter the value expression \(expression)."))
             }
         } else if let obstacle {
             if let origin, let type = Self.castType(from: origin.type, to: attribute.type) {
