@@ -101,6 +101,27 @@ import Testing
         }
     }
 
+    @Test(arguments: ["s", "ss", "i", "k", "σ", "ü", "å", "한", "ᄒ", "fi", "東", "ж"])
+    func `the quick search misses no character that Foundation finds`(_ text: String) throws {
+        let matcher = try TextMatcher(text)
+        for scalar in (1...0x1_0FFF).compactMap(Unicode.Scalar.init) {
+            var value = "a\(scalar)\(scalar)b"
+            guard value.range(of: text, options: [.caseInsensitive, .diacriticInsensitive]) != nil else { continue }
+            let mayMatch = value.withUTF8 { matcher.mayMatch(UnsafeRawBufferPointer($0)) }
+            #expect(mayMatch, "\(scalar.value)")
+        }
+    }
+
+    @Test func `the quick search decodes few texts with other letters`() throws {
+        let matcher = try TextMatcher("Zürich")
+        for (text, isFound) in [("in ZURICH", true), ("Zu\u{308}rich", true), ("Züricher 東京", true), ("Züri", false)] {
+            var text = text
+            #expect(text.withUTF8 { matcher.mayMatch(UnsafeRawBufferPointer($0)) } == isFound, "\(text)")
+        }
+        let bytes: [UInt8] = [0xFF, 0xC3, 0x5A, 0xC3, 0xBC, 0xE2, 0x82]
+        #expect(bytes.withUnsafeBytes { try? TextMatcher("zu").mayMatch($0) } == true)
+    }
+
     @Test func `objects are named by the attribute of --label, in every output`() throws {
         let store = try NotesStore()
         let label = ["--label", "Item.name"]

@@ -46,7 +46,7 @@ import Testing
     @Test func `a file's extension names its format, or is an error`() throws {
         let query = ["query", store.path, "--entity", "Note", "--columns", "title"]
         for (arguments, name, allowed) in [
-            (["export", store.path], "chat.csv", ".json"), (query, "x.numbers", ".csv, .json, .tsv"),
+            (["export", store.path], "chat.pdf", ".json"), (query, "x.numbers", ".csv, .json, .tsv"),
             (query, "x.xlsx", ".csv"),
             (["diff", store.path, store.path], "changes.csv", ".json"),
             (["model", "diagram", store.path], "model.png", ".svg"),
@@ -56,6 +56,8 @@ import Testing
             #expect(run.errors.contains("\(name) names a format") && run.errors.contains(allowed), "\(run.errors)")
             #expect(!FileManager.default.fileExists(atPath: store.file(name)))
         }
+        let table = try CommandRun("export", store.path, "-o", store.file("chat.csv"))
+        #expect(table.status == 1 && table.errors.contains("--format csv -o tables"), "\(table.errors)")
         // The format that is asked for applies to any name, and a file has the whole values.
         let long = String(repeating: "long ", count: 40)
         let queue = try DatabaseQueue(path: store.path)

@@ -142,7 +142,17 @@ import Testing
         #expect(RecordID.stored(entity: "Note", primaryKey: 12).text == "Note/p12")
         #expect(RecordID("Note/p12").primaryKey == 12)
         #expect(RecordID("Note/p12").entity == "Note")
-        #expect(RecordID("Note/p").primaryKey == nil)
+        for text in ["Note/p", "Note/p=a", "Note/p1x", "Note/p-1", "Note", "/p1", "Note/=p1", "x-coredata://a/Note/p1"]
+        {
+            #expect(RecordID(text).primaryKey == nil, "\(text)")
+        }
+        #expect(RecordID("Tag/p3=home/p4").primaryKey == 3)
+        #expect(RecordID("Tag/p9223372036854775808").primaryKey == nil)
+        for key in [Int64.max, 0, 7, 1_234_567_890] {
+            let id = RecordID.stored(entity: "A_long_name_of_an_entity", primaryKey: key)
+            #expect(id.primaryKey == key && id.text == "A_long_name_of_an_entity/p\(key)")
+        }
+        #expect(RecordID.stored(entity: "Note", primaryKey: -3).text == "Note/p-3")
         #expect(RecordID("/p1").entity == nil)
         for values in [["home"], ["a,b", "c\\d", ""], [""], ["p12"], ["e\u{301},\\"]] {
             let id = RecordID.key(entity: "Tag", values: values)

@@ -88,6 +88,9 @@ extension GraphSchema.Attribute {
         /// Writes a column as JSON.
         func write(_ column: Int32, of row: RowCursor, to writer: inout JSONWriter) throws
 
+        /// Writes a column as a field of a table.
+        func write(_ column: Int32, of row: RowCursor, to table: inout TableWriter) throws
+
         /// Sets a cell to a value of the type, which is not null; false if columns cannot contain it.
         func bind(_ value: GraphValue, to rows: RowBatch, _ row: Int, _ slot: Int) -> Bool
 
@@ -102,6 +105,10 @@ extension GraphSchema.Attribute {
 
     extension RowCodec {
         var canIdentify: Bool { false }
+
+        func write(_ column: Int32, of row: RowCursor, to table: inout TableWriter) throws {
+            try table.value(read(column, of: row))
+        }
 
         func add(_ found: FoundRows, _ slot: Int, to digest: inout KeyDigest) -> Bool {
             digest.add(found.integer(slot))
@@ -120,6 +127,26 @@ extension GraphSchema.Attribute {
             case is DecimalCodec: DecimalCodec(form: decimals)
             case let codec: codec as? any RowCodec
             }
+        }
+    }
+
+    /// A column of rows with the values of an attribute.
+    package final class AttributeColumn {
+        private let codec: any RowCodec
+        private let column: Int32
+
+        /// The column of an attribute; nil if rows do not contain its values.
+        package init?(_ attribute: NSAttributeDescription, at column: Int32) {
+            guard let codec = attribute.rowCodec() else { return nil }
+            (self.codec, self.column) = (codec, column)
+        }
+
+        /// The value in a row.
+        package func value(in row: RowCursor) -> GraphValue { row.isNull(column) ? .null : codec.read(column, of: row) }
+
+        /// Writes the value in a row as a field of a table.
+        package func write(_ row: RowCursor, to table: inout TableWriter) throws {
+            if row.isNull(column) { try table.null() } else { try codec.write(column, of: row, to: &table) }
         }
     }
 #endif

@@ -20,10 +20,14 @@ struct DataCodec: AttributeCodec {
     @_spi(Stores) import ManagedObjects
 
     extension DataCodec: RowCodec {
-        func read(_ column: Int32, of row: RowCursor) -> GraphValue { .data(row.withBytes(column) { Data($0) }) }
+        func read(_ column: Int32, of row: RowCursor) -> GraphValue { .data(Data(row.bytes(column))) }
 
         func write(_ column: Int32, of row: RowCursor, to writer: inout JSONWriter) throws {
-            try row.withBytes(column) { try writer.data($0) }
+            try writer.data(row.bytes(column))
+        }
+
+        func write(_ column: Int32, of row: RowCursor, to table: inout TableWriter) throws {
+            try table.base64(row.bytes(column))
         }
 
         func bind(_ value: GraphValue, to rows: RowBatch, _ row: Int, _ slot: Int) -> Bool {
@@ -73,15 +77,14 @@ struct UUIDCodec: AttributeCodec {
         }
 
         func read(_ column: Int32, of row: RowCursor) -> GraphValue {
-            row.withBytes(column) { Self.uuid($0) }.map { .uuid($0) } ?? .null
+            Self.uuid(row.bytes(column)).map { .uuid($0) } ?? .null
         }
 
         func write(_ column: Int32, of row: RowCursor, to writer: inout JSONWriter) throws {
-            try row.withBytes(column) { bytes in
-                if bytes.count == 16 { return try writer.uuid(bytes: bytes) }
-                guard let uuid = Self.uuid(bytes) else { return try writer.null() }
-                try writer.uuid(uuid)
-            }
+            let bytes = row.bytes(column)
+            if bytes.count == 16 { return try writer.uuid(bytes: bytes) }
+            guard let uuid = Self.uuid(bytes) else { return try writer.null() }
+            try writer.uuid(uuid)
         }
 
         func bind(_ value: GraphValue, to rows: RowBatch, _ row: Int, _ slot: Int) -> Bool {

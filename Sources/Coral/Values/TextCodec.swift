@@ -32,18 +32,21 @@ struct TextCodec: AttributeCodec {
         var canIdentify: Bool { true }
 
         func read(_ column: Int32, of row: RowCursor) -> GraphValue {
-            .string(row.withText(column) { String(decoding: $0, as: UTF8.self) })
+            .string(String(decoding: row.text(column), as: UTF8.self))
         }
 
         func write(_ column: Int32, of row: RowCursor, to writer: inout JSONWriter) throws {
-            try row.withText(column) { bytes in
-                // Invalid UTF-8 is repaired, as for the values of objects.
-                if UTF8Check.firstInvalid(in: bytes) == nil {
-                    try writer.string(validUTF8: bytes)
-                } else {
-                    try writer.string(String(decoding: bytes, as: UTF8.self))
-                }
+            let bytes = row.text(column)
+            // Invalid UTF-8 is repaired, as for the values of objects.
+            if UTF8Check.firstInvalid(in: bytes) == nil {
+                try writer.string(validUTF8: bytes)
+            } else {
+                try writer.string(String(decoding: bytes, as: UTF8.self))
             }
+        }
+
+        func write(_ column: Int32, of row: RowCursor, to table: inout TableWriter) throws {
+            try table.text(utf8: row.text(column))
         }
 
         func bind(_ value: GraphValue, to rows: RowBatch, _ row: Int, _ slot: Int) -> Bool {

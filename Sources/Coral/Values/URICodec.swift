@@ -50,11 +50,11 @@ struct ObjectIDCodec: AttributeCodec {
         }
 
         func read(_ column: Int32, of row: RowCursor) -> GraphValue {
-            row.withText(column) { Self.text($0) }.map { .uri($0) } ?? .null
+            Self.text(row.text(column)).map { .uri($0) } ?? .null
         }
 
         func write(_ column: Int32, of row: RowCursor, to writer: inout JSONWriter) throws {
-            guard let text = row.withText(column, { Self.text($0) }) else { return try writer.null() }
+            guard let text = Self.text(row.text(column)) else { return try writer.null() }
             try writer.string(text)
         }
 

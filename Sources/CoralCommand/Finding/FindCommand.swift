@@ -117,6 +117,7 @@ struct HitOutput {
     private let format: QueryCommand.Format
     private let output: ByteOutput
     private let isFile: Bool
+    private var table: TableWriter
     private var json: JSONWriter?
     private(set) var objectCount = 0
     private(set) var valueCount = 0
@@ -125,9 +126,10 @@ struct HitOutput {
         self.format = format
         isFile = file.url != nil
         output = ByteOutput(to: try file.sink())
+        table = TableWriter(format.form ?? .csv, to: output)
         switch format {
         case .table: break
-        case .csv, .tsv: try output.write(form.row(["object", "label", "attribute", "excerpt"]))
+        case .csv, .tsv: try table.line(["object", "label", "attribute", "excerpt"])
         case .json:
             var writer = JSONWriter(to: output)
             try writer.beginArray()
@@ -146,14 +148,10 @@ struct HitOutput {
             }
             try isFile ? output.write(text) : StandardOutput.write(text)
         case .csv, .tsv:
-            for (path, excerpt) in hit.values {
-                try output.write(form.row([hit.name, hit.label ?? "", path, excerpt.text]))
-            }
+            for (path, excerpt) in hit.values { try table.line([hit.name, hit.label ?? "", path, excerpt.text]) }
         case .json: try addJSON(hit)
         }
     }
-
-    private var form: TableForm { format.form ?? .csv }
 
     private func style(_ style: TextStyle, _ text: String) -> String { isFile ? text : style.text(text) }
 

@@ -12,10 +12,11 @@ struct TextMatcher {
     private let way: Way
     private let matchesCase: Bool
     private let isWholeWord: Bool
-    /// The text as bytes if all are ASCII: they are then found without decoding the text that is searched.
+    /// The bytes without which no value has the text: its own, or without case and diacritics; nil for an expression.
     private let needle: [UInt8]?
     /// The distance by which the search advances after a byte at the end of the compared part.
     private let shifts: [Int]
+    private let folding: TextFolding
 
     /// Throws `CommandError` for an empty text and for an expression that is invalid.
     init(_ text: String, isExpression: Bool = false, matchesCase: Bool = false, isWholeWord: Bool = false) throws {
@@ -34,18 +35,16 @@ struct TextMatcher {
         } else {
             way = .text
         }
-        let bytes = text.utf8.map { matchesCase ? $0 : Self.lowercased($0) }
-        needle = isExpression || bytes.contains { $0 >= 0x80 } ? nil : bytes
+        var bytes = Array(text.utf8)
+        let folding = TextFolding()
+        if !matchesCase { bytes = bytes.withUnsafeBytes { Array(folding.folded($0)) } }
+        self.folding = folding
+        // A text of marks only is equal to none.
+        needle = isExpression || bytes.isEmpty ? nil : bytes
         var shifts = [Int](repeating: bytes.count, count: 256)
-        for (index, byte) in bytes.dropLast().enumerated() {
-            shifts[Int(byte)] = bytes.count - 1 - index
-            if !matchesCase { shifts[Int(Self.uppercased(byte))] = bytes.count - 1 - index }
-        }
+        for (index, byte) in bytes.dropLast().enumerated() { shifts[Int(byte)] = bytes.count - 1 - index }
         self.shifts = shifts
     }
-
-    private static func lowercased(_ byte: UInt8) -> UInt8 { (65...90).contains(byte) ? byte | 0x20 : byte }
-    private static func uppercased(_ byte: UInt8) -> UInt8 { (97...122).contains(byte) ? byte & 0xDF : byte }
 
     /// Whether the text consists of some characters; true for an expression, which may match anything.
     func consists(of characters: String) -> Bool {
@@ -58,9 +57,7 @@ struct TextMatcher {
     /// Whether UTF-8 may contain the text. If not, it does not; `range(in:)` decides.
     func mayMatch(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let needle else { return true }
-        if contains(needle, bytes) { return true }
-        // Letters with diacritics are equal to those without, unless the case must match.
-        return !matchesCase && bytes.contains { $0 >= 0x80 }
+        return contains(needle, matchesCase ? bytes : folding.folded(bytes))
     }
 
     /// Boyer, Moore and Horspool's search: most bytes are not looked at.
@@ -68,11 +65,7 @@ struct TextMatcher {
         var start = 0
         while start + needle.count <= bytes.count {
             var index = needle.count - 1
-            while index >= 0,
-                (matchesCase ? bytes[start + index] : Self.lowercased(bytes[start + index])) == needle[index]
-            {
-                index -= 1
-            }
+            while index >= 0, bytes[start + index] == needle[index] { index -= 1 }
             if index < 0 { return true }
             start += shifts[Int(bytes[start + needle.count - 1])]
         }

@@ -128,37 +128,61 @@ struct TextSearch {
             _ progress: Progress, _ body: (Hit) throws -> Void
         ) throws -> Bool { false }
     #else
-        /// Searches the rows of an entity; false if some of its values are not plain columns.
+        /// What is read from a row for an attribute.
+        private enum Content {
+            case text(Int32)
+            case bytes(Int32)
+            /// A stored archive.
+            case archive(Int32)
+            case value(AttributeColumn)
+            /// A value that cannot contain the text.
+            case nothing
+        }
+
+        /// The content of a column; nil if rows do not have it.
+        private func content(of attribute: NSAttributeDescription, at column: Int32) -> Content? {
+            switch attribute.attributeType {
+            case .stringAttributeType: .text(column)
+            case .binaryDataAttributeType: .bytes(column)
+            case .transformableAttributeType: .archive(column)
+            case let type:
+                AttributeColumn(attribute, at: column).map { mayContainText(type) ? .value($0) : .nothing }
+            }
+        }
+
+        /// Searches the rows of an entity; false if some of its values are not in columns.
         private func searchRows(
             of entity: NSEntityDescription, _ store: NSPersistentStore, _ context: NSManagedObjectContext,
             _ progress: Progress, _ body: (Hit) throws -> Void
         ) throws -> Bool {
-            let stored = entity.attributesByName.filter { !$0.value.isTransient }.sorted { $0.key < $1.key }
-            guard stored.allSatisfy({ RowValue.isPlain($0.value.attributeType) }) else { return false }
+            let attributes = entity.attributesByName.filter { !$0.value.isTransient }.sorted { $0.key < $1.key }
+            var contents: [Content] = []
+            for (index, attribute) in attributes.enumerated() {
+                guard let content = content(of: attribute.value, at: Int32(index + 1)) else { return false }
+                contents.append(content)
+            }
             let label = PageNameCollector.nameAttribute(of: entity)
-            // Values that cannot contain the text are not read.
-            let attributes = stored.filter { $0.key == label || mayContainText($0.value.attributeType) }
+            let labelColumn = attributes.firstIndex { $0.key == label }.map { Int32($0 + 1) }
             let isSearched: Bool? = try context.withRows(of: store) { rows in
                 guard let cursor = try rows.cursor(over: entity, columns: attributes.map { .attribute([$0.key]) })
-                else {
-                    return false
-                }
+                else { return false }
                 defer { cursor.finish() }
+                var count: Int64 = 0
+                defer { progress.completedUnitCount += count % 256 }
                 while try cursor.next() {
-                    if progress.isCancelled { throw CocoaError(.userCancelled) }
-                    progress.completedUnitCount += 1
+                    count += 1
+                    if count % 256 == 0 {
+                        if progress.isCancelled { throw CocoaError(.userCancelled) }
+                        progress.completedUnitCount += 256
+                    }
                     var found: [(path: String, excerpt: Excerpt)] = []
-                    for (index, attribute) in attributes.enumerated() {
-                        let column = Int32(index + 1)
-                        guard !cursor.isNull(column),
-                            let text = text(of: attribute.value.attributeType, in: cursor, column)
-                        else { continue }
-                        search(text, attribute.key, &found)
+                    for (index, content) in contents.enumerated() {
+                        search(content, in: cursor, attributes[index].key, &found)
                     }
                     guard !found.isEmpty else { continue }
-                    let title = attributes.firstIndex { $0.key == label }.flatMap { index in
-                        cursor.isNull(Int32(index + 1))
-                            ? nil : PageNameCollector.name(RowValue.text(in: cursor, Int32(index + 1)))
+                    let title = labelColumn.flatMap { column in
+                        cursor.isNull(column)
+                            ? nil : PageNameCollector.name(String(decoding: cursor.text(column), as: UTF8.self))
                     }
                     try body(Hit(name: "\(entity.name ?? "")/p\(cursor.integer(0))", label: title, values: found))
                 }
@@ -167,22 +191,31 @@ struct TextSearch {
             return isSearched == true
         }
 
-        private func mayContainText(_ type: NSAttributeType) -> Bool {
-            switch type {
-            case .booleanAttributeType: false
-            case .stringAttributeType, .URIAttributeType: true
-            case .UUIDAttributeType: matcher.consists(of: "0123456789ABCDEFabcdef-")
-            default: matcher.consists(of: "0123456789+-.:TZtze@")
+        private func search(
+            _ content: Content, in cursor: RowCursor, _ path: String, _ found: inout [(path: String, excerpt: Excerpt)]
+        ) {
+            switch content {
+            case .nothing: break
+            case .text(let column):
+                // Only a text that may match is decoded.
+                let text = cursor.text(column)
+                if matcher.mayMatch(text) { search(String(decoding: text, as: UTF8.self), path, &found) }
+            case .bytes(let column):
+                if !cursor.isNull(column) { search(.data(Data(cursor.bytes(column))), path, &found) }
+            case .archive(let column):
+                guard !cursor.isNull(column) else { return }
+                search(.transformable(TransformableValue(archive: Data(cursor.bytes(column)))), path, &found)
+            case .value(let column): search(column.value(in: cursor), path, &found)
             }
         }
 
-        /// The text of a value; nil if it is text without a match, which is then not decoded.
-        private func text(of type: NSAttributeType, in cursor: RowCursor, _ column: Int32) -> String? {
-            if ![.stringAttributeType, .URIAttributeType].contains(type) {
-                return RowValue.value(of: type, in: cursor, column).flatMap(TextValue.text)
+        private func mayContainText(_ type: NSAttributeType) -> Bool {
+            switch type {
+            case .booleanAttributeType: false
+            case .URIAttributeType: true
+            case .UUIDAttributeType: matcher.consists(of: "0123456789ABCDEFabcdef-")
+            default: matcher.consists(of: "0123456789+-.:TZtze@")
             }
-            guard cursor.withText(column, matcher.mayMatch) else { return nil }
-            return RowValue.text(in: cursor, column)
         }
     #endif
 }

@@ -32,7 +32,7 @@ struct ColumnUse {
         request.relationshipKeyPathsForPrefetching = Array(Set(columns.compactMap(\.prefetching))).sorted()
         var rows: [[QueryCell]] = []
         _ = try ObjectStream(of: request, isSorted: false, in: context)
-            .forEachRow(columns, in: store, .discreteProgress(totalUnitCount: 0)) { rows.append($0) }
+            .forEachRow(columns, in: store, .discreteProgress(totalUnitCount: 0)) { rows.append(try $0.cells()) }
         let use = ColumnUse(entity)
         let groups = columns.indices.map { index in use.group(of: columns[index], rows.map { $0[index] }) }
         return columns.indices.sorted { (groups[$0].rawValue, $0) < (groups[$1].rawValue, $1) }.map { columns[$0] }

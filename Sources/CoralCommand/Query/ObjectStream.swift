@@ -50,11 +50,10 @@ struct ObjectStream {
         return count
     }
 
-    /// Passes the cells of each object to a closure, and returns the number of objects. Objects whose cells are columns are read as
-    /// rows. Throws as `forEach(_:_:)` does.
+    /// Passes each object to a closure as a row of cells, and returns the number of objects. Objects whose cells are columns are
+    /// read as rows. Throws as `forEach(_:_:)` does.
     func forEachRow(
-        _ columns: [QueryColumn], in store: NSPersistentStore, _ progress: Progress,
-        _ body: ([QueryCell]) throws -> Void
+        _ columns: [QueryColumn], in store: NSPersistentStore, _ progress: Progress, _ body: (QueryRow) throws -> Void
     ) throws -> Int {
         try forEach(
             progress,
@@ -63,13 +62,13 @@ struct ObjectStream {
                     return false
                 #else
                     guard let query = RowQuery(columns, of: entity) else { return false }
-                    return try query.forEach(of: store, in: context, progress) { cells in
-                        try body(cells)
+                    return try query.forEach(of: store, in: context, progress) { row in
+                        try body(.row(row))
                         count += 1
                         return request.fetchLimit == 0 || count < request.fetchLimit
                     }
                 #endif
-            }, { object in try body(columns.map { $0.cell(of: object) }) })
+            }, { object in try body(.cells(columns.map { $0.cell(of: object) })) })
     }
 
     /// A request for the objects of one entity, in the order of their keys.

@@ -53,6 +53,17 @@ extension QueryCell {
         }
     }
 
+    /// Writes the whole value as a field of a table.
+    func write(to table: inout TableWriter, in zone: TimeZone?) throws {
+        switch self {
+        case .null: try table.null()
+        case .object(let name): try table.text(name)
+        case .value(.composite, _), .value(.file, _), .list: try table.text(exactText(in: zone))
+        case .value(.date, _) where zone != nil: try table.text(exactText(in: zone))
+        case .value(let value, _): try table.value(value)
+        }
+    }
+
     func write(to writer: inout JSONWriter, in zone: TimeZone?) throws {
         switch self {
         case .null: try writer.null()
@@ -69,6 +80,35 @@ extension QueryCell {
             try writer.beginArray()
             for cell in cells { try cell.write(to: &writer, in: zone) }
             try writer.endArray()
+        }
+    }
+}
+
+/// The cells of an object: computed, or the columns of the row at which a cursor is.
+enum QueryRow {
+    case cells([QueryCell])
+    #if !canImport(Darwin) && !CORAL_PUBLIC_API
+        case row(RowQuery.Row)
+    #endif
+
+    func cells() throws -> [QueryCell] {
+        switch self {
+        case .cells(let cells): cells
+        #if !canImport(Darwin) && !CORAL_PUBLIC_API
+            case .row(let row): try row.cells()
+        #endif
+        }
+    }
+
+    /// Writes the cells as the fields of a line.
+    ///
+    /// - Parameter zone: The time zone of dates; nil for UTC.
+    func write(to table: inout TableWriter, in zone: TimeZone?) throws {
+        switch self {
+        case .cells(let cells): for cell in cells { try cell.write(to: &table, in: zone) }
+        #if !canImport(Darwin) && !CORAL_PUBLIC_API
+            case .row(let row): try row.write(to: &table, in: zone)
+        #endif
         }
     }
 }

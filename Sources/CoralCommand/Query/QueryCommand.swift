@@ -134,7 +134,7 @@ struct QueryCommand: ParsableCommand {
         try open.context.performAndWait {
             var answer = QueryAnswer(entity: description, columns: columns, escapesFormulas: csvSafe)
             answer.zone = zone.zone
-            let rows = { (progress: Progress, body: ([QueryCell]) throws -> Void) in
+            let rows = { (progress: Progress, body: (QueryRow) throws -> Void) in
                 try ObjectStream(of: request, isSorted: sort != nil, in: open.context)
                     .forEachRow(columns, in: open.store, progress, body)
             }
@@ -159,8 +159,8 @@ struct QueryCommand: ParsableCommand {
         return try open.context.performAndWait { try ColumnUse.columns(of: entity, in: open.store, open.context) }
     }
 
-    /// Passes the cells of each object to its argument, and returns the number of objects.
-    private typealias Rows = (Progress, ([QueryCell]) throws -> Void) throws -> Int
+    /// Passes each object to its argument, and returns the number of objects.
+    private typealias Rows = (Progress, (QueryRow) throws -> Void) throws -> Int
 
     /// Shows a table while the objects are read, and returns their number.
     private func show(_ answer: QueryAnswer, _ rows: Rows, _ progress: Progress) throws -> Int {
@@ -177,7 +177,7 @@ struct QueryCommand: ParsableCommand {
         _ answer: QueryAnswer, _ rows: Rows, _ progress: Progress, _ write: @escaping (String) throws -> Void
     ) throws -> Int {
         var table = TableStream(answer.columns.map(\.title), write: write)
-        let count = try rows(progress) { try table.add(answer.tableCells($0)) }
+        let count = try rows(progress) { try table.add(answer.tableCells($0.cells())) }
         if count == 0 {
             try write("No \(answer.entity.name ?? "object") found.\n")
         } else {
@@ -206,19 +206,17 @@ struct QueryCommand: ParsableCommand {
     /// Lists the entities that have objects.
     private func list(_ open: OpenStore, as format: Format) throws {
         let counts = try EntityCounts(open).counts.filter { $0.count > 0 }
-        let text: String
-        switch format {
-        case .table:
-            var table = TextTable([("Entity", .leading), ("Objects", .trailing)])
-            for entity in counts { table.add([entity.name, "\(entity.count)"]) }
-            text = counts.isEmpty ? "The store has no objects.\n" : table.text
-        // Names of entities need no quotes.
-        case .csv, .tsv:
-            let form = format.form ?? .csv
-            text = form.line(["entity", "count"]) + counts.map { form.line([$0.name, "\($0.count)"]) }.joined()
-        case .json: text = try JSONOutput.text(of: counts)
+        if let form = format.form {
+            let output = ByteOutput(to: try file.sink())
+            var table = TableWriter(form, to: output)
+            try table.line(["entity", "count"])
+            for entity in counts { try table.line([entity.name, "\(entity.count)"]) }
+            return try output.finish()
         }
-        try write(text, as: format)
+        guard format == .table else { return try write(JSONOutput.text(of: counts), as: format) }
+        var table = TextTable([("Entity", .leading), ("Objects", .trailing)])
+        for entity in counts { table.add([entity.name, "\(entity.count)"]) }
+        try write(counts.isEmpty ? "The store has no objects.\n" : table.text, as: format)
     }
 
     private func write(_ text: String, as format: Format) throws {

@@ -7,7 +7,7 @@ struct QueryDocument {
     private let output: ByteOutput
     /// The writer of a JSON document; nil for tables.
     private var json: JSONWriter?
-    private let form: TableForm
+    private var table: TableWriter
     private var pace: PacedOutput
     private let keys: [JSONWriter.Key]
 
@@ -15,11 +15,11 @@ struct QueryDocument {
     init(_ answer: QueryAnswer, as format: QueryCommand.Format, to output: ByteOutput) throws {
         self.answer = answer
         self.output = output
-        form = format.form ?? .csv
+        table = TableWriter(format.form ?? .csv, to: output, escapesFormulas: answer.escapesFormulas)
         pace = PacedOutput(output)
         keys = try answer.columns.map { try JSONWriter.Key($0.title) }
         guard format == .json else {
-            try output.write(form.row(answer.columns.map(\.title)))
+            try table.line(answer.columns.map(\.title))
             return
         }
         var writer = JSONWriter(to: output)
@@ -28,19 +28,17 @@ struct QueryDocument {
     }
 
     /// Writes an object: a line of a table, or an object of JSON, whose keys are the titles of the columns.
-    mutating func write(_ object: NSManagedObject) throws { try write(answer.columns.map { $0.cell(of: object) }) }
+    mutating func write(_ object: NSManagedObject) throws {
+        try write(.cells(answer.columns.map { $0.cell(of: object) }))
+    }
 
     /// Writes the cells of an object.
-    mutating func write(_ row: [QueryCell]) throws {
+    mutating func write(_ row: QueryRow) throws {
         if json != nil {
-            try writeJSON(row)
+            try writeJSON(row.cells())
         } else {
-            let texts = row.map { cell in
-                let text = cell.exactText(in: answer.zone)
-                // A negative number is not a formula.
-                return answer.escapesFormulas && !cell.isNumber ? Self.unevaluated(text) : text
-            }
-            try output.write(form.row(texts))
+            try row.write(to: &table, in: answer.zone)
+            try table.endLine()
         }
         try pace.written()
     }
@@ -64,15 +62,6 @@ struct QueryDocument {
         try writer.endArray()
         try writer.endLine()
         json = writer
-    }
-
-    // MARK: - Tables
-
-    /// Text, preceded by an apostrophe if a spreadsheet would evaluate it as a formula.
-    static func unevaluated(_ text: String) -> String {
-        // Includes the fullwidth forms; some programs skip leading tabs and line breaks.
-        let isFormula = text.unicodeScalars.first.map { "=+-@\t\r\n＝＋－＠".unicodeScalars.contains($0) } ?? false
-        return isFormula ? "'" + text : text
     }
 }
 

@@ -5,9 +5,9 @@
     /// Reads the cells of a query from rows, without objects: for columns that are attributes, also of to-one destinations, names of
     /// such destinations, and numbers of members.
     struct RowQuery {
-        private enum Source {
+        fileprivate enum Source {
             case name
-            case attribute(NSAttributeDescription, GraphSchema.Attribute, Int32)
+            case attribute(AttributeColumn, GraphSchema.Attribute)
             /// The columns of the destination's key and entity.
             case destination(key: Int32, entity: Int32)
             /// The index of the relationship whose members are counted.
@@ -41,10 +41,10 @@
             for (index, key) in keys.enumerated() {
                 let isLast = index == keys.count - 1
                 if let attribute = here.attributesByName[key] {
-                    guard isLast, !attribute.isTransient, RowValue.isPlain(attribute.attributeType) else {
+                    guard isLast, let column = AttributeColumn(attribute, at: add(.attribute(keys))) else {
                         return false
                     }
-                    sources.append(.attribute(attribute, GraphSchema.Attribute(attribute), add(.attribute(keys))))
+                    sources.append(.attribute(column, GraphSchema.Attribute(attribute)))
                     return true
                 }
                 guard let relationship = here.relationshipsByName[key], !relationship.isToMany,
@@ -62,13 +62,13 @@
             return Int32(columns.count)
         }
 
-        /// Passes the cells of each row of the entity itself to a closure, in the order of the keys, until it returns false.
+        /// Passes each row of the entity itself to a closure, in the order of the keys, until it returns false.
         ///
         /// Returns false, without calling the closure, if the store does not have the columns. Throws `CocoaError.userCancelled` if
         /// the progress, which counts rows, is cancelled.
         func forEach(
             of store: NSPersistentStore, in context: NSManagedObjectContext, _ progress: Progress,
-            _ body: ([QueryCell]) throws -> Bool
+            _ body: (Row) throws -> Bool
         ) throws -> Bool {
             try context.withRows(of: store) { rows in
                 guard let cursor = try rows.cursor(over: entity, columns: columns) else { return false }
@@ -81,7 +81,9 @@
                     }
                     counts.append(try MemberCount(members))
                 }
-                let name = entity.name ?? ""
+                let row = Row(
+                    entity: entity.name ?? "", sources: sources, cursor: cursor, names: EntityNames(rows),
+                    counts: counts)
                 var count: Int64 = 0
                 defer { progress.completedUnitCount += count % 256 }
                 while try cursor.next() {
@@ -90,34 +92,86 @@
                         if progress.isCancelled { throw CocoaError(.userCancelled) }
                         progress.completedUnitCount += 256
                     }
-                    let key = cursor.integer(0)
-                    let cells = try sources.map { source -> QueryCell in
-                        switch source {
-                        case .name: return .object("\(name)/p\(key)")
-                        case .count(let index):
-                            return .value(.integer(try counts[index].count(of: key)), nil)
-                        case .destination(let key, let number):
-                            guard !cursor.isNull(key),
-                                let destination = rows.entity(numbered: cursor.integer(number))?.name
-                            else { return .null }
-                            return .object("\(destination)/p\(cursor.integer(key))")
-                        case .attribute(let attribute, let schema, let column):
-                            guard !cursor.isNull(column),
-                                let value = RowValue.value(of: attribute.attributeType, in: cursor, column)
-                            else { return .null }
-                            return .value(value, schema)
-                        }
-                    }
-                    guard try body(cells) else { return true }
+                    guard try body(row) else { return true }
                 }
                 return true
             } == true
         }
 
+        /// The cells of the row at which a cursor is.
+        struct Row {
+            fileprivate let entity: String
+            fileprivate let sources: [Source]
+            fileprivate let cursor: RowCursor
+            fileprivate let names: EntityNames
+            fileprivate let counts: [MemberCount]
+
+            func cells() throws -> [QueryCell] {
+                try sources.map { source in
+                    switch source {
+                    case .name: return .object("\(entity)/p\(cursor.integer(0))")
+                    case .count(let index): return .value(.integer(try counts[index].count(of: cursor.integer(0))), nil)
+                    case .destination(let key, let number):
+                        guard let name = destination(key, number) else { return .null }
+                        return .object("\(name)/p\(cursor.integer(key))")
+                    case .attribute(let column, let schema):
+                        let value = column.value(in: cursor)
+                        return value.isNull ? .null : .value(value, schema)
+                    }
+                }
+            }
+
+            /// Writes the cells as the fields of a line.
+            ///
+            /// - Parameter zone: The time zone of dates; nil for UTC.
+            func write(to table: inout TableWriter, in zone: TimeZone?) throws {
+                for source in sources {
+                    switch source {
+                    case .name: try table.name(entity, cursor.integer(0))
+                    case .count(let index): try table.integer(counts[index].count(of: cursor.integer(0)))
+                    case .destination(let key, let number):
+                        if let name = destination(key, number) {
+                            try table.name(name, cursor.integer(key))
+                        } else {
+                            try table.null()
+                        }
+                    case .attribute(let column, let schema):
+                        if zone != nil, schema.type == .date {
+                            try QueryCell.value(column.value(in: cursor), schema).write(to: &table, in: zone)
+                        } else {
+                            try column.write(cursor, to: &table)
+                        }
+                    }
+                }
+            }
+
+            /// The entity of a destination; nil if there is none.
+            private func destination(_ key: Int32, _ number: Int32) -> String? {
+                cursor.isNull(key) ? nil : names.name(of: cursor.integer(number))
+            }
+        }
+
+        /// The names of entities by their numbers.
+        fileprivate final class EntityNames {
+            private let rows: StoreRows
+            private var last: (number: Int64, name: String?)?
+
+            init(_ rows: StoreRows) { self.rows = rows }
+
+            /// Nil if the model has no such entity. Consecutive rows usually have the same.
+            func name(of number: Int64) -> String? {
+                if let last, last.number == number { return last.name }
+                let name = rows.entity(numbered: number)?.name
+                last = (number, name)
+                return name
+            }
+        }
+
         /// The numbers of members of rows, read in the order of their owners' keys.
-        private struct MemberCount {
+        fileprivate final class MemberCount {
             let cursor: RowCursor
             private var hasRow: Bool
+            private var last: (owner: Int64, count: Int64) = (0, 0)
 
             init(_ cursor: RowCursor) throws {
                 self.cursor = cursor
@@ -125,53 +179,16 @@
             }
 
             /// The number of existing members of an owner. The keys must ascend.
-            mutating func count(of owner: Int64) throws -> Int64 {
+            func count(of owner: Int64) throws -> Int64 {
+                if last.owner == owner { return last.count }
                 while hasRow, cursor.integer(0) < owner { hasRow = try cursor.next() }
                 var count: Int64 = 0
                 while hasRow, cursor.integer(0) == owner {
                     if !cursor.isNull(1) { count += 1 }
                     hasRow = try cursor.next()
                 }
+                last = (owner, count)
                 return count
-            }
-        }
-    }
-
-    /// Values of attributes in columns of rows.
-    enum RowValue {
-        /// Whether the values of a type are whole in a column.
-        static func isPlain(_ type: NSAttributeType) -> Bool {
-            switch type {
-            case .stringAttributeType, .URIAttributeType, .UUIDAttributeType, .dateAttributeType,
-                .integer16AttributeType,
-                .integer32AttributeType, .integer64AttributeType, .doubleAttributeType, .floatAttributeType,
-                .decimalAttributeType, .booleanAttributeType:
-                true
-            default: false
-            }
-        }
-
-        static func text(in cursor: RowCursor, _ column: Int32) -> String {
-            cursor.withText(column) { String(decoding: $0, as: UTF8.self) }
-        }
-
-        /// The value of a column that is not null; nil for a value that the type does not have.
-        static func value(of type: NSAttributeType, in cursor: RowCursor, _ column: Int32) -> GraphValue? {
-            switch type {
-            case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
-                .integer(cursor.integer(column))
-            case .booleanAttributeType: .bool(cursor.integer(column) != 0)
-            case .doubleAttributeType: .double(cursor.double(column))
-            case .floatAttributeType: .float(Float(cursor.double(column)))
-            case .dateAttributeType: .date(cursor.double(column))
-            case .decimalAttributeType: cursor.decimal(column).map { .decimal($0) }
-            case .UUIDAttributeType:
-                cursor.withBytes(column) { bytes in
-                    bytes.count == 16 ? .uuid(UUID(uuid: bytes.loadUnaligned(as: uuid_t.self))) : nil
-                }
-            case .stringAttributeType: .string(text(in: cursor, column))
-            case .URIAttributeType: TextValue.anyValue(text(in: cursor, column), as: .uri)
-            default: nil
             }
         }
     }

@@ -199,8 +199,8 @@ struct ExportCommand: ParsableCommand {
         try FileManager.default.createDirectory(at: partial.item, withIntermediateDirectories: false)
         var exporter = GraphExporter(layout: .flat, shape: chosenPart)
         exporter.missingFiles = missing.missingFiles
-        var writer: any GraphWriter = TableFolderWriter(
-            to: partial.item, model: open.model, form: form, escapesFormulas: csvSafe)
+        let tables = TableFolderWriter(to: partial.item, model: open.model, form: form, escapesFormulas: csvSafe)
+        var writer: any GraphWriter = RecordCollector(tables.write)
         let result = try Work.run("Exporting") { [exporter] progress in
             guard let request else {
                 return try exporter.exportStore(of: open.snapshot()) {
@@ -214,6 +214,7 @@ struct ExportCommand: ParsableCommand {
                 return try session.export(from: ids, to: &writer, progress: progress)
             }
         }
+        try tables.finish()
         // An empty folder is replaced too.
         try partial.commit()
         report(result)
@@ -242,7 +243,12 @@ struct ExportCommand: ParsableCommand {
 
     /// The requested format, otherwise the one of the file's extension.
     private func chosenFormat() throws -> ExportFormat {
-        try format ?? file.format(of: ExportFormat.extensions, else: .graph(.json))
+        if format == nil, let form = TableForm(ofFile: file.output ?? "") {
+            throw CommandError(
+                "An export has a table for each entity: write a folder with --format \(form.rawValue) -o tables. One table "
+                    + "is written by coral query with --entity and -o \(file.output ?? "").")
+        }
+        return try format ?? file.format(of: ExportFormat.extensions, else: .graph(.json))
     }
 
     private func chosenLayout(_ format: ExportFormat) throws -> DocumentLayout? {

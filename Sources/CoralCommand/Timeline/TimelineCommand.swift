@@ -118,8 +118,9 @@ struct TimelineCommand: ParsableCommand {
             try timeline.forEach(in: open) { try table.add(cells($0)) }
             try table.finish()
         case .csv:
-            try output.write(TableForm.csv.row(["when", "object", "event", "label"]))
-            try timeline.forEach(in: open) { try output.write(TableForm.csv.row(texts($0))) }
+            var table = TableWriter(.csv, to: output)
+            try table.line(["when", "object", "event", "label"])
+            try timeline.forEach(in: open) { try table.line(texts($0)) }
         case .json: try writeJSON(timeline, open, to: output)
         case .html:
             let page = TimelinePageWriter(title: open.url.storeName, zone: zone.zone, to: output)

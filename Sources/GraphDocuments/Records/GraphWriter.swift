@@ -99,6 +99,8 @@ package struct RecordCollector: GraphWriter {
     package mutating func begin(_ header: DocumentHeader) {}
     package mutating func finish() {}
 
+    package mutating func write(_ record: GraphRecord, of entity: GraphSchema.Entity?) throws { try body(record) }
+
     package mutating func beginObject(id: RecordID?, entity: String, isDeleted: Bool) throws {
         guard record == nil, let id else {
             throw DocumentError(.misuse, "Records can be collected only from a flat graph with ids.")

@@ -18,7 +18,19 @@ public struct RecordID: Sendable, Hashable {
 
     /// The id of a stored object: `Note/p12`.
     public static func stored(entity: String, primaryKey: Int64) -> RecordID {
-        RecordID("\(entity)/p\(primaryKey)")
+        var entity = entity
+        // Written into place: interpolation takes several times as long, and each exported object has such an id.
+        return entity.withUTF8 { name in
+            let digits = IntegerText.digitCount(primaryKey.magnitude) + (primaryKey < 0 ? 1 : 0)
+            return RecordID(
+                String(unsafeUninitializedCapacity: name.count + 2 + digits) { text in
+                    guard let base = text.baseAddress else { return 0 }
+                    _ = text.initialize(fromContentsOf: name)
+                    base[name.count] = UInt8(ascii: "/")
+                    base[name.count + 1] = UInt8(ascii: "p")
+                    return IntegerText.write(primaryKey, at: base + name.count + 2) - base
+                })
+        }
     }
 
     /// The id of an object by its natural key: `Tag/=home`. In a part, `,` and `\` are escaped by a `\`.
@@ -123,8 +135,24 @@ public struct RecordID: Sendable, Hashable {
     /// The primary key of an id of the form `Note/p12` or `Tag/p3=home`; nil for a URI, which is valid for one store
     /// only.
     public var primaryKey: Int64? {
-        guard let rest = name?.rest, !isURI else { return nil }
-        return RecordID.primaryKey(rest)
+        var text = text
+        return text.withUTF8 { bytes in
+            // After the first slash of a URI there is another one.
+            guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")), slash > 0, slash + 2 < bytes.count,
+                bytes[slash + 1] == UInt8(ascii: "p")
+            else { return nil }
+            var number: Int64 = 0
+            var digits = 0
+            for byte in bytes[(slash + 2)...].prefix(while: { $0 != UInt8(ascii: "=") }) {
+                let (tens, isTooLarge) = number.multipliedReportingOverflow(by: 10)
+                guard (48...57).contains(byte), !isTooLarge else { return nil }
+                let (sum, overflows) = tens.addingReportingOverflow(Int64(byte - 48))
+                guard !overflows else { return nil }
+                number = sum
+                digits += 1
+            }
+            return digits > 0 ? number : nil
+        }
     }
 
     private static func primaryKey(_ rest: Substring.UTF8View) -> Int64? {

@@ -193,21 +193,15 @@ public struct RowCursor {
         }
     }
 
-    /// The UTF-8 of a text, valid during the call.
+    /// The UTF-8 of a text, valid until the next step.
     @inline(__always)
-    public func withText<Result>(
-        _ column: Int32, _ body: (UnsafeRawBufferPointer) throws -> Result
-    ) rethrows -> Result {
-        try body(statement.textBytes(Int(column)) ?? UnsafeRawBufferPointer(start: nil, count: 0))
+    public func text(_ column: Int32) -> UnsafeRawBufferPointer {
+        statement.textBytes(Int(column)) ?? UnsafeRawBufferPointer(start: nil, count: 0)
     }
 
-    /// Data, valid during the call; a UUID has sixteen bytes.
+    /// Data, valid until the next step; a UUID has sixteen bytes.
     @inline(__always)
-    public func withBytes<Result>(
-        _ column: Int32, _ body: (UnsafeRawBufferPointer) throws -> Result
-    ) rethrows -> Result {
-        try body(statement.bytes(Int(column)))
-    }
+    public func bytes(_ column: Int32) -> UnsafeRawBufferPointer { statement.bytes(Int(column)) }
 
     /// Ends reading before the last row.
     public func finish() { statement.finish() }

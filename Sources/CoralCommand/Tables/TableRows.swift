@@ -1,29 +1,5 @@
 import Coral
 
-/// The form of tables in text: values separated by commas (RFC 4180), or by tabs. Fields with a separator, a quote or a line break
-/// are in quotes in both.
-enum TableForm: String {
-    case csv, tsv
-
-    /// The form of a file, by the extension of its name; nil if it is not that of a table.
-    init?(ofFile name: String) { self.init(rawValue: (name as NSString).pathExtension.lowercased()) }
-
-    fileprivate var separator: Unicode.Scalar { self == .csv ? "," : "\t" }
-
-    func field(_ text: String) -> String {
-        let special = "\"\r\n\(separator)".unicodeScalars
-        let isPlain = !text.unicodeScalars.contains { special.contains($0) }
-        // A literal search: a quote and a combining mark are one `Character`.
-        return isPlain ? text : "\"" + text.replacingOccurrences(of: "\"", with: "\"\"", options: .literal) + "\""
-    }
-
-    /// A line of fields in this form.
-    func line(_ fields: [String]) -> String { fields.joined(separator: String(separator)) + "\r\n" }
-
-    /// A line of texts.
-    func row(_ texts: [String]) -> String { line(texts.map(field)) }
-}
-
 /// The rows of a text in one of the forms.
 struct TableRows {
     struct Field {
@@ -55,7 +31,7 @@ struct TableRows {
         }
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
         self.bytes = bytes
-        separator = UInt8(ascii: form.separator)
+        separator = form.separator
         self.name = name
     }
 
