@@ -6,6 +6,7 @@ import ModelFiles
 /// Writes the objects of a store into a plain database, record by record: memory does not grow with their number.
 package struct PlainDatabase {
     private(set) var schema: PlainSchema
+    private(set) var entities: PlainEntities
     /// The UUID of the store, from which UUIDs of objects are computed.
     let storeUUID: String
     /// The folder of binary values; nil writes them into the rows.
@@ -13,6 +14,7 @@ package struct PlainDatabase {
 
     package init(schema: PlainSchema, storeUUID: String, folder: ExternalFileFolder?) {
         self.schema = schema
+        entities = PlainEntities(schema)
         self.storeUUID = storeUUID
         self.folder = folder
     }
@@ -57,6 +59,7 @@ package struct PlainDatabase {
         result.twoSided = sides.contradicting.map { "\($0.entity.name ?? "").\($0.name)" }
         var plain = self
         plain.schema = schema.adding(columnsFor: sides.contradicting)
+        plain.entities = PlainEntities(plain.schema)
         result.schema = plain.schema
         return try plain.write(records, to: destination, result, progress)
     }
@@ -92,7 +95,7 @@ package struct PlainDatabase {
             try queue.write { database in for record in batch { try insert(record, database, &result) } }
             progress.completedUnitCount += Int64(batch.count)
         }
-        if !ordered.isEmpty || schema.joins.contains(where: { $0.inversePosition != nil }) {
+        if hasPositions {
             try pass(records, progress) { batch in
                 try queue.write { database in for record in batch { try setPositions(of: record, database) } }
             }
@@ -114,122 +117,89 @@ package struct PlainDatabase {
     }
 
     private func survey(_ record: GraphRecord, _ exceptions: inout PlainExceptions) {
-        guard let table = schema.table(of: record.entity) else { return }
-        for column in table.columns where column.isRequired {
-            let isNull =
-                switch column.content {
-                case .attribute(let path, _): PlainValue.databaseValue(record.value(at: path)).isNull
-                case .reference(let relationship): record.target(of: relationship.name)?.ids.isEmpty != false
-                case .key, .entity, .position: false
-                }
-            if isNull { exceptions.nulls[table.name, default: []].insert(column.name) }
+        guard let entity = entities.entity(of: record) else { return }
+        for (source, column) in zip(entity.sources, entity.table.columns) where column.isRequired {
+            if PlainEntity.isNull(source, of: record) {
+                exceptions.nulls[entity.table.name, default: []].insert(column.name)
+            }
         }
     }
 
     // MARK: - Rows
 
     private func insert(_ record: GraphRecord, _ database: Database, _ result: inout Result) throws {
-        guard let table = schema.table(of: record.entity) else { return }
-        let values = try table.columns.map { column in
-            if case .attribute(let path, _) = column.content {
-                noteLoss(of: record.value(at: path), "\(record.id).\(path.joined(separator: "."))", &result)
-            }
-            return try value(of: column, in: record)
-        }
-        let names = table.columns.map { SQLText.name($0.name) }.joined(separator: ", ")
-        let marks = table.columns.map { _ in "?" }.joined(separator: ", ")
-        try database.cachedStatement(sql: "INSERT INTO \(SQLText.name(table.name)) (\(names)) VALUES (\(marks))")
-            .execute(arguments: StatementArguments(values))
-        result.counts[table.name, default: 0] += 1
-        try insertPairs(of: record, database, &result)
+        guard let entity = entities.entity(of: record) else { return }
+        let values = try entity.sources.map { try value($0, in: record, &result) }
+        try execute(entity.insertion, values, database)
+        result.counts[entity.table.name, default: 0] += 1
+        for pairs in entity.pairs { try insert(pairs, of: record, database, &result) }
     }
 
-    /// Notes a value that is null in the database.
-    private func noteLoss(of value: GraphValue, _ place: String, _ result: inout Result) {
-        switch value {
-        case .file(let file) where file.isMissing: result.lost.add("The file of \(place) is missing.")
-        case .date where PlainValue.databaseValue(value).isNull:
-            result.lost.add("\(place) is \(TextValue.text(of: value) ?? ""), a date outside the years 1 to 9999.")
-        default: break
-        }
+    private func execute(_ statement: String, _ values: [DatabaseValue], _ database: Database) throws {
+        let statement = try database.cachedStatement(sql: statement)
+        // The number of values is that of the statement's parameters.
+        statement.setUncheckedArguments(StatementArguments(values))
+        try statement.execute()
     }
 
     /// The value of a column. A position is null here: positions are written after all rows.
-    private func value(of column: PlainTable.Column, in record: GraphRecord) throws -> DatabaseValue {
-        switch column.content {
+    private func value(
+        _ source: PlainEntity.Source, in record: GraphRecord, _ result: inout Result
+    ) throws -> DatabaseValue {
+        switch source {
         case .key: return key(of: record.id, in: record.entity)
         case .entity: return record.entity.databaseValue
-        case .position: return .null
-        case .reference(let relationship):
-            guard column.entities.contains(record.entity) else { return .null }
-            return reference(record.target(of: relationship.name)?.ids.first)
-        case .attribute(let path, _):
-            guard column.entities.contains(record.entity) else { return .null }
-            let value = PlainValue.databaseValue(record.value(at: path))
+        case .position, .absent: return .null
+        case .reference(let place): return reference(PlainEntity.target(place, of: record))
+        case .attribute(let place, let path, let attribute):
+            let value = PlainEntity.value(place, path, of: record)
+            let stored = PlainValue.databaseValue(value)
+            if stored.isNull {
+                noteLoss(of: value, { "\(record.id).\(([attribute.name] + path).joined(separator: "."))" }, &result)
+            }
             // Binary values in files are replaced by the paths of the files.
-            guard let folder, case .blob(let data) = value.storage else { return value }
+            guard let folder, case .blob(let data) = stored.storage else { return stored }
             return try folder.add(data).path.databaseValue
         }
     }
 
-    private func insertPairs(of record: GraphRecord, _ database: Database, _ result: inout Result) throws {
-        for join in schema.joins where isOwner(record, of: join) {
-            for (index, id) in (record.target(of: join.relationship.name)?.ids ?? []).enumerated() {
-                if join.isSymmetric, id.text < record.id.text { continue }
-                var names = [join.ownerColumn, join.memberColumn]
-                var values = [key(of: record.id, in: record.entity), key(of: id)]
-                if let position = join.position {
-                    names.append(position)
-                    values.append(index.databaseValue)
-                }
-                try database.cachedStatement(
-                    sql: "INSERT INTO \(SQLText.name(join.name)) (\(names.map(SQLText.name).joined(separator: ", "))) "
-                        + "VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))"
-                ).execute(arguments: StatementArguments(values))
-                result.counts[join.name, default: 0] += 1
-            }
+    /// Notes a value that is null in the database.
+    private func noteLoss(of value: GraphValue, _ place: () -> String, _ result: inout Result) {
+        switch value {
+        case .file(let file) where file.isMissing: result.lost.add("The file of \(place()) is missing.")
+        case .date:
+            result.lost.add("\(place()) is \(TextValue.text(of: value) ?? ""), a date outside the years 1 to 9999.")
+        default: break
         }
     }
 
-    func isOwner(_ record: GraphRecord, of join: PlainJoin) -> Bool {
-        PlainSchema.hierarchy(of: join.relationship.entity).contains { $0.name == record.entity }
+    private func insert(
+        _ pairs: PlainEntity.Pairs, of record: GraphRecord, _ database: Database, _ result: inout Result
+    ) throws {
+        let join = pairs.join
+        let owner = key(of: record.id, in: record.entity)
+        for (index, id) in record.relationships[pairs.place].target.ids.enumerated() {
+            if join.isSymmetric, id.text < record.id.text { continue }
+            let values = [owner, key(of: id)]
+            try execute(
+                pairs.insertion, join.position == nil ? values : values + [index.databaseValue], database)
+            result.counts[join.name, default: 0] += 1
+        }
     }
 
     // MARK: - Positions
 
-    /// The ordered to-many relationships whose positions have a column in the members' table, by the names of their owners.
-    private var ordered:
-        [(owners: Set<String>, relationship: NSRelationshipDescription, column: String, table: PlainTable)]
-    {
-        schema.tables.flatMap { table in
-            table.columns.compactMap { column in
-                guard case .position(let toOne) = column.content, let toMany = PlainSchema.inverse(toOne) else {
-                    return nil
-                }
-                let owners = Set(PlainSchema.hierarchy(of: toMany.entity).map { $0.name ?? "" })
-                return (owners, toMany, column.name, table)
-            }
-        }
+    private var hasPositions: Bool {
+        schema.joins.contains { $0.inversePosition != nil }
+            || schema.tables.contains { $0.columns.contains { if case .position = $0.content { true } else { false } } }
     }
 
     private func setPositions(of record: GraphRecord, _ database: Database) throws {
-        for (owners, relationship, column, table) in ordered where owners.contains(record.entity) {
-            let statement = try database.cachedStatement(
-                sql: "UPDATE \(SQLText.name(table.name)) SET \(SQLText.name(column)) = ? "
-                    + "WHERE \(SQLText.name(table.columns[0].name)) = ?")
-            for (index, id) in (record.target(of: relationship.name)?.ids ?? []).enumerated() {
-                try statement.execute(arguments: [index, key(of: id)])
-            }
-        }
-        for join in schema.joins {
-            guard let position = join.inversePosition, let inverse = PlainSchema.inverse(join.relationship),
-                PlainSchema.hierarchy(of: inverse.entity).contains(where: { $0.name == record.entity })
-            else { continue }
-            let statement = try database.cachedStatement(
-                sql: "UPDATE \(SQLText.name(join.name)) SET \(SQLText.name(position)) = ? WHERE "
-                    + "\(SQLText.name(join.ownerColumn)) = ? AND \(SQLText.name(join.memberColumn)) = ?")
-            for (index, id) in (record.target(of: inverse.name)?.ids ?? []).enumerated() {
-                try statement.execute(arguments: [index, key(of: id), key(of: record.id, in: record.entity)])
+        guard let entity = entities.entity(of: record) else { return }
+        for positions in entity.positions {
+            for (index, id) in record.relationships[positions.place].target.ids.enumerated() {
+                let keys = [key(of: id)] + (positions.isOfPairs ? [key(of: record.id, in: record.entity)] : [])
+                try execute(positions.update, [index.databaseValue] + keys, database)
             }
         }
     }
@@ -335,17 +305,5 @@ private final class RecordBatches {
         if progress.isCancelled { throw CocoaError(.userCancelled) }
         try body(batch)
         batch.removeAll(keepingCapacity: true)
-    }
-}
-
-extension GraphRecord {
-    /// The value of an attribute, or of an element of a composite one. Null if there is none.
-    func value(at path: [String]) -> GraphValue {
-        var value = path.first.flatMap { self.value(of: $0) } ?? .null
-        for name in path.dropFirst() {
-            guard case .composite(let elements) = value else { return .null }
-            value = elements.first { $0.name == name }?.value ?? .null
-        }
-        return value
     }
 }

@@ -17,6 +17,8 @@ struct PlainSides {
     }
 
     private var sides: [Side]
+    /// The sides that the records of the last entity have.
+    private var last: (entity: String, indices: [Int])?
 
     init(_ schema: PlainSchema) {
         let names = { (relationship: NSRelationshipDescription) in
@@ -29,8 +31,10 @@ struct PlainSides {
         }
     }
 
+    /// - Parameter record: Costs nothing for an entity without such relationships.
     mutating func add(_ record: GraphRecord) {
-        for index in sides.indices {
+        if last?.entity != record.entity { last = (record.entity, indices(of: record.entity)) }
+        for index in last?.indices ?? [] {
             if sides[index].entities.contains(record.entity),
                 let target = record.target(of: sides[index].relationship.name)?.ids.first
             {
@@ -42,6 +46,10 @@ struct PlainSides {
                 sides[index].difference &-= Self.hash(target, record.id)
             }
         }
+    }
+
+    private func indices(of entity: String) -> [Int] {
+        sides.indices.filter { sides[$0].entities.contains(entity) || sides[$0].inverseEntities.contains(entity) }
     }
 
     /// The relationships without a column that have pairs which their inverses do not have, or the reverse.

@@ -24,15 +24,28 @@ enum PlainValue {
         case .integer(let value): value.databaseValue
         case .double(let value): value.databaseValue
         case .float(let value): Double(value).databaseValue
-        case .date:
-            TextValue.text(of: value).flatMap { text in
-                text.hasPrefix("@") ? nil : String(text.replacingOccurrences(of: "T", with: " ").dropLast())
-            }?.databaseValue ?? .null
+        case .date: dateText(of: value)?.databaseValue ?? .null
         case .data(let value): value.databaseValue
         case .transformable(let value): value.archive?.databaseValue ?? .null
         case .decimal, .string, .uuid, .uri: TextValue.text(of: value)?.databaseValue ?? .null
         }
     }
+
+    /// `2024-02-29 12:30:00.250` of `2024-02-29T12:30:00.250Z`; nil for a date without such a text.
+    private static func dateText(of value: GraphValue) -> String? {
+        guard var text = TextValue.text(of: value) else { return nil }
+        return text.withUTF8 { bytes in
+            guard bytes.count > dayLength, bytes[dayLength] == UInt8(ascii: "T") else { return nil }
+            return String(unsafeUninitializedCapacity: bytes.count - 1) { text in
+                _ = text.initialize(fromContentsOf: bytes.dropLast())
+                text[dayLength] = UInt8(ascii: " ")
+                return bytes.count - 1
+            }
+        }
+    }
+
+    /// The length of the day in the text of a date.
+    private static let dayLength = 10
 
     /// The value of an attribute from its column; nil if the column has no value of the type.
     static func value(_ value: DatabaseValue, as type: GraphValueType) -> GraphValue? {
@@ -46,7 +59,8 @@ enum PlainValue {
         case (.int64(let number), .double): return .double(Double(number))
         case (.int64(let number), .float): return .float(Float(number))
         case (.string(let text), .date):
-            return TextValue.anyValue(text.replacingOccurrences(of: " ", with: "T") + "Z", as: .date)
+            // `T` and `Z` as in documents, which are read with all digits.
+            return TextValue.anyValue(text.prefix(dayLength) + "T" + text.dropFirst(dayLength + 1) + "Z", as: .date)
         case (.string(let text), .string): return .string(text)
         case (.string(let text), .decimal), (.string(let text), .uuid), (.string(let text), .uri):
             return TextValue.anyValue(text, as: type)
