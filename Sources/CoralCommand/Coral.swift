@@ -83,27 +83,11 @@ struct CoralCommand: ParsableCommand {
             Self.exit(withError: CommandStatus.failure.exitCode)
         } catch {
             let text = fullMessage(for: error)
-            let shown = ServerURLs.withoutPasswords(text) + (adviceOnExtraArgument(text).map { "\n\($0)" } ?? "")
+            let shown = ArgumentAdvice(CommandLine.arguments.dropFirst()).message(ServerURLs.withoutPasswords(text))
             guard shown != text else { Self.exit(withError: error) }
             StandardError.write(shown + "\n")
             Self.exit(withError: exitCode(for: error))
         }
-    }
-
-    /// What a word was probably meant to be that the command does not expect.
-    private static func adviceOnExtraArgument(_ message: String) -> String? {
-        guard let match = message.firstMatch(of: /[Uu]nexpected arguments?:? '([^']+)'/) else { return nil }
-        let word = String(match.1)
-        var level: any ParsableCommand.Type = CoralCommand.self
-        for word in CommandLine.arguments.dropFirst() {
-            guard let next = level.configuration.subcommands.first(where: { $0.configuration.commandName == word })
-            else { break }
-            level = next
-        }
-        if level == FindCommand.self { return "A text of several words is written in quotes." }
-        let help = CoralCommand.helpMessage(for: level)
-        if Int(word) != nil, help.contains("--port <") { return "A port is given as --port \(word)." }
-        return help.contains("--entity <") ? "An entity is given as --entity \(word)." : nil
     }
 
     /// Reports an unknown subcommand, and suggests the one with the most similar name.

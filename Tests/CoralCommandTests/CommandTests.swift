@@ -49,6 +49,26 @@ import Testing
         #expect(run.errors.hasSuffix("\(advice)\n"), "\(run.errors)")
     }
 
+    @Test(arguments: [
+        (["import"], "For example: coral import notes.json --into Notes.sqlite --dry-run"),
+        (["convert", "Notes.sqlite"], "For example: coral convert Notes.sqlite -o plain.sqlite --code Records.swift"),
+        (["diff", "Notes.sqlite"], "For example: coral diff Before.sqlite After.sqlite"),
+        (["get", "Notes.sqlite", "Note"], "The names of objects are shown by coral query STORE --entity Note."),
+        (["set", "Notes.sqlite", "Note"], "For example: coral set Notes.sqlite --entity Note "),
+        (["find", "Notes.sqlite"], "For example: coral find Notes.sqlite milk"),
+        (
+            ["query", "Notes.sqlite", "--since", "2024-02-29"],
+            "Unknown option '--since'. It is one of coral diff, coral history show, coral timeline."
+        ),
+        (["query", "Notes.sqlite", "--entitty", "Note"], "Unknown option '--entitty'. Did you mean \"--entity\"?"),
+        (["query", "Notes.sqlite", "--no-such-thing"], "Unknown option '--no-such-thing'.\n"),
+    ]) func `missing and unknown arguments are answered with what to write`(words: [String], advice: String) throws {
+        let run = try CommandRun(words)
+        #expect(run.status == 64)
+        #expect(run.errors.contains(advice), "\(run.errors)")
+        #expect(!run.errors.contains("'--force'"), "\(run.errors)")
+    }
+
     @Test func `model show prints the model of the store`() throws {
         let run = try CommandRun("model", "show", store, "--entity", "Item")
         #expect(run.output.hasPrefix("Item\n"))

@@ -1,0 +1,79 @@
+import ArgumentParser
+import Coral
+
+/// What to write instead of arguments that a command does not accept.
+struct ArgumentAdvice {
+    /// The command that the words name.
+    private let command: any ParsableCommand.Type
+
+    init(_ words: some Sequence<String>) {
+        var level: any ParsableCommand.Type = CoralCommand.self
+        for word in words {
+            guard let next = Self.subcommand(word, of: level) else { break }
+            level = next
+        }
+        command = level
+    }
+
+    private static func subcommand(_ name: String, of command: any ParsableCommand.Type) -> (any ParsableCommand.Type)?
+    {
+        command.configuration.subcommands.first { $0.configuration.commandName == name }
+    }
+
+    /// The message of the argument parser, with advice.
+    func message(_ text: String) -> String {
+        if let match = text.firstMatch(of: /Unknown option '(-[^']*)'\.?( Did you mean '[^']*'\?)?/) {
+            return text.replacingCharacters(in: match.range, with: unknown(String(match.1)))
+        }
+        if let match = text.firstMatch(of: /[Uu]nexpected arguments?:? '([^']+)'/) {
+            return extra(String(match.1)).map { "\(text)\n\($0)" } ?? text
+        }
+        if let match = text.firstMatch(of: /The value '([^'\/]+)[^']*' is invalid for '<object>'/) {
+            return "\(text)\nThe names of objects are shown by coral query STORE --entity \(match.1)."
+        }
+        guard text.contains(/Missing expected argument|is invalid for '<|Specify two sides/), let example else {
+            return text
+        }
+        return "\(text)\nFor example: \(example)"
+    }
+
+    /// The first example of the command's help.
+    private var example: String? {
+        let lines = command.configuration.discussion.components(separatedBy: "EXAMPLES:\n").dropFirst().first
+        return lines?.split(separator: "\n").first { $0.contains("coral ") }?.trimmingCharacters(in: .whitespaces)
+    }
+
+    /// An option that the command does not have: its similar ones, and the commands that have it.
+    private func unknown(_ option: String) -> String {
+        let names = Self.options(of: command).map { String($0) }
+        let question = NameSuggestion.question(for: option, in: names)
+        let others = Self.commands(CoralCommand.self, []).filter { Self.options(of: $0.type).contains(option) }
+            .map { "coral \($0.name)" }.sorted()
+        guard question.isEmpty, !others.isEmpty else { return "Unknown option '\(option)'.\(question)" }
+        return "Unknown option '\(option)'. It is one of \(others.joined(separator: ", "))."
+    }
+
+    /// The names of the options of a command.
+    private static func options(of command: any ParsableCommand.Type) -> Set<String> {
+        // The options are at the beginnings of lines, before their descriptions.
+        let help = CoralCommand.helpMessage(for: command, columns: 1000)
+        return Set(help.matches(of: /(?m)^  (?:-[a-z], )?(--[a-z-]+)/).map { String($0.1) })
+    }
+
+    /// All commands below one that have no others below them, with their words.
+    private static func commands(
+        _ command: any ParsableCommand.Type, _ words: [String]
+    ) -> [(name: String, type: any ParsableCommand.Type)] {
+        let subcommands = command.configuration.subcommands
+        guard !subcommands.isEmpty else { return [(words.joined(separator: " "), command)] }
+        return subcommands.flatMap { commands($0, words + [$0.configuration.commandName ?? ""]) }
+    }
+
+    /// What a word that is not expected was probably meant to be.
+    private func extra(_ word: String) -> String? {
+        if command == FindCommand.self { return "A text of several words is written in quotes." }
+        let options = Self.options(of: command)
+        if Int(word) != nil, options.contains("--port") { return "A port is given as --port \(word)." }
+        return options.contains("--entity") ? "An entity is given as --entity \(word)." : nil
+    }
+}
