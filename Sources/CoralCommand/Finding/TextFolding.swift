@@ -93,12 +93,9 @@ final class TextFolding {
     private func add(_ scalar: Unicode.Scalar) -> Entry {
         let start = pool.count
         for part in String(scalar).decomposedStringWithCanonicalMapping.unicodeScalars where !Self.isOmitted(part) {
-            // The small letter of the capital one: that of ς and σ, of ſ and s.
-            for letter in part.properties.uppercaseMapping.unicodeScalars {
-                for folded in letter.properties.lowercaseMapping.unicodeScalars where !Self.isOmitted(folded) {
-                    pool += Array(String(folded).utf8)
-                }
-            }
+            // The small letters of the capital ones: those of ς and σ, of ſ and s, of ß, ẞ and ss.
+            let small = String(part).lowercased().uppercased().lowercased()
+            for folded in small.unicodeScalars where !Self.isOmitted(folded) { pool += Array(String(folded).utf8) }
         }
         return Entry(start: UInt32(start), count: UInt32(pool.count - start))
     }
