@@ -70,7 +70,9 @@ extension StoreReader {
     package func byteCountsOfTrees() throws -> [String: Int64]? {
         guard try integer("SELECT count(*) FROM pragma_module_list WHERE name = 'dbstat'") > 0 else { return nil }
         var sizes: [String: Int64] = [:]
-        try forEachRow("SELECT name, pgsize FROM dbstat WHERE aggregate = TRUE") { row in
+        // The sum of sizes that SQLite returns has 32 bits; the number of pages has 64.
+        let statement = "SELECT name, pageno * page_size FROM dbstat, pragma_page_size WHERE aggregate = TRUE"
+        try forEachRow(statement) { row in
             if let name = row.text(0) { sizes[name] = row.integer(1) }
         }
         return sizes
