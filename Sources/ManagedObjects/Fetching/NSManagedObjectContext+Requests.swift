@@ -96,7 +96,7 @@ extension NSManagedObjectContext {
         let type = type(of: value)
         if type == String.self, let text = value as? String { return NSString(string: text) }
         if type == ObjectKey.self, let key = value as? ObjectKey { return objectID(for: key) }
-        return value as AnyObject
+        return (value as? NSNumber) ?? (value as AnyObject)
     }
 
     /// One store evaluates the query itself; the values of several stores are grouped, counted and sorted here.
