@@ -40,6 +40,8 @@ struct EntityProperties {
     private(set) var relationshipsByName: [String: ModelRelationship] = [:]
     /// The entities that declare the properties, by their names.
     private(set) var owners: [String: String] = [:]
+    /// Whether a property has a renaming identifier that differs from its name.
+    private(set) var statesOtherNames = false
 
     /// Adds an entity's own properties to those of its parent. Cost: a step for each own property; where there is one, the inherited
     /// ones are copied.
@@ -54,6 +56,9 @@ struct EntityProperties {
             relationships.append(relationship)
             if relationshipsByName[relationship.name] == nil { relationshipsByName[relationship.name] = relationship }
         }
-        for property in entity.properties where owners[property.name] == nil { owners[property.name] = entity.name }
+        for property in entity.properties {
+            if owners[property.name] == nil { owners[property.name] = entity.name }
+            if let identifier = property.renamingIdentifier, identifier != property.name { statesOtherNames = true }
+        }
     }
 }

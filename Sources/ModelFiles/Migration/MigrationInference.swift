@@ -76,12 +76,23 @@ struct MigrationInference {
                 relationships: [])
         }
         let former = old.properties(of: before)
-        let pairs = ModelMatch.pairs(former.all, attributes as [any ModelProperty] + relationships)
+        let isSame = old.hashes[before] == new.hashes[after]
+        // Of an entity that has not changed, each stored property is its own source, unless one states another.
+        let keepsNames =
+            isSame && before == after && hasOwnPropertiesOnly(after)
+            && !former.statesOtherNames && !properties.statesOtherNames
         var sources: [String: String] = [:]
-        for case (let source?, let name?) in pairs { sources[name] = source }
+        if !keepsNames {
+            let pairs = ModelMatch.pairs(former.all, attributes as [any ModelProperty] + relationships)
+            for case (let source?, let name?) in pairs { sources[name] = source }
+        }
 
         var mapped: (attributes: [InferredMapping.Property], relationships: [InferredMapping.Property]) = ([], [])
         for attribute in attributes {
+            if keepsNames {
+                mapped.attributes.append(.init(name: attribute.name, sourceName: attribute.name))
+                continue
+            }
             let owner = properties.owners[attribute.name] ?? after
             let source = sources[attribute.name] ?? ""
             if former.relationshipsByName[source] != nil { refuse(owner, attribute.name, Self.otherKind) }
@@ -91,17 +102,21 @@ struct MigrationInference {
         }
         for relationship in relationships {
             let owner = properties.owners[relationship.name] ?? after
-            let source = sources[relationship.name] ?? ""
+            let source = keepsNames ? relationship.name : sources[relationship.name] ?? ""
             if former.attributesByName[source] != nil { refuse(owner, relationship.name, Self.otherKind) }
             guard let origin = former.relationshipsByName[source] else { continue }
             if let reason = obstacle(from: origin, to: relationship) { refuse(owner, relationship.name, reason) }
             mapped.relationships.append(.init(name: relationship.name, sourceName: origin.name))
         }
-        let isSame = old.hashes[before] == new.hashes[after]
         return .init(
             kind: isSame ? .copy : .transform, sourceName: before, destinationName: after,
             attributes: mapped.attributes.sorted { $0.name < $1.name },
             relationships: mapped.relationships.sorted { $0.name < $1.name })
+    }
+
+    /// Whether an entity inherits nothing in either model, so that its hash covers all of its properties.
+    private func hasOwnPropertiesOnly(_ entity: String) -> Bool {
+        old.inheritance.entities[entity]?.parentName == nil && new.inheritance.entities[entity]?.parentName == nil
     }
 
     private mutating func refuse(_ entity: String, _ property: String, _ reason: String) {
