@@ -1,5 +1,6 @@
 import ArgumentParser
 import Coral
+import Foundation
 
 /// What to write instead of arguments that a command does not accept.
 struct ArgumentAdvice {
@@ -22,16 +23,18 @@ struct ArgumentAdvice {
 
     /// The message of the argument parser, with advice.
     func message(_ text: String) -> String {
-        if let match = text.firstMatch(of: /Unknown option '(-[^']*)'\.?( Did you mean '[^']*'\?)?/) {
-            return text.replacingCharacters(in: match.range, with: unknown(String(match.1)))
+        if let match = Self.matches(#"Unknown option '(-[^']*)'\.?( Did you mean '[^']*'\?)?"#, in: text).first {
+            return text.replacingCharacters(in: match.range, with: unknown(match.word))
         }
-        if let match = text.firstMatch(of: /[Uu]nexpected arguments?:? '([^']+)'/) {
-            return extra(String(match.1)).map { "\(text)\n\($0)" } ?? text
+        if let match = Self.matches("[Uu]nexpected arguments?:? '([^']+)'", in: text).first {
+            return extra(match.word).map { "\(text)\n\($0)" } ?? text
         }
-        if let match = text.firstMatch(of: /The value '([^'\/]+)[^']*' is invalid for '<object>'/) {
-            return "\(text)\nThe names of objects are shown by coral query STORE --entity \(match.1)."
+        if let match = Self.matches("The value '([^'/]+)[^']*' is invalid for '<object>'", in: text).first {
+            return "\(text)\nThe names of objects are shown by coral query STORE --entity \(match.word)."
         }
-        guard text.contains(/Missing expected argument|is invalid for '<|Specify two sides/), let example else {
+        guard !Self.matches("(Missing expected argument|is invalid for '<|Specify two sides)", in: text).isEmpty,
+            let example
+        else {
             return text
         }
         return "\(text)\nFor example: \(example)"
@@ -57,7 +60,19 @@ struct ArgumentAdvice {
     private static func options(of command: any ParsableCommand.Type) -> Set<String> {
         // The options are at the beginnings of lines, before their descriptions.
         let help = CoralCommand.helpMessage(for: command, columns: 1000)
-        return Set(help.matches(of: /(?m)^  (?:-[a-z], )?(--[a-z-]+)/).map { String($0.1) })
+        return Set(matches("(?m)^  (?:-[a-z], )?(--[a-z-]+)", in: help).map(\.word))
+    }
+
+    /// The matches of a pattern, each with the text of its first group. `Regex` needs later systems than the package.
+    private static func matches(_ pattern: String, in text: String) -> [(range: Range<String.Index>, word: String)] {
+        let expression = try? NSRegularExpression(pattern: pattern)
+        let found = expression?.matches(in: text, range: NSRange(text.startIndex..., in: text)) ?? []
+        return found.compactMap { match in
+            guard let range = Range(match.range, in: text), let word = Range(match.range(at: 1), in: text) else {
+                return nil
+            }
+            return (range, String(text[word]))
+        }
     }
 
     /// All commands below one that have no others below them, with their words.
