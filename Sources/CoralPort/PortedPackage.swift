@@ -140,12 +140,12 @@
         }
     }
 
-    /// The results of a function for each of some values, computed on all processors: the parser takes most of the time of porting.
+    /// Applies a function to values on all processors. The parser takes most of the time of porting.
     private func inParallel<Value: Sendable, Result: Sendable>(
         _ values: [Value], _ transform: @Sendable (Value) -> Result
     ) -> [Result] {
         let lock = NSLock()
-        // Unsafe because only the lock guards it.
+        // `nonisolated(unsafe)` because the lock guards it.
         nonisolated(unsafe) var results = [Result?](repeating: nil, count: values.count)
         DispatchQueue.concurrentPerform(iterations: values.count) { index in
             let result = transform(values[index])

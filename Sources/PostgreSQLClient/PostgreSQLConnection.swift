@@ -10,10 +10,10 @@
         package internal(set) var roundTripCount = 0
         /// Called with the text of each statement before it is sent.
         package var trace: ((String) -> Void)?
-        /// Called with the text and the time of each statement after its last result was received; with the first text of those that
-        /// are executed in one round trip.
+        /// Called with the text and the duration of a statement after its last result. Statements of one round trip are one call,
+        /// with the text of the first.
         package var observation: ((String, Duration) -> Void)?
-        /// The statement for ``observation`` that the server executes.
+        /// The text of the running statement, for ``observation``.
         var observed: (text: String, start: ContinuousClock.Instant)?
         /// Called with each notice of the server.
         package var notice: ((String) -> Void)?

@@ -58,7 +58,7 @@ import Testing
         (["find", "Notes.sqlite"], "For example: coral find Notes.sqlite milk"),
         (
             ["query", "Notes.sqlite", "--since", "2024-02-29"],
-            "Unknown option '--since'. It is one of coral diff, coral history show, coral timeline."
+            "Unknown option '--since'. It is an option of coral diff, coral history show, coral timeline."
         ),
         (["query", "Notes.sqlite", "--entitty", "Note"], "Unknown option '--entitty'. Did you mean \"--entity\"?"),
         (["query", "Notes.sqlite", "--no-such-thing"], "Unknown option '--no-such-thing'.\n"),

@@ -61,6 +61,40 @@ import Testing
         #expect(try CommandRun("find", accounts.path, "12.34", "--entity", "Dat").errors.contains("Did you mean"))
     }
 
+    @Test(arguments: [false, true]) func `binary and archived values are searched, also in files`(isExternal: Bool)
+        throws
+    {
+        let entity = NSEntityDescription()
+        entity.name = "Blob"
+        let data = NSAttributeDescription()
+        (data.name, data.attributeType) = ("data", .binaryDataAttributeType)
+        data.allowsExternalBinaryDataStorage = isExternal
+        let words = NSAttributeDescription()
+        (words.name, words.attributeType) = ("words", .transformableAttributeType)
+        words.valueTransformerName = "NSSecureUnarchiveFromData"
+        entity.properties = [data, words]
+        let model = NSManagedObjectModel()
+        model.entities = [entity]
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let url = URL(fileURLWithPath: store.file("Blobs.sqlite"))
+        let opened = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            for (number, text) in ["a needle", String(repeating: "hay ", count: 100_000) + "needle", "hay"].enumerated()
+            {
+                let blob = NSEntityDescription.insertNewObject(forEntityName: "Blob", into: context)
+                blob.setValue(Data(text.utf8), forKey: "data")
+                if number == 2 { blob.setValue(["one", "Needle"], forKey: "words") }
+                try context.save()
+            }
+        }
+        try coordinator.remove(opened)
+        let run = try CommandRun("find", url.path, "needle", "--csv")
+        let hits = run.output.split(whereSeparator: \.isNewline).dropFirst().map { $0.split(separator: ",")[0] }
+        #expect(hits == ["Blob/p1", "Blob/p2", "Blob/p3"], "\(run.output)\(run.errors)")
+    }
+
     @Test func `documents contain the same hits`() throws {
         try execute("UPDATE ZNOTE SET ZBODY = 'a \"quoted\", body', ZTITLE = 'body' WHERE Z_PK = 1")
         let csv = try find("body", "--csv").output

@@ -92,13 +92,17 @@ struct PredicateTranslationTests {
         func text(_ value: String) -> Predicate<Entry> { #Predicate { $0.text.contains(value) && $0.number > 1 } }
         func flag(_ value: Bool) -> Predicate<Entry> { #Predicate { value || $0.flag == value } }
         func member(_ values: [Int?]) -> Predicate<Entry> { #Predicate { values.contains($0.maybe) } }
+        func contiguous(_ values: ContiguousArray<Int?>) -> Predicate<Entry> {
+            #Predicate { values.contains($0.maybe) }
+        }
         func least(_ limits: Limits) -> Predicate<Entry> { #Predicate { $0.maybe == limits.most } }
         translate([maybe(1), maybe(nil), maybe(2), maybe(nil)])
         translate([text("a"), text(""), text("b"), text("")])
         translate([flag(true), flag(false), flag(true), flag(false)])
         translate([member([1, nil]), member([1]), member([nil]), member([]), member([2, nil])])
+        translate([contiguous([1, nil]), contiguous([1]), contiguous([nil]), contiguous([2, nil])])
         translate([least(Limits(least: 1)), least(Limits(least: 1, most: 2)), least(Limits(least: 2, most: 3))])
-        #expect(translations.count == 10)
+        #expect(translations.count == 12)
     }
 
     @Test("Key paths and operators are part of the shape, also where the types are the same")

@@ -13,12 +13,10 @@
         let json: URL
         private let container: ModelContainer
 
-        init(notes: Int, items: Int, tags: Int, database: URL, json: URL) throws {
-            self.notes = notes
-            self.items = items
-            self.tags = tags
-            self.json = json
-            container = try ModelContainer(for: Note.self, configurations: ModelConfiguration(url: database))
+        init(_ arguments: JobArguments) throws {
+            (notes, items, tags, json) = (arguments.notes, arguments.items, arguments.tags, arguments.json)
+            container = try ModelContainer(
+                for: Note.self, configurations: ModelConfiguration(url: arguments.database))
         }
 
         func run(_ job: Int) throws -> String {

@@ -14,12 +14,9 @@ struct Jobs {
     private let container: NSPersistentContainer
     private let context: NSManagedObjectContext
 
-    init(notes: Int, items: Int, tags: Int, database: URL, json: URL) throws {
-        self.notes = notes
-        self.items = items
-        self.tags = tags
-        self.database = database
-        self.json = json
+    init(_ arguments: JobArguments) throws {
+        (notes, items, tags) = (arguments.notes, arguments.items, arguments.tags)
+        (database, json) = (arguments.database, arguments.json)
         container = NSPersistentContainer(name: "Notes", managedObjectModel: NotesModel.make())
         container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: database)]
         var failure: (any Error)?

@@ -1,20 +1,11 @@
-import CoreData
-import Foundation
+import NotesWorkload
 
 // nine-jobs JOB NOTES ITEMS TAGS DB JSON: runs one job of the workload in a process of its own. Prints seconds and a
 // check value.
 
-let arguments = CommandLine.arguments
-guard arguments.count >= 6, let job = Int(arguments[1]), let notes = Int(arguments[2]), let items = Int(arguments[3]),
-    let tags = Int(arguments[4])
-else {
-    FileHandle.standardError.write(Data("usage: nine-jobs JOB NOTES ITEMS TAGS DB JSON\n".utf8))
-    exit(2)
+try JobArguments.run("nine-jobs") { arguments in
+    let jobs = try Jobs(arguments)
+    let check = try jobs.run(arguments.job)
+    try jobs.close()
+    return check
 }
-let start = Date()
-let jobs = try Jobs(
-    notes: notes, items: items, tags: tags, database: URL(fileURLWithPath: arguments[5]),
-    json: URL(fileURLWithPath: arguments.count > 6 ? arguments[6] : "/dev/null"))
-let check = try jobs.run(job)
-try jobs.close()
-print("work=\(Date().timeIntervalSince(start)) check=\(check)")

@@ -1,18 +1,18 @@
 import Foundation
 
-/// Removes the differences of case and diacritics from UTF-8, character by character: what two texts have in common that are equal
-/// without regard to both.
+/// Folds the case and the diacritics of UTF-8. Texts that Foundation finds equal with `.caseInsensitive` and
+/// `.diacriticInsensitive` have the same folded bytes.
 ///
-/// Letters become small ones without marks. Marks and characters of format are omitted.
+/// Letters become lower case, and combining marks and format characters are dropped.
 final class TextFolding {
-    /// The place of a character's folded bytes in the pool, and their number.
+    /// Where the folded bytes of a scalar are in the pool, and their number.
     private struct Entry {
         var start: UInt32
         var count: UInt32
     }
 
     private var pool: [UInt8] = []
-    /// The entries of the characters below U+10000 that have been met; a start of `.max` means that one has not.
+    /// The entries of the scalars below U+10000; a start of `.max` marks one that has not been folded yet.
     private var entries = [Entry](repeating: Entry(start: .max, count: 0), count: 0x10000)
     private var others: [Unicode.Scalar: Entry] = [:]
     private var buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 4096)
@@ -38,7 +38,7 @@ final class TextFolding {
         return UnsafeRawBufferPointer(start: buffer.baseAddress, count: count)
     }
 
-    /// The character that begins at a byte of 0x80 or more, and its number of bytes.
+    /// The scalar that begins at a byte of 0x80 or more, and its number of bytes.
     @inline(__always)
     private static func scalar(_ bytes: UnsafeRawBufferPointer, at index: Int) -> (Unicode.Scalar, Int) {
         let first = bytes[index]
@@ -74,7 +74,7 @@ final class TextFolding {
         buffer = larger
     }
 
-    // MARK: - Characters
+    // MARK: - Scalars
 
     private func entry(of scalar: Unicode.Scalar) -> Entry {
         guard scalar.value < 0x10000 else {
@@ -93,7 +93,7 @@ final class TextFolding {
     private func add(_ scalar: Unicode.Scalar) -> Entry {
         let start = pool.count
         for part in String(scalar).decomposedStringWithCanonicalMapping.unicodeScalars where !Self.isOmitted(part) {
-            // The small letters of the capital ones: those of ς and σ, of ſ and s, of ß, ẞ and ss.
+            // By way of upper case, so that ς and σ, ſ and s, and ß, ẞ and ss are the same.
             let small = String(part).lowercased().uppercased().lowercased()
             for folded in small.unicodeScalars where !Self.isOmitted(folded) { pool += Array(String(folded).utf8) }
         }

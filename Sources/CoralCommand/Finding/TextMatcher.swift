@@ -12,7 +12,7 @@ struct TextMatcher {
     private let way: Way
     private let matchesCase: Bool
     private let isWholeWord: Bool
-    /// The bytes without which no value has the text: its own, or without case and diacritics; nil for an expression.
+    /// The bytes that every matching value contains, folded unless the case must match; nil for an expression.
     private let needle: [UInt8]?
     /// The distance by which the search advances after a byte at the end of the compared part.
     private let shifts: [Int]
@@ -39,7 +39,7 @@ struct TextMatcher {
         let folding = TextFolding()
         if !matchesCase { bytes = bytes.withUnsafeBytes { Array(folding.folded($0)) } }
         self.folding = folding
-        // A text of marks only is equal to none.
+        // A text of combining marks only folds to nothing.
         needle = isExpression || bytes.isEmpty ? nil : bytes
         var shifts = [Int](repeating: bytes.count, count: 256)
         for (index, byte) in bytes.dropLast().enumerated() { shifts[Int(byte)] = bytes.count - 1 - index }

@@ -53,7 +53,7 @@ struct ArgumentAdvice {
         let others = Self.commands(CoralCommand.self, []).filter { Self.options(of: $0.type).contains(option) }
             .map { "coral \($0.name)" }.sorted()
         guard question.isEmpty, !others.isEmpty else { return "Unknown option '\(option)'.\(question)" }
-        return "Unknown option '\(option)'. It is one of \(others.joined(separator: ", "))."
+        return "Unknown option '\(option)'. It is an option of \(others.joined(separator: ", "))."
     }
 
     /// The names of the options of a command.

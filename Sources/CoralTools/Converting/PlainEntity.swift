@@ -1,11 +1,11 @@
 import Coral
 
-/// How the records of one entity become rows, pairs and positions of a plain database, and the statements for them: what depends on
-/// the entity only is determined once.
+/// How the records of one entity are written to a plain database and compared with it: where the values of the columns are in a
+/// record, and the statements. Made once for an entity.
 ///
-/// Properties are found by their places, because all records of an entity have the same properties in the same order.
+/// All records of an entity have the same properties in the same order, so that properties are found by their places.
 final class PlainEntity {
-    /// What the value of a column is made of.
+    /// Where the value of a column comes from.
     enum Source {
         case key, entity
         /// The place of a to-one relationship; nil if the record has none.
@@ -28,7 +28,7 @@ final class PlainEntity {
     /// An ordered relationship whose positions are in rows of members, or of pairs.
     struct Positions {
         let place: Int
-        /// The positions of pairs are found by their members and owners, those of members by their keys.
+        /// The update of a pair takes the keys of its member and its owner, that of a member only its key.
         let isOfPairs: Bool
         let update: String
     }
@@ -192,7 +192,7 @@ final class PlainEntity {
     }
 }
 
-/// The entities of a schema whose records have been met.
+/// The ``PlainEntity`` of each entity, made when its first record is written.
 final class PlainEntities {
     private let schema: PlainSchema
     private var entities: [String: PlainEntity] = [:]

@@ -1,19 +1,29 @@
 import Foundation
 import XMLReading
 
-/// Writes the lines of a table field by field.
-///
-/// Numbers and dates go into the buffer of the output without a text of their own, and texts are copied there from where they are.
+/// The form of tables in text: values separated by commas (RFC 4180), or by tabs. Fields with a separator, a quote or a line break
+/// are in quotes in both.
+package enum TableForm: String {
+    case csv, tsv
+
+    /// The form of a file, by the extension of its name; nil if it is not that of a table.
+    package init?(ofFile name: String) { self.init(rawValue: (name as NSString).pathExtension.lowercased()) }
+
+    /// The byte between two fields.
+    package var separator: UInt8 { self == .csv ? UInt8(ascii: ",") : UInt8(ascii: "\t") }
+}
+
+/// Writes the lines of a table field by field, directly into the buffer of an output.
 package struct TableWriter {
     private let output: ByteOutput
     private let separator: UInt8
-    /// Whether text that a spreadsheet would evaluate as a formula has an apostrophe.
+    /// Whether an apostrophe precedes text that a spreadsheet would evaluate as a formula.
     private let escapesFormulas: Bool
     private var isInLine = false
 
     /// Creates a writer of one form of tables.
     ///
-    /// - Parameter escapesFormulas: Whether text that a spreadsheet would evaluate as a formula has an apostrophe.
+    /// - Parameter escapesFormulas: Whether an apostrophe precedes text that a spreadsheet would evaluate as a formula.
     package init(_ form: TableForm, to output: ByteOutput, escapesFormulas: Bool = false) {
         self.output = output
         self.escapesFormulas = escapesFormulas
@@ -35,7 +45,7 @@ package struct TableWriter {
     // MARK: - Fields
 
     /// Writes a field without a value.
-    package mutating func null() throws { try begin() }
+    package mutating func null() throws { _ = try field() }
 
     /// Writes a value; nothing for a value that is not a single text (composite, in a file).
     package mutating func value(_ value: GraphValue) throws {
@@ -56,55 +66,33 @@ package struct TableWriter {
     }
 
     /// Writes `true` or `false`.
-    package mutating func bool(_ value: Bool) throws {
-        try begin()
-        try output.write(literal: value ? "true" : "false")
-    }
+    package mutating func bool(_ value: Bool) throws { try field().write(literal: value ? "true" : "false") }
 
     /// Writes an integer.
-    package mutating func integer(_ value: Int64) throws {
-        try begin()
-        try output.write(integer: value)
-    }
+    package mutating func integer(_ value: Int64) throws { try field().write(integer: value) }
 
     /// Writes a double with the shortest digits that identify it.
-    package mutating func double(_ value: Double) throws {
-        try begin()
-        try output.write(double: value)
-    }
+    package mutating func double(_ value: Double) throws { try field().write(double: value) }
 
     /// Writes a float with the shortest digits that identify it.
-    package mutating func float(_ value: Float) throws {
-        try begin()
-        try output.write(float: value)
-    }
+    package mutating func float(_ value: Float) throws { try field().write(float: value) }
 
     /// Writes a decimal with all digits.
-    package mutating func decimal(_ value: Decimal) throws {
-        try begin()
-        try output.write(decimal: value)
-    }
+    package mutating func decimal(_ value: Decimal) throws { try field().write(decimal: value) }
 
     /// Writes a date, given in seconds since 2001, in UTC.
     package mutating func date(_ seconds: Double) throws {
         // A date outside the calendar begins with an @.
-        if escapesFormulas { return try text(DateText.text(seconds)) }
-        try begin()
-        try output.write(date: seconds)
+        try escapesFormulas ? text(DateText.text(seconds)) : field().write(date: seconds)
     }
 
     /// Writes a UUID, given as its sixteen bytes.
-    package mutating func uuid(_ bytes: UnsafeRawBufferPointer) throws {
-        try begin()
-        try output.write(uuid: bytes)
-    }
+    package mutating func uuid(_ bytes: UnsafeRawBufferPointer) throws { try field().write(uuid: bytes) }
 
     /// Writes bytes in Base64.
     package mutating func base64(_ bytes: UnsafeRawBufferPointer) throws {
         // Base64 may begin with a +.
-        if escapesFormulas { return try text(Data(bytes).base64EncodedString()) }
-        try begin()
-        try output.write(base64: bytes)
+        try escapesFormulas ? text(Data(bytes).base64EncodedString()) : field().write(base64: bytes)
     }
 
     /// Writes the name of an object, such as `Note/p3`.
@@ -112,17 +100,13 @@ package struct TableWriter {
         var entity = entity
         let isPlain = entity.withUTF8 { Content(UnsafeRawBufferPointer($0), separator).isPlain }
         guard isPlain, !escapesFormulas else { return try text("\(entity)/p\(key)") }
-        try begin()
-        try output.write(entity)
+        try field().write(entity)
         try output.write(literal: "/p")
         try output.write(integer: key)
     }
 
     /// Writes an empty text in quotes, which an import distinguishes from no value.
-    package mutating func quotedEmptyText() throws {
-        try begin()
-        try output.write(literal: "\"\"")
-    }
+    package mutating func quotedEmptyText() throws { try field().write(literal: "\"\"") }
 
     /// Writes a text.
     package mutating func text(_ text: String) throws {
@@ -144,7 +128,7 @@ package struct TableWriter {
     }
 
     private mutating func write(_ bytes: UnsafeRawBufferPointer, _ content: Content) throws {
-        try begin()
+        let output = try field()
         let isFormula = escapesFormulas && Self.isFormula(bytes)
         if content.isPlain {
             if isFormula { try output.write(UInt8(ascii: "'")) }
@@ -162,13 +146,15 @@ package struct TableWriter {
         try output.write(UInt8(ascii: "\""))
     }
 
+    /// Begins a field, and returns the output for its content.
     @inline(__always)
-    private mutating func begin() throws {
+    private mutating func field() throws -> ByteOutput {
         if isInLine { try output.write(separator) }
         isInLine = true
+        return output
     }
 
-    /// What the bytes of a text are.
+    /// What decides how the bytes of a text are written.
     private struct Content {
         /// Whether the text needs no quotes.
         private(set) var isPlain = true

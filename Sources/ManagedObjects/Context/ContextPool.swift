@@ -127,7 +127,7 @@ public final class ContextPool: Sendable {
         }
     }
 
-    /// Tells an observer the numbers of requests.
+    /// Reports the numbers of running and waiting requests.
     private func reportState() {
         guard let observer = StoreObservation.current else { return }
         let (running, waiting) = state.withLock { ($0.runningCount, $0.waiting.count) }
@@ -238,7 +238,7 @@ public final class ContextPool: Sendable {
 private final class PooledRequest: Sendable {
     let deadline: ContinuousClock.Instant?
     private let timeout: Duration?
-    /// The request for an observer of the stores.
+    /// What the observer calls this request.
     private let observed: (any Sendable)?
     private let isCancelled = Atomic<Bool>(false)
     /// Whether the end was noticed while the request ran: a statement may have been interrupted.
@@ -283,7 +283,7 @@ private final class PooledRequest: Sendable {
         return try result.get()
     }
 
-    /// Runs work of the request on another thread than that of its task.
+    /// Runs work for the request on a thread that does not belong to its task.
     func withObserved<T>(_ work: () throws -> T) rethrows -> T {
         guard let observed else { return try work() }
         return try StoreObservation.$request.withValue(observed, operation: work)

@@ -224,8 +224,8 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
     /// The two ends of each relationship. First used when a model is assigned to a coordinator.
     private(set) lazy var links = RelationshipLinks(layout: self)
 
-    /// Whether an object may be referred to without knowing it: by a relationship that has no inverse. Cost: a step for each
-    /// relationship of the model. Not kept, because contexts on several threads use a layout.
+    /// Whether a relationship without an inverse can refer to objects of the entity. Cost: a step for each relationship of the
+    /// model. Computed at each call, because contexts on several threads share a layout.
     var isDestinationWithoutInverse: Bool {
         entity.managedObjectModel.entities.contains { other in
             other.layout.links.slots.indices.contains { slot in

@@ -1,7 +1,7 @@
 import Foundation
 
-// Foundation's own functions call a descriptor for each comparison, which reads two values through key-value coding. These read
-// the values of each element once. They are preferred where the descriptors are of this module's class.
+// Foundation's functions call a descriptor for each comparison, which reads both values by key-value coding. These overloads read
+// each value once. Swift prefers them for descriptors of this module's class.
 
 extension NSArray {
     /// The elements sorted by the descriptors. Equal elements keep their order. Each value is read once.
@@ -39,7 +39,7 @@ extension NSOrderedSet {
 }
 
 extension NSSortDescriptor {
-    /// Sorted objects; nil if other elements are among them, or a descriptor compares in a way of its own.
+    /// The sorted managed objects; nil if there are other elements, or a descriptor with a comparison of its own.
     fileprivate static func sorted(_ elements: [Any], by descriptors: [NSSortDescriptor]) -> [Any]? {
         let areKnown = descriptors.allSatisfy { descriptor in
             type(of: descriptor) == NSSortDescriptor.self && !descriptor.comparesByClosure

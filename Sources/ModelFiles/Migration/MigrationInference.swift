@@ -77,7 +77,7 @@ struct MigrationInference {
         }
         let former = old.properties(of: before)
         let isSame = old.hashes[before] == new.hashes[after]
-        // Of an entity that has not changed, each stored property is its own source, unless one states another.
+        // In an unchanged entity each property is its own source, unless a renaming identifier says otherwise.
         let keepsNames =
             isSame && before == after && hasOwnPropertiesOnly(after)
             && !former.statesOtherNames && !properties.statesOtherNames

@@ -37,7 +37,7 @@ package enum VersionPath {
         }
         var reached: [Int: Reached] = [start: Reached(skipped: 0, count: 0)]
         for version in (start + 1)...end {
-            // The nearest versions come first: a way over them skips the fewest, so that most others need no inference.
+            // From the nearest version back: a way over a near version skips few, so that farther ones rarely need an inference.
             for distance in 1...(version - start) {
                 let origin = version - distance
                 guard let before = reached[origin] else { continue }

@@ -1,18 +1,18 @@
 import Synchronization
 
-/// Work of the stores that has ended, for a program that observes them.
+/// A report of work that a store has finished.
 package struct ReportedWork: Sendable {
     package enum Kind: String, Sendable {
-        /// The block of a request of a pool.
+        /// A request of a context pool.
         case request
-        /// The time in a queue: of a pool of contexts, or of connections to a server.
+        /// Time spent in the queue of a context pool or of a connection pool.
         case wait
         case fetch
         case save
         case statement
-        /// A merge policy is asked about the conflicts of a save.
+        /// Conflicts of a save that a merge policy resolves.
         case conflict
-        /// A transaction is repeated, because the server has ended it.
+        /// A transaction that is repeated because the server has aborted it.
         case retry
     }
 
@@ -27,19 +27,19 @@ package struct ReportedWork: Sendable {
     package let request: (any Sendable)?
 }
 
-/// Is told about the work of all stores of the process. Its functions are called on the threads of that work, and must not use a
-/// context.
+/// Receives reports of the work of all stores of the process. Its methods are called on the threads that do the work, and must not
+/// use a context.
 package protocol StoreObserver: Sendable {
-    /// The request for which the calling task works. A pool asks in the task of its caller, and passes the value on to the thread of
-    /// the context.
+    /// The request that the calling task handles, such as a trace context. A context pool calls this in the caller's task, and
+    /// passes the value to the thread of the context.
     func request() -> (any Sendable)?
     func didEnd(_ activity: ReportedWork)
     func poolDidChange(running: Int, waiting: Int)
 }
 
-/// The observer of the stores of this process. Without one, each place that would report something tests one number.
+/// The observer of this process. Without one, each report costs one atomic load.
 package enum StoreObservation {
-    /// The request for which a thread works.
+    /// The request that the current thread handles.
     @TaskLocal package static var request: (any Sendable)?
 
     private static let isObserved = Atomic(false)
@@ -58,7 +58,7 @@ package enum StoreObservation {
 
     /// Runs work, and reports its time.
     ///
-    /// - Parameter count: The number that the report has.
+    /// - Parameter count: Computes ``ReportedWork/count`` from the result.
     package static func observing<Result>(
         _ kind: ReportedWork.Kind, _ subject: @autoclosure () -> String,
         count: (Result) -> Int = { _ in 0 }, _ body: () throws -> Result

@@ -134,7 +134,7 @@ public class ModelContainer: Equatable, @unchecked Sendable {  // because what c
     /// Whether both are the same container.
     public static func == (lhs: ModelContainer, rhs: ModelContainer) -> Bool { lhs === rhs }
 
-    /// The store of one's own kind that keeps the models of a class; nil if another one does.
+    /// The custom store that keeps the models of a class; nil if a store of the engine does.
     func customStore(of type: any PersistentModel.Type) -> CustomStore? {
         if dataStores.isEmpty { return nil }
         let name = ModelClass.of(type).name

@@ -86,8 +86,8 @@ extension ModelContext {
 
     /// Deletes the models that a predicate selects, by the delete rules of their relationships, at the next save.
     ///
-    /// A ``DataStoreBatching`` deletes its models by itself and at once: no rollback brings them back, and the rules are its own. It
-    /// compares what is saved.
+    /// A custom store that conforms to ``DataStoreBatching`` deletes the models itself, at once, and by its own rules. `rollback()`
+    /// does not restore them. The store compares saved values.
     ///
     /// - Parameters:
     ///   - predicate: The condition; nil deletes all models of the class.
@@ -116,7 +116,7 @@ extension ModelContext {
         noteChange(of: nil)
     }
 
-    /// Makes the models of rows that a store has deleted by itself those of no context, here and in the other contexts.
+    /// Removes the models whose rows a store has deleted from this context and from the others.
     private func forget(_ deleted: Set<NSManagedObjectID>, deletedIn store: CustomStore) {
         foreignSaves.note([], [], deleted)
         foreignSaves.merge(into: managedContext)

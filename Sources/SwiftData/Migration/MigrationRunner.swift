@@ -10,7 +10,7 @@ public protocol SchemaMigrationPlan: SendableMetatype {
     static var stages: [MigrationStage] { get }
 }
 
-/// One step of a ``SchemaMigrationPlan``. A constant of a plan may be a list of steps.
+/// One step of a ``SchemaMigrationPlan``.
 public enum MigrationStage: @unchecked Sendable {  // because a migration executes the functions one after the other
     /// A step that the store infers from the two versions.
     case lightweight(fromVersion: any VersionedSchema.Type, toVersion: any VersionedSchema.Type)

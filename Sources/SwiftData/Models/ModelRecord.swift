@@ -155,7 +155,8 @@ package final class ModelObject: NSManagedObject {
     /// The model, while the program keeps it.
     weak var model: (any PersistentModel)?
 
-    /// The property that an accessor sets, which informs Observation itself. The class keeps its properties.
+    /// The property that an accessor is setting: the accessor notifies Observation. Unowned, because the class of the model keeps its
+    /// properties.
     unowned(unsafe) fileprivate var announced: ModelProperty?
 
     /// The properties that were set although their stored values cannot be read.

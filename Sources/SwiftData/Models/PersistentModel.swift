@@ -81,8 +81,8 @@ extension PersistentModel {
 
 // MARK: - Values
 
-// The accessors of `@Model` call these functions, and inform Observation. A default backing data is asked by its record, which finds
-// the property once. Without `??`, which would look up the type of the optional value at each access.
+// The accessors of `@Model` call these functions, and notify Observation. A `DefaultBackingData` has a record, which looks up the
+// property once. `if let` instead of `??`, which would look up the metadata of the optional type at each access.
 
 extension PersistentModel {
     // A model that is Codable too, or an optional one, is a relationship and not an attribute.

@@ -26,8 +26,8 @@ public final class ResultsObserver<Element: PersistentModel, SectionTitle: Hasha
     /// How the models are grouped.
     struct Section {
         let keyPath: PartialKeyPath<Element>
-        /// One descriptor. An array, because a structure with a descriptor in itself needs a function that Foundation does not export
-        /// on Linux, and programs in release builds did not link.
+        /// One descriptor. In an array, because a structure that stores a `SortDescriptor` needs a metadata function that Foundation
+        /// does not export on Linux: programs did not link in release builds.
         let order: [SortDescriptor<Element>]
         let title: (Element) -> SectionTitle
     }

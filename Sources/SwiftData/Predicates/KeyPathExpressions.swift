@@ -291,12 +291,12 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression {
         guard let sequence = captured.value as? any Sequence else {
             throw Untranslatable(node: "Membership in this value")
         }
-        let hasNil = sequence.contains { unwrapped($0) == nil }
+        let includesNil = hasNil(sequence)
         var operand: Operand
         switch element {
         case .value(let value): operand = value
         case .model(let expression, _, let canBeNull): operand = Operand(expression: expression, canBeNull: canBeNull)
-        case .null: return translation.fixed(hasNil)
+        case .null: return translation.fixed(includesNil)
         default: throw Untranslatable(node: "Membership of this value")
         }
         let form = operand.form
@@ -310,7 +310,7 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression {
         let (isNull, isThere) = (
             SwiftData.Comparison.isNull(operand.expression), SwiftData.Comparison.isNotNull(operand.expression)
         )
-        if hasNil {
+        if includesNil {
             return Term(.condition(.or([isNull, isIn]), negated: .and([isThere, .not(isIn)])))
         }
         return Term(.condition(.and([isThere, isIn]), negated: .or([isNull, .not(isIn)])))

@@ -2,11 +2,10 @@ import Foundation
 import PredicateLanguage
 import Synchronization
 
-/// What a predicate consists of, without the values that it has captured.
+/// The structure of a predicate without its captured values: the key under which its translation is cached.
 ///
-/// Predicates of one shape have one translation, in which the captured values have places. The types of the nodes follow from that of
-/// the whole expression, so that only what is not in a type is read: key paths, operators, which variable a node means, and what of a
-/// captured value decides about the translation.
+/// The type of the whole expression determines the types of its nodes. A shape adds what types do not contain: key paths, operators,
+/// the identity of variables, and those properties of captured values on which the translation depends.
 struct PredicateShape: Hashable {
     private var words: [UInt]
 
@@ -15,11 +14,11 @@ struct PredicateShape: Hashable {
     fileprivate mutating func add(_ word: UInt) { words.append(word) }
 }
 
-/// Where a node is in a predicate.
+/// The position of a node in the tree of a predicate.
 struct NodePlace: Hashable {
     private var bits: UInt64 = 1
 
-    /// The place of one of the node's parts.
+    /// The position of one of the node's children.
     func part(_ number: Int) -> NodePlace {
         var place = self
         place.bits = (bits &+ UInt64(number)) &* 0x9E37_79B9_7F4A_7C15
@@ -27,7 +26,7 @@ struct NodePlace: Hashable {
     }
 }
 
-/// A node whose parts and values can be read.
+/// A node that adds itself and its children to a shape.
 protocol ShapedExpression {
     func read(_ reader: inout PredicateReader, at place: NodePlace)
 }
@@ -70,7 +69,8 @@ struct PredicateReader {
 
     mutating func add(operator number: UInt) { shape.add(number) }
 
-    /// Adds what of a captured value decides about the translation: whether it is nil, true, empty, or has elements that are nil.
+    /// Adds the properties of a captured value on which the translation depends: whether it is nil, a Boolean's value, whether a text
+    /// is empty, and whether a sequence has an element that is nil.
     mutating func add(captured value: Any?, at place: NodePlace) {
         let value = unwrapped(value)
         captured.append((place, value))
@@ -78,47 +78,39 @@ struct PredicateReader {
         case nil: shape.add(0)
         case let value as Bool: shape.add(value ? 1 : 2)
         case let value as String: shape.add(value.isEmpty ? 3 : 4)
-        case let value as any OptionalElements: shape.add(value.hasNil ? 5 : 6)
+        case let value as any Sequence: shape.add(hasNil(value) ? 5 : 6)
         default: shape.add(7)
         }
     }
 }
 
-/// A sequence whose elements may be nil.
-private protocol OptionalElements {
-    var hasNil: Bool { get }
+/// Whether an element of a sequence is nil. Costs nothing if the elements are not optional.
+func hasNil<Elements: Sequence>(_ elements: Elements) -> Bool {
+    Elements.Element.self is any OptionalType.Type && elements.contains { unwrapped($0) == nil }
 }
 
-extension Array: OptionalElements where Element: OptionalType {
-    fileprivate var hasNil: Bool { contains { unwrapped($0) == nil } }
-}
-
-extension Set: OptionalElements where Element: OptionalType {
-    fileprivate var hasNil: Bool { contains { unwrapped($0) == nil } }
-}
-
-/// The places of captured values in one translation.
+/// The placeholders for captured values in one translation.
 final class CapturedPlaces {
-    /// The positions among the values that were read.
+    /// The indexes of the captured values, by the positions of their nodes.
     private let positions: [NodePlace: Int]
-    /// What becomes of a value, by the name of the variable that stands for it.
+    /// The value of each placeholder, by its name: the index of the captured value, and its conversion.
     private(set) var values: [String: (position: Int, stored: (Any) throws -> Any)] = [:]
-    /// Whether a value became a part of the translation, which is then that of no other value.
-    fileprivate(set) var isOnlyForItsValues: Bool
+    /// Whether the translation depends on more of a captured value than the shape contains, so that it cannot be reused.
+    fileprivate(set) var dependsOnValues: Bool
 
     init(_ reader: PredicateReader) {
         positions = Dictionary(
             reader.captured.enumerated().map { ($1.place, $0) }, uniquingKeysWith: { first, _ in first })
-        // There is no telling two values at the same place apart.
-        isOnlyForItsValues = positions.count < reader.captured.count
+        // Two values at the same position cannot be told apart.
+        dependsOnValues = positions.count < reader.captured.count
     }
 
-    /// Notes that the translation knows a value, which is not in the shape if it was not read.
+    /// Notes that the translation uses a value. The shape contains nothing about a value that the reader has not read.
     func note(_ place: NodePlace) {
-        if positions[place] == nil { isOnlyForItsValues = true }
+        if positions[place] == nil { dependsOnValues = true }
     }
 
-    /// The variable that stands for a value; nil if it was not read.
+    /// A placeholder for a value; nil if the reader has not read it.
     fileprivate func variable(for place: NodePlace, stored: @escaping (Any) throws -> Any) -> String? {
         guard let position = positions[place] else { return nil }
         let name = "captured\(values.count)"
@@ -129,20 +121,20 @@ final class CapturedPlaces {
 
 /// A captured value in a translation.
 struct CapturedValue {
-    /// The value. Only what is in the shape may decide about the translation; see ``fixed``.
+    /// The value. The translation may depend only on those properties that the shape contains; otherwise it uses ``fixed``.
     let value: Any
     let place: NodePlace
     let places: CapturedPlaces?
-    /// The value from the one at the place.
+    /// Computes the value from the captured one.
     private var derivation: ((Any) throws -> Any) = { $0 }
 
     init(_ value: Any, at place: NodePlace, in places: CapturedPlaces?) {
         (self.value, self.place, self.places) = (value, place, places)
     }
 
-    /// The value, as a part of the translation.
+    /// The value as a part of the translation, which then cannot be reused.
     var fixed: Any {
-        places?.isOnlyForItsValues = true
+        places?.dependsOnValues = true
         return value
     }
 
@@ -153,7 +145,7 @@ struct CapturedValue {
         return captured
     }
 
-    /// The expression of the value in the form in which the engine compares it.
+    /// The value, or its placeholder, in the form in which the engine compares it.
     func expression(_ stored: @escaping (Any) throws -> Any) throws -> ExpressionNode {
         if let places, let name = places.variable(for: place, stored: { [derivation] in try stored(derivation($0)) }) {
             return .variable(name)

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// The translations of predicates. A predicate is translated when it is the first one of its shape; afterwards its captured values are
-/// filled in.
+/// Caches the translations of predicates by their shapes. Only the first predicate of a shape is translated. Others get its
+/// translation with their own captured values.
 final class PredicateTranslations: Sendable {
     static let shared = PredicateTranslations()
 
@@ -10,10 +10,10 @@ final class PredicateTranslations: Sendable {
     private struct Known: @unchecked Sendable {
         let template: TranslatedPredicate
         let values: [String: (position: Int, stored: (Any) throws -> Any)]
-        /// Retained, because their addresses are in the shape.
+        /// Retained, because the shape contains their addresses.
         let keyPaths: [AnyKeyPath]
-        /// A part of the translation is a captured value: every predicate of this shape is translated.
-        let isOnlyForItsValues: Bool
+        /// Whether each predicate of this shape has to be translated.
+        let dependsOnValues: Bool
     }
 
     private struct State {
@@ -23,28 +23,28 @@ final class PredicateTranslations: Sendable {
 
     private let state = Mutex(State())
 
-    /// A program that makes key paths at run time makes a shape of each.
+    /// Each key path that is made at run time gives another shape.
     private static let limit = 1_000
 
-    /// The number of translations that were made.
+    /// How many times a predicate has been translated.
     var count: Int { state.withLock { $0.count } }
 
     func translation<T: PersistentModel>(of predicate: Predicate<T>) -> TranslatedPredicate {
         let reader = PredicateReader(predicate)
         if let known = state.withLock({ $0.known[reader.shape] }) {
-            if !known.isOnlyForItsValues, let filled = fill(known, reader) { return filled }
+            if !known.dependsOnValues, let filled = fill(known, reader) { return filled }
             return translate(predicate, nil)
         }
         let places = CapturedPlaces(reader)
         let template = translate(predicate, places)
         let made = Known(
             template: template, values: places.values, keyPaths: reader.keyPaths,
-            isOnlyForItsValues: places.isOnlyForItsValues)
+            dependsOnValues: places.dependsOnValues)
         state.withLock { state in
             if state.known.count >= Self.limit { state.known = [:] }
             state.known[reader.shape] = made
         }
-        if !made.isOnlyForItsValues, let filled = fill(made, reader) { return filled }
+        if !made.dependsOnValues, let filled = fill(made, reader) { return filled }
         return translate(predicate, nil)
     }
 

@@ -73,7 +73,7 @@ struct Translation {
     var variables: [PredicateExpressions.VariableID: Term] = [:]
     private(set) var depth = 0
     private var place = NodePlace()
-    /// The places of the captured values; nil if the translation is for these values only.
+    /// Collects placeholders for captured values; nil puts the values into the translation.
     private let places: CapturedPlaces?
 
     init(_ places: CapturedPlaces?) { self.places = places }
@@ -101,13 +101,13 @@ struct Translation {
 
     func term(_ expression: Any, _ part: Int) throws -> Term { try self.part(part).term(expression) }
 
-    /// The value that the node has captured.
+    /// A term for the captured value of the node.
     func captured(_ value: Any?) -> Term {
         places?.note(place)
         return Term(unwrapped(value).map { .constant(CapturedValue($0, at: place, in: places)) } ?? .null)
     }
 
-    /// A value that follows from the shape of the predicate.
+    /// A term for a truth value that follows from the shape.
     func fixed(_ value: Bool) -> Term { Term(.constant(CapturedValue(value, at: place, in: nil))) }
 
     /// The condition of a Boolean part, and its negation.
@@ -164,7 +164,7 @@ struct TranslatedPredicate {
 
     /// Translates a predicate.
     ///
-    /// - Parameter places: Captured values get the places; without them the translation is for these values only.
+    /// - Parameter places: Collects placeholders for captured values; nil puts the values into the translation.
     init<T: PersistentModel>(_ predicate: Predicate<T>, _ places: CapturedPlaces? = nil) {
         var translation = Translation(places)
         translation.variables[predicate.variable.key] = Term(
@@ -183,7 +183,7 @@ struct TranslatedPredicate {
         isComplete = missing == nil
     }
 
-    /// The translation with captured values in their places.
+    /// The translation with values for its placeholders.
     func filled(_ value: (String) throws -> Any?) rethrows -> TranslatedPredicate {
         let filled = try condition?.mapExpressions { expression in
             guard case .variable(let name) = expression, let value = try value(name) else { return expression }

@@ -46,7 +46,7 @@ final class CustomStore: NSIncrementalStore, @unchecked Sendable {  // because a
         }
     }
 
-    /// The data store, if it deletes the models of a predicate by itself.
+    /// The data store, if it can delete the models of a predicate itself.
     var batching: (any DataStoreBatching)? {
         get throws { try dataStore.batching }
     }
@@ -237,7 +237,7 @@ final class CustomStore: NSIncrementalStore, @unchecked Sendable {  // because a
         }
     }
 
-    /// Forgets the values of objects that the data store has deleted by itself.
+    /// Removes the cached values of objects that the data store has deleted itself.
     func forget(_ deleted: Set<NSManagedObjectID>) {
         state.withLock { state in
             for id in deleted { state.rows[id] = nil }

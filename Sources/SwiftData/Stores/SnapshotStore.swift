@@ -12,7 +12,7 @@ struct FoundSnapshots {
 /// A ``DataStore`` of any type, with snapshots that the engine's store reads.
 protocol SnapshotStore: AnyObject, Sendable {
     var identifier: String { get }
-    /// The store itself, if it deletes the models of a predicate.
+    /// The data store, if it can delete the models of a predicate itself.
     var batching: (any DataStoreBatching)? { get }
 
     /// The models of a class, with what a descriptor states of them.

@@ -57,6 +57,28 @@ import class ManagedObjects.NSPredicate
         #expect(try reader.count(for: request) == 11)
     }
 
+    @Test func `the first rows in an order are those of the whole order, also among equal ones`() throws {
+        let stack = try stack()
+        let context = stack.context()
+        for number in 0..<500 {
+            let note = context.insert("Note", ["title": "\(number * 7 % 13)", "count": number * 31 % 5])
+            note.setValue(number, forKey: "small")
+        }
+        try context.save()
+        for ascending in [true, false] {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+            request.sortDescriptors = [
+                NSSortDescriptor(key: "count", ascending: ascending), NSSortDescriptor(key: "title", ascending: true),
+            ]
+            let reader = stack.context()
+            let all = try reader.fetch(request)
+            for (offset, limit) in [(0, 1), (0, 20), (90, 30), (100, 25), (480, 40), (600, 3)] {
+                (request.fetchOffset, request.fetchLimit) = (offset, limit)
+                #expect(try reader.fetch(request) == Array(all.dropFirst(offset).prefix(limit)), "\(offset) \(limit)")
+            }
+        }
+    }
+
     @Test func `predicates have objects and IDs as arguments`() throws {
         let stack = try stack()
         let context = stack.context()

@@ -32,7 +32,7 @@ open class NSAtomicStoreCacheNode: NSObject {
         if let value, !(value is NSNull) { values[key] = value } else { values.removeObject(forKey: key) }
     }
 
-    /// The present values, as a function that restores them.
+    /// Saves the present values. The returned function restores them.
     func savedValues() -> () -> Void {
         let values = propertyCache?.mutableCopy() as? NSMutableDictionary
         return { self.propertyCache = values }

@@ -132,7 +132,8 @@ final class FileStoreNode: NSAtomicStoreCacheNode {
 
     /// The object's number in the file.
     let reference: Int64
-    /// The values, as long as nobody has asked for a dictionary of Foundation's, whose look-ups cost several times as much.
+    /// The values. They move to `sharedValues` when a program asks for `propertyCache`: look-ups in Foundation's dictionary cost
+    /// several times as much.
     private var values: [String: Any] = [:]
     private var sharedValues: NSMutableDictionary?
 

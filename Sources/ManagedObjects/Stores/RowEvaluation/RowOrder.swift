@@ -26,7 +26,7 @@ struct RowOrder<Row> {
 
     /// The sorted rows. Each value is read once, before rows are compared.
     ///
-    /// - Parameter count: The number of rows that are wanted, from the first; nil for all. Then more than these may be returned.
+    /// - Parameter count: How many of the first rows are wanted; nil for all. The result may have more.
     func sort(_ rows: [Row], first count: Int? = nil) throws -> [Row] {
         let columns = try criteria.map { criterion in try rows.map(criterion.read) }
         func precedes(_ one: Int, _ other: Int) -> Bool {
@@ -42,7 +42,7 @@ struct RowOrder<Row> {
         guard let count, count <= Self.mostPicked, count < rows.count / 4 else {
             return rows.indices.sorted(by: precedes).map { rows[$0] }
         }
-        // Most rows are compared with the last of those that are picked, and no more.
+        // Most rows are compared only with the last of the picked ones.
         var picked: [Int] = []
         for row in rows.indices {
             if picked.count == count, count == 0 || precedes(picked[count - 1], row) { continue }
@@ -57,7 +57,7 @@ struct RowOrder<Row> {
         return picked.map { rows[$0] }
     }
 
-    /// The number of rows up to which picking them is faster than sorting all, even where each row is picked for a while.
+    /// The number of rows up to which picking is faster than sorting, even if the rows are in descending order.
     private static var mostPicked: Int { 500 }
 
     /// The sort values of a row: one for each descriptor.

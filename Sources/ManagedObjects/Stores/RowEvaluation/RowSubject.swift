@@ -124,7 +124,7 @@ extension RowSubject: PredicateSubject {
     }
 }
 
-/// The values of a row in another form, so that an evaluation converts only those that it needs.
+/// The values of a row, each of which is converted when it is read.
 protocol RowValues {
     /// The value of a slot. Transformable values are encoded.
     func value(slot: Int) throws -> Value

@@ -22,9 +22,9 @@ extension SQLWriter {
         return SQLCondition("NOT EXISTS (\(members.select("1", where: condition.negated.sql)))")
     }
 
-    /// Whether an index finds the members of a comparison: those that are certain objects or refer to them, and, if all rows that
-    /// fulfil the predicate are read, those with a certain value. A statement with a limit ends at the first rows that have such a
-    /// member, which may be found sooner one by one.
+    /// Whether an index finds the members that fulfil a comparison: a comparison with keys, or one for equality with an indexed
+    /// attribute. The latter only in statements without a limit: one with a limit ends early, and if most members fulfil the
+    /// comparison, listing all of them costs more than a search for each owner.
     func isIndexed(
         _ element: Operand, of members: SQLMembers, _ comparison: ComparisonNode, _ right: Operand
     ) -> Bool {

@@ -151,7 +151,7 @@ extension SQLWriter {
         }
     }
 
-    /// The operator at the beginning of a key path, `@sum.size`, over the rows of a group.
+    /// The value of a key path that begins with an operator, such as `@sum.size`, over the rows of a group.
     func reduceRows(by operation: String, keys: [String], place: ExpressionNode) throws -> SQLValue {
         hasAggregates = true
         if operation == "@count", keys.isEmpty { return SQLValue(sql: "COUNT(*)", kind: .integer, isNullable: false) }

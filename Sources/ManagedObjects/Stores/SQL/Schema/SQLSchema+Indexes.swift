@@ -58,7 +58,8 @@ extension SQLSchema {
             }
     }
 
-    /// Whether the model declares an index of all rows that begins with a column. Cost: the indexes of the entity's table.
+    /// Whether the model declares an index without a condition whose first column is this one. Cost: a step for each index of the
+    /// table.
     func hasIndex(of column: String, in entity: NSEntityDescription) -> Bool {
         guard let table = tables.first(where: { $0.root === entity.rootEntity }) else { return false }
         return indexes(of: table).contains { index in

@@ -1,0 +1,36 @@
+import Foundation
+
+/// The arguments of a program that runs one job of the workload: `JOB NOTES ITEMS TAGS DB JSON`.
+package struct JobArguments {
+    package let job: Int
+    /// The number of notes.
+    package let notes: Int
+    /// The number of items of each note.
+    package let items: Int
+    /// The number of tags.
+    package let tags: Int
+    /// The file of the store.
+    package let database: URL
+    /// The file of the document.
+    package let json: URL
+
+    /// Runs a job and prints its seconds and its check value. Ends the program with its usage if the arguments are incomplete.
+    package static func run(_ program: String, _ body: (JobArguments) throws -> String) throws {
+        guard let arguments = JobArguments(CommandLine.arguments) else {
+            FileHandle.standardError.write(Data("usage: \(program) JOB NOTES ITEMS TAGS DB JSON\n".utf8))
+            exit(2)
+        }
+        let start = Date()
+        let check = try body(arguments)
+        print("work=\(Date().timeIntervalSince(start)) check=\(check)")
+    }
+
+    private init?(_ words: [String]) {
+        guard words.count >= 6, let job = Int(words[1]), let notes = Int(words[2]), let items = Int(words[3]),
+            let tags = Int(words[4])
+        else { return nil }
+        (self.job, self.notes, self.items, self.tags) = (job, notes, items, tags)
+        database = URL(fileURLWithPath: words[5])
+        json = URL(fileURLWithPath: words.count > 6 ? words[6] : "/dev/null")
+    }
+}
