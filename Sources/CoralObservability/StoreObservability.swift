@@ -144,12 +144,14 @@
 
     /// The metrics of the stores, each created once.
     private struct StoreMetrics: Sendable {
-        private let requests, saves, fetches, statements, waits: Timer
+        private let requests, saves, fetches, statements, waits: CoreMetrics.Timer
         private let rows, conflicts, retries, errors: Counter
         private let running, waiting: Meter
 
         init(_ factory: any MetricsFactory) {
-            func timer(_ name: String) -> Timer { Timer(label: "coral.\(name)", dimensions: [], factory: factory) }
+            func timer(_ name: String) -> CoreMetrics.Timer {
+                CoreMetrics.Timer(label: "coral.\(name)", dimensions: [], factory: factory)
+            }
             func counter(_ name: String) -> Counter {
                 Counter(label: "coral.\(name)", dimensions: [], factory: factory)
             }
@@ -163,7 +165,7 @@
 
         func record(_ activity: ReportedWork) {
             if activity.error != nil { errors.increment() }
-            let timer: Timer
+            let timer: CoreMetrics.Timer
             switch activity.kind {
             case .conflict: return conflicts.increment(by: activity.count)
             case .retry: return retries.increment()

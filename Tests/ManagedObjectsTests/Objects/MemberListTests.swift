@@ -136,6 +136,29 @@ struct MemberListTests {
         _ = folder
     }
 
+    @Test func `a member is moved by a set that the relationship has outgrown`() throws {
+        let (note, context, folder) = try note(items: 6)
+        let items = note.mutableOrderedSetValue(forKey: "items")
+        let objects = items.compactMap { $0 as? NSManagedObject }
+        for object in objects[2...4] { object.setValue(nil, forKey: "note") }
+        // The set still has six members, the relationship has three.
+        items.moveObjects(at: IndexSet(integer: 0), to: 5)
+        func members() -> [Int?] {
+            note.mutableOrderedSetValue(forKey: "items").map {
+                ($0 as? NSManagedObject)?.value(forKey: "index") as? Int
+            }
+        }
+        #expect(members() == [1, 5, 0])
+        objects[1].setValue(nil, forKey: "note")
+        // No longer a member: nothing is moved.
+        items.moveObjects(at: IndexSet(integer: 0), to: 3)
+        #expect(members() == [5, 0])
+        try context.save()
+        context.refreshAllObjects()
+        #expect(members() == [5, 0])
+        _ = folder
+    }
+
     @Test func `the same collection is returned while a large relationship is unchanged`() throws {
         let (note, context, folder) = try note(items: 100)
         let first = try #require(note.value(forKey: "items") as? NSOrderedSet)
