@@ -54,7 +54,7 @@ var targets: [Target] = [
     // The rewriting of a package's sources for other platforms, and its program. Empty without the trait.
     .target(
         name: "CoralPort",
-        dependencies: ["AtomicFiles", "ModelCodeGeneration"] + ["SwiftSyntax", "SwiftParser"].map(syntax)),
+        dependencies: ["AtomicFiles", "ModelCodeGeneration", "ModelFiles"] + ["SwiftSyntax", "SwiftParser"].map(syntax)),
     .executableTarget(
         name: "coral-port",
         dependencies: [

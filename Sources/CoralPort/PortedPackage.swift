@@ -53,7 +53,8 @@
             return text
         }
 
-        init(_ files: [SourceFile]) {
+        init(_ files: [SourceFile], models: [URL] = []) {
+            self.models = models
             for file in files { add(file) }
         }
 
@@ -79,6 +80,7 @@
                     RequestCastRewrite(), ClassForCoderRewrite(),
                     ModuleNameRewrite(), SelectorRewrite(), ExpectationWaitRewrite(), RequiredInitializerRewrite(),
                     OverrideRewrite(), AmbiguousNameRewrite(), MigrationFunctionRewrite(),
+                    DestinationClassRewrite(models: models),
                 ] + (usesMacro ? [ManagedClassRewrite()] : []) + [ObjectiveCAttributeRewrite(), ImportRewrite()]
             var index = PackageIndex(files, modulesWithResources: modulesWithResources)
             for rewrite in rewrites {

@@ -73,14 +73,16 @@ public struct ModelFile: Sendable, Equatable {
         return isDirectory.boolValue ? try readDirectory(url) : try readFile(url)
     }
 
-    /// Reads only the current version at a URL: the model that ``read(at:)`` gives as ``model``. Cost: of a directory of compiled
-    /// models with `VersionInfo.plist` one file is read, and otherwise all are.
+    /// Reads only the current version at a URL: the model that ``read(at:)`` gives as ``model``. Cost: of a directory that states its
+    /// current version, by `VersionInfo.plist` or `.xccurrentversion`, one model is read, and otherwise all are.
     public static func readCurrentModel(at url: URL) throws -> Model {
-        let current = (try? versionInfo(url, ["VersionInfo.plist"]))?["NSManagedObjectModel_CurrentVersionName"]?.string
-        guard let file = current.map({ url.appendingPathComponent($0 + ".mom") }),
-            FileManager.default.fileExists(atPath: file.path)
+        let compiled = (try? versionInfo(url, ["VersionInfo.plist"]))?["NSManagedObjectModel_CurrentVersionName"]?
+            .string
+        let source = try? currentSourceName(url, [".xccurrentversion"])
+        guard let name = compiled.map({ $0 + ".mom" }) ?? source.map({ $0 + ".xcdatamodel" }),
+            FileManager.default.fileExists(atPath: url.appendingPathComponent(name).path)
         else { return try read(at: url).model }
-        return try readFile(file).model
+        return try read(at: url.appendingPathComponent(name)).model
     }
 
     private static func readDirectory(_ url: URL) throws -> ModelFile {

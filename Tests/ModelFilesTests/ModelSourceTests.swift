@@ -122,6 +122,11 @@ struct ModelSourceTests {
         defer { try? FileManager.default.removeItem(at: scratch) }
         try file.writeSourceBundle(to: scratch)
         #expect(try ModelFile.read(at: scratch) == file)
+        // The other versions are not read.
+        let other = scratch.appendingPathComponent("BookmarksModel 2.xcdatamodel/contents")
+        try Data("<model>".utf8).write(to: other)
+        #expect(try ModelFile.readCurrentModel(at: scratch) == file.model)
+        #expect(throws: ModelError.self) { try ModelFile.read(at: scratch) }
     }
 
     @Test("Errors are reported with their line")
