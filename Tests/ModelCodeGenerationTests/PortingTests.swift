@@ -76,11 +76,7 @@ import Testing
         #expect(
             found("let a = NSMapTable<A, B>()\nlet b = CFAbsoluteTimeGetCurrent()\nlet c = URL.documentsDirectory")
                 == ["1:9 NSMapTable", "2:9 CFAbsoluteTimeGetCurrent", "3:9 URL.documentsDirectory"])
-        #expect(
-            found(
-                "for await a in center.notifications(named: b) {}\noverride func observeValue(forKeyPath a: String?) {}"
-            )
-                == ["1:22 .notifications(named", "2:15 observeValue(forKeyPath"])
+        #expect(found("override func observeValue(forKeyPath a: String?) {}") == ["1:15 observeValue(forKeyPath"])
     }
 
     @Test("Waiting for expectations needs a time limit")

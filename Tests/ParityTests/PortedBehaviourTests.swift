@@ -268,6 +268,28 @@ import Testing
 
     // MARK: - Actors
 
+    /// https://developer.apple.com/documentation/foundation/notificationcenter/notifications(named:object:), as PersistentHistoryTrackingKit
+    /// awaits remote changes. https://github.com/fatbobman/PersistentHistoryTrackingKit
+    @Test func notificationsAreASequence() async throws {
+        let center = NotificationCenter()
+        let (changed, other) = (Notification.Name("changed"), Notification.Name("other"))
+        let store = NSObject()
+        var all = center.notifications(named: changed).makeAsyncIterator()
+        var stores = center.notifications(named: changed, object: store).makeAsyncIterator()
+        center.post(name: other, object: nil)
+        center.post(name: changed, object: nil, userInfo: ["number": 1])
+        center.post(name: changed, object: store, userInfo: ["number": 2])
+        #expect(await all.next()?.userInfo?["number"] as? Int == 1)
+        #expect(await all.next()?.userInfo?["number"] as? Int == 2)
+        #expect(await stores.next()?.userInfo?["number"] as? Int == 2)
+        let task = Task {
+            for await _ in center.notifications(named: changed) {}
+            return true
+        }
+        task.cancel()
+        #expect(await task.value)
+    }
+
     /// `perform(schedule:_:)` from the main actor, with values that are not `Sendable`; see also Tests/Isolation.
     /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/perform(schedule:_:)
     @MainActor @Test func theMainActorPerformsBlocks() async throws {

@@ -103,6 +103,26 @@ import Testing
         subscription.cancel()
     }
 
+    /// A queue that delivers at once.
+    struct Counter: DeliveryQueue {
+        let ocombine = ImmediateScheduler.shared
+    }
+
+    /// The operators that stand in for those of OpenCombine where it has left the conformances of queues out.
+    @Test func queuesAreSchedulers() {
+        let numbers = PassthroughSubject<Int, Never>()
+        let counter = Counter()
+        var received: [Int] = []
+        let subscription = numbers.receive(on: counter).subscribe(on: counter).delay(for: 1, scheduler: counter)
+            .debounce(for: 1, scheduler: counter).sink { received.append($0) }
+        numbers.send(1)
+        numbers.send(2)
+        #expect(received == [1, 2])
+        subscription.cancel()
+        numbers.send(3)
+        #expect(received == [1, 2])
+    }
+
     final class Model: ObservableObject {
         @Published var titles: [String] = []
     }

@@ -36,9 +36,6 @@ extension PortingRule {
             PortingRule("CFAbsoluteTimeGetCurrent", "Write `Date().timeIntervalSinceReferenceDate`."),
             PortingRule("mach_absolute_time", "Use `ContinuousClock`."),
             PortingRule("os_log", logger),
-            PortingRule(
-                ".notifications(named",
-                "There is no such sequence: make an `AsyncStream` of `addObserver(forName:object:queue:using:)`."),
             PortingRule("observeValue(forKeyPath", keyValueObserving),
             PortingRule("NSKeyValueChangeKey", keyValueObserving),
             PortingRule("func keyPathsForValuesAffectingValue", dependentKeys),

@@ -33,7 +33,3 @@ final class Observer: NSObject {
 func watch(_ manager: NSMigrationManager) {
     _ = manager.observe(\.migrationProgress) { _, _ in }
 }
-
-func saves() async {
-    for await _ in NotificationCenter.default.notifications(named: .NSManagedObjectContextDidSave) {}
-}
