@@ -135,7 +135,7 @@ if engineIsBuilt {
     products += [
         .library(name: "CoreData", targets: ["CoreData"]),
         .library(name: "SwiftData", targets: ["SwiftData"]),
-        .library(name: "CoralModels", targets: ["CoralModels"]),
+        .library(name: "CoralModels", targets: ["CoralModels", "CoralRows"]),
         .library(name: "CoralPostgreSQL", targets: ["CoralPostgreSQL"]),
         .library(name: "CoralObservability", targets: ["CoralObservability"]),
     ]
@@ -143,16 +143,32 @@ if engineIsBuilt {
 
 /// Core Data: the framework if there is one, else the facade.
 let coreData: [Target.Dependency] = engineIsBuilt ? ["CoreData"] : []
-/// The engine below the facade, for the few files that use more than Core Data's public API.
+/// The engine below the facade, for tools that use more than Core Data's public API.
 let engine: [Target.Dependency] = engineIsBuilt ? ["ManagedObjects"] : []
+/// The toolkit's work on rows, which every program with the toolkit links.
+let rows = engineIsBuilt ? ["CoralRows"] : []
+/// The condition of the sources that use it.
+let engineSettings: [SwiftSetting] = engineIsBuilt ? [.define("STORE_ENGINE")] : []
 
 targets += [
     // The toolkit, on Core Data's public API.
     .target(
         name: "Coral",
-        dependencies: coreData + engine + (engineIsBuilt ? ["SQLiteConnections"] : []) + [
+        dependencies: coreData + [
             "AtomicFiles", "CodedErrors", "GraphDocuments", "KeyedArchives", "ModelFiles", "XMLReading",
-        ]),
+        ])
+]
+if engineIsBuilt {
+    targets += [
+        // What the toolkit does on the rows of the engine's stores, without objects. The toolkit finds it in the program.
+        .target(
+            name: "CoralRows",
+            dependencies: [
+                "Coral", "CoreData", "GraphDocuments", "ManagedObjects", "SQLiteConnections", "XMLReading",
+            ])
+    ]
+}
+targets += [
     // What the command and other tools need and apps do not: checks, diagrams, pages, subsets, schemas, conversion.
     .target(
         name: "CoralTools",
@@ -160,7 +176,7 @@ targets += [
             "CodedErrors", "Coral", "CZlib", "GraphDocuments", "ModelCodeGeneration", "ModelFiles",
             "PredicateLanguage",
             .product(name: "GRDB", package: "GRDB.swift"),
-        ]),
+        ], swiftSettings: engineSettings),
     // Random graphs of any model, and checks of their properties, for tests of programs that use the toolkit.
     .target(name: "CoralTesting", dependencies: ["Coral"]),
     // The widths of characters in a terminal, by the C library.
@@ -169,7 +185,7 @@ targets += [
     // are case-insensitive.
     .executableTarget(
         name: "CoralCommand",
-        dependencies: engine + (engineIsBuilt ? ["SQLiteConnections", "SQLStores", "StoreRescue"] : []) + [
+        dependencies: engine + (engineIsBuilt ? ["CoralRows", "SQLiteConnections", "SQLStores", "StoreRescue"] : []) + [
             "AtomicFiles", "CCellWidth", "Coral", "CoralTesting", "CoralTools", "ModelCodeGeneration", "ModelFiles",
             "PredicateLanguage",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -177,12 +193,12 @@ targets += [
             // The HTTP server of `coral serve`.
             .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
             .product(name: "NIOPosix", package: "swift-nio"),
-        ]),
+        ], swiftSettings: engineSettings),
 ]
 products += [
-    .library(name: "Coral", targets: ["Coral"]),
-    .library(name: "CoralTools", targets: ["CoralTools"]),
-    .library(name: "CoralTesting", targets: ["CoralTesting"]),
+    .library(name: "Coral", targets: ["Coral"] + rows),
+    .library(name: "CoralTools", targets: ["CoralTools"] + rows),
+    .library(name: "CoralTesting", targets: ["CoralTesting"] + rows),
     .executable(name: "coral", targets: ["CoralCommand"]),
 ]
 
@@ -205,7 +221,8 @@ let exampleNames = [
 ]
 targets += exampleNames.map { name in
     .executableTarget(
-        name: name, dependencies: ["Coral", "CoralTools", "NotesModel"], path: "Examples/\(name)",
+        name: name, dependencies: ["Coral", "CoralTools", "NotesModel"] + rows.map { .target(name: $0) },
+        path: "Examples/\(name)",
         exclude: ["expected.txt"])
 }
 

@@ -9,7 +9,7 @@ import Testing
 struct AllocationTests {
     /// The environment of the committed numbers.
     private static let isMeasuredHere: Bool = {
-        #if DEBUG && !CORAL_PUBLIC_API && canImport(Glibc) && arch(x86_64) && compiler(>=6.3) && compiler(<6.4)
+        #if DEBUG && canImport(Glibc) && arch(x86_64) && compiler(>=6.3) && compiler(<6.4)
             true
         #else
             false

@@ -1,5 +1,5 @@
 // Rows can be damaged only with the package's own engine.
-#if !canImport(Darwin) && !CORAL_PUBLIC_API
+#if !canImport(Darwin)
 
     import Foundation
     import GRDB

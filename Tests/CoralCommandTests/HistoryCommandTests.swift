@@ -100,7 +100,7 @@ import Testing
         #expect(empty.output == "[]\n")
     }
 
-    #if !canImport(Darwin) && !CORAL_PUBLIC_API
+    #if !canImport(Darwin)
         // Only stores of this package's engine keep old values.
         @Test func `old and new values are shown where the store keeps them`() throws {
             defer { try? FileManager.default.removeItem(at: folder) }
@@ -141,7 +141,7 @@ import Testing
         #expect(expired.status == 1 && expired.errors.contains("is not complete"))
         #expect(try CommandRun("history", url.path, "--since", "99").status == 1)
         #expect(try CommandRun("history", url.path, "--since", "yesterday").errors.contains("is not a point in"))
-        #if !canImport(Darwin) && !CORAL_PUBLIC_API
+        #if !canImport(Darwin)
             #expect(
                 try CommandRun("history", "purge", url.path, "--keep", "0", "--force").output
                     == "1 change deleted from the history.\n")
@@ -149,7 +149,7 @@ import Testing
         #endif
     }
 
-    #if !canImport(Darwin) && !CORAL_PUBLIC_API
+    #if !canImport(Darwin)
         // Core Data's own requests delete a history by date and token only.
         @Test func `a purge whose report cannot be written is made once, or not at all`() throws {
             defer { try? FileManager.default.removeItem(at: folder) }

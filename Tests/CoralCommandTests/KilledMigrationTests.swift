@@ -3,7 +3,7 @@ import Coral
 import GRDB
 import Testing
 
-#if !canImport(Darwin) && !CORAL_PUBLIC_API
+#if !canImport(Darwin)
 
     /// A process that is killed while it migrates a store leaves the store as it was or migrated, and the next migration
     /// completes it.

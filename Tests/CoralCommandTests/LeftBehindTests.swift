@@ -10,7 +10,7 @@ import Testing
 
     /// Whether stores can be repaired: this needs their rows, and therefore this package's engine.
     private static var canRepair: Bool {
-        #if !canImport(Darwin) && !CORAL_PUBLIC_API
+        #if !canImport(Darwin)
             true
         #else
             false

@@ -1,4 +1,4 @@
-#if !CORAL_PUBLIC_API
+#if !canImport(Darwin)
 
     import Coral
     import Foundation

@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    #if !canImport(Darwin) && !CORAL_PUBLIC_API
+    #if !canImport(Darwin)
         /// The statements of two steps that cannot be combined, executed by SQLite alone, give the same store as the migration.
         @Test func `the statements of a migration are printed, and nothing is changed`() throws {
             let model = try bundle([

@@ -79,7 +79,7 @@
             #expect(info.hasPrefix("Store      postgresql://") && info.contains("Objects    6\n"))
             #expect(!info.contains("Journal"))
             #expect(try succeed("find-stores", url).contains("postgresql://"))
-            #if !CORAL_PUBLIC_API
+            #if !canImport(Darwin)
                 #expect(try succeed("verify", url).contains("byte for byte"))
             #endif
             let plain = file.file("Plain.sqlite")
@@ -114,7 +114,7 @@
             #expect(try failure("info", url).contains("There is no store at postgresql://"))
         }
 
-        #if !CORAL_PUBLIC_API
+        #if !canImport(Darwin)
             @Test func `a restored store has its UUID and keys, and new objects get others`() throws {
                 let document = file.file("notes.json")
                 _ = try succeed("export", file.path, "-o", document)
@@ -137,7 +137,7 @@
                     == "title\r\nGroceries\r\n")
         }
 
-        #if !CORAL_PUBLIC_API
+        #if !canImport(Darwin)
             @Test func `a store is migrated after a rehearsal`() throws {
                 try copy()
                 let model = try file.bundle([
@@ -188,7 +188,7 @@
             }
         #endif
 
-        #if !CORAL_PUBLIC_API
+        #if !canImport(Darwin)
             /// Executes statements with psql, and returns what the last one returns.
             private func execute(_ script: String) throws -> String {
                 let output = file.file("output")
@@ -293,7 +293,7 @@
             try copy()
             let document = file.file("notes.json")
             _ = try succeed("export", file.path, "-o", document)
-            #if !CORAL_PUBLIC_API
+            #if !canImport(Darwin)
                 #expect(try failure("salvage", url, "-o", file.file("Rescued.sqlite")).contains("server's backups"))
                 #expect(try failure("views", url, "--into", url + "2").contains("has views with the names"))
             #endif
@@ -357,7 +357,7 @@
             #expect(changes.status == 2 && changes.output.contains(#"name = "new""#))
             _ = try succeed(
                 "set", url, "--entity", "Tag", "--where", #"name == "new""#, "name=x", "--yes", "--no-backup")
-            #if CORAL_PUBLIC_API
+            #if canImport(Darwin)
                 let deleted = try succeed("history", "purge", url, "--before", "2100-01-01", "--force")
                 #expect(deleted.hasSuffix("deleted from the history.\n"))
             #else

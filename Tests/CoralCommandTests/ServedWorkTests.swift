@@ -30,7 +30,7 @@ import Testing
         + (("SUBQUERY(author.notes, $n, $n.title CONTAINS 'none').@count > 5")
             .addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")
 
-    #if !CORAL_PUBLIC_API
+    #if !canImport(Darwin)
 
         @Test(.timeLimit(.minutes(20))) func `slow work is shown, and cancelled by its button`() throws {
             let store = try largeStore()

@@ -43,7 +43,7 @@ import Testing
         try coordinator.remove(tracked)
         let before = try store.contents()
         var points = [["--before", "1"]]
-        #if !canImport(Darwin) && !CORAL_PUBLIC_API
+        #if !canImport(Darwin)
             points.append(["--keep", "10"])
         #endif
         for point in points {

@@ -1,4 +1,4 @@
-#if !canImport(Darwin) && !CORAL_PUBLIC_API
+#if !canImport(Darwin)
 
     import Coral
     import CoralTesting
@@ -6,7 +6,7 @@
     import Testing
 
     /// Operations report before they are executed whether they work on rows, and if not, the reason.
-    struct ExecutionPathTests {
+    @Suite(.enabled(if: Engine.hasRows)) struct ExecutionPathTests {
         // MARK: - Imports
 
         private func makeShop(_ change: (NSManagedObjectModel) -> Void = { _ in }) throws -> Shop {

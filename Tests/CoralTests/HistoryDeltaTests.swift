@@ -105,9 +105,9 @@ import Testing
         #expect(nothing.isEmpty && last == token)
     }
 
-    #if !canImport(Darwin) && !CORAL_PUBLIC_API
+    #if !canImport(Darwin)
         // Only stores of this package's engine keep old values.
-        @Test(arguments: 1...12)
+        @Test(.enabled(if: Engine.hasRows), arguments: 1...12)
         func `with old values kept, the delta of a random history is the difference of the states, and is reverted`(
             _ seed: UInt64
         ) throws {
@@ -229,8 +229,8 @@ import Testing
         #expect(error?.code == .unknownKey && error?.place?.id == "Node/=9" && !replica.hasChanges)
     }
 
-    #if !canImport(Darwin) && !CORAL_PUBLIC_API
-        @Test(arguments: Array(changesOfKeys.indices))
+    #if !canImport(Darwin)
+        @Test(.enabled(if: Engine.hasRows), arguments: Array(changesOfKeys.indices))
         func `with old values kept, the delta of a history finds objects by their former keys`(_ index: Int) throws {
             let (source, nodes, replica) = try pair(keepingOldValues: true)
             let sink = MemorySink()
@@ -246,7 +246,7 @@ import Testing
             try expectReplicated(delta, source, replica)
         }
 
-        @Test(arguments: 1...12)
+        @Test(.enabled(if: Engine.hasRows), arguments: 1...12)
         func `the deltas of a random history with changed keys, applied and joined, give the same graph`(
             _ seed: UInt64
         ) throws {

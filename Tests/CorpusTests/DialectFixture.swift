@@ -37,10 +37,8 @@ final class DialectFixture {
     ) throws -> [NSManagedObject] {
         try context.performAndWait {
             var importer = GraphImporter(into: context, options: options)
-            #if canImport(Darwin) || CORAL_PUBLIC_API
-                // Core Data validates a save into a parent context, where objects with only a key are invalid.
-                importer.worksInPlace = true
-            #endif
+            // Core Data validates a save into a parent context, where objects with only a key are invalid.
+            if !Engine.hasRows { importer.worksInPlace = true }
             let plan: ImportPlan<NSManagedObject> = try importer.plan(document, entity: entity)
             return try plan.apply()
         }

@@ -2,10 +2,10 @@ import Coral
 import CoralTools
 import Testing
 
-#if !CORAL_PUBLIC_API
+#if !canImport(Darwin)
 
     /// Stores of apps are migrated to the later versions of their models.
-    @Suite(.enabled(if: !Corpus.stores.isEmpty, "The files of the corpus are not here."))
+    @Suite(.enabled(if: Engine.hasRows), .enabled(if: !Corpus.stores.isEmpty, "The files of the corpus are not here."))
     struct RealStoreMigrationTests {
         private func migration(_ model: String, mappings: [String] = []) throws -> ProgressiveMigration {
             var migration = try ProgressiveMigration(toModelAt: Corpus.root.appendingPathComponent(model))

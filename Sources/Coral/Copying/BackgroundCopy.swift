@@ -54,7 +54,8 @@ extension GraphCopier {
         guard !ids.isEmpty, let model = context.rootCoordinator?.managedObjectModel else { return .rows([:]) }
         let blueprint = try CopyBlueprint(rules, model: model, targetModel: model)
         try blueprint.prepare(from: ids.map(\.entity))
-        return try blueprint.copyRows(ids, in: context, choice: rowCopying, saves: saves, progress: progress)
+        return try Engine.current.copyRows(
+            of: ids, in: context, by: blueprint, choice: rowCopying, saves: saves, progress: progress)
     }
 
     private func copyTogether(

@@ -1,10 +1,10 @@
 import CoreData
 
 /// The rules of a copier, resolved against the model of the originals and that of the copies before any copy is created.
-final class CopyBlueprint {
-    let rules: CopyRules
-    let model: NSManagedObjectModel
-    let targetModel: NSManagedObjectModel
+package final class CopyBlueprint {
+    package let rules: CopyRules
+    package let model: NSManagedObjectModel
+    package let targetModel: NSManagedObjectModel
     private let excludedEntities: Set<String>
     private let excludedProperties: PropertyRules<Void>
     private let relationshipRules: PropertyRules<CopyRule>
@@ -12,10 +12,10 @@ final class CopyBlueprint {
     private let values: PropertyRules<CopyRules.ValueClosure>
     private var entities: [String: EntityCopy] = [:]
     /// The properties that the copies' model does not have, as `Entity.property`.
-    private(set) var missingProperties: Set<String> = []
+    package private(set) var missingProperties: Set<String> = []
 
     /// Throws `ShapeError` if rules in code contain names that the model does not have.
-    init(_ rules: CopyRules, model: NSManagedObjectModel, targetModel: NSManagedObjectModel) throws {
+    package init(_ rules: CopyRules, model: NSManagedObjectModel, targetModel: NSManagedObjectModel) throws {
         self.rules = rules
         self.model = model
         self.targetModel = targetModel
@@ -36,19 +36,19 @@ final class CopyBlueprint {
     // MARK: - Entities
 
     /// The entities whose rules are resolved.
-    var prepared: [EntityCopy] { entities.values.sorted { $0.name < $1.name } }
+    package var prepared: [EntityCopy] { entities.values.sorted { $0.name < $1.name } }
 
     /// Whether objects of every entity are copied.
-    var includesAllEntities: Bool { excludedEntities.isEmpty }
+    package var includesAllEntities: Bool { excludedEntities.isEmpty }
 
     /// Whether objects of an entity are copied at all.
-    func includes(_ entity: NSEntityDescription) -> Bool {
+    package func includes(_ entity: NSEntityDescription) -> Bool {
         !excludedEntities.contains(entity.name ?? "")
     }
 
     /// Resolves the rules of all entities that copying can reach from the given ones, so that invalid rules are reported
     /// before any copy is created, even if the data has no objects of these entities.
-    func prepare(from entities: some Sequence<NSEntityDescription>) throws {
+    package func prepare(from entities: some Sequence<NSEntityDescription>) throws {
         var pending = Array(entities)
         var met: Set<String> = []
         while let entity = pending.popLast() {
@@ -66,7 +66,7 @@ final class CopyBlueprint {
     /// The rules for objects of an entity.
     ///
     /// Throws `CopyError` for invalid directives and incompatible models.
-    func copy(of entity: NSEntityDescription) throws -> EntityCopy {
+    package func copy(of entity: NSEntityDescription) throws -> EntityCopy {
         let name = entity.name ?? ""
         if let copy = entities[name] { return copy }
         let copy = try makeCopy(of: entity)
@@ -180,7 +180,7 @@ final class CopyBlueprint {
 
 extension CopyBlueprint {
     /// The shape in which originals are loaded: with the relationships that are copied or linked, without the others.
-    func shape() throws -> GraphShape {
+    package func shape() throws -> GraphShape {
         var shape = GraphShape(.roots)
         shape.honoursUserInfo = false
         for copy in prepared {

@@ -31,17 +31,17 @@ public struct CopyPlan: Sendable, CustomStringConvertible {
 }
 
 /// The rules for copying objects of one entity, resolved against the models of the originals and of the copies.
-final class EntityCopy {
-    let entity: NSEntityDescription
+package final class EntityCopy {
+    package let entity: NSEntityDescription
     /// The entity of the copies.
-    let target: NSEntityDescription
-    let attributes: [AttributeCopy]
-    let relationships: [RelationshipCopy]
+    package let target: NSEntityDescription
+    package let attributes: [AttributeCopy]
+    package let relationships: [RelationshipCopy]
     /// The uniqueness constraints of the copies' entity.
-    let constraints: [UniquenessConstraint]
-    let condition: (@Sendable (NSManagedObject) throws -> Bool)?
+    package let constraints: [UniquenessConstraint]
+    package let condition: (@Sendable (NSManagedObject) throws -> Bool)?
 
-    init(
+    package init(
         entity: NSEntityDescription, target: NSEntityDescription, attributes: [AttributeCopy],
         relationships: [RelationshipCopy], condition: (@Sendable (NSManagedObject) throws -> Bool)?
     ) {
@@ -53,15 +53,15 @@ final class EntityCopy {
         constraints = UniquenessConstraint.all(of: target, attributes: attributes, relationships: relationships)
     }
 
-    var name: String { entity.name ?? "" }
+    package var name: String { entity.name ?? "" }
 
     /// Whether values are taken from ancestors.
-    var followsParent: Bool { attributes.contains(where: \.followsParent) }
+    package var followsParent: Bool { attributes.contains(where: \.followsParent) }
 }
 
 /// The source of the value of one attribute.
-struct AttributeCopy {
-    enum Source {
+package struct AttributeCopy {
+    package enum Source {
         /// The value of the original.
         case original
         case newUUID
@@ -71,16 +71,16 @@ struct AttributeCopy {
         case closure(CopyRules.ValueClosure)
     }
 
-    var name: String
+    package var name: String
     /// The attribute of the copy.
-    var target: NSAttributeDescription
-    var source: Source
+    package var target: NSAttributeDescription
+    package var source: Source
     /// Whether the value of an original may be stored in an external file.
-    var mayHaveFile: Bool
+    package var mayHaveFile: Bool
     /// Whether a value of the type can be changed in place; the original and the copy must then not share it.
-    let mayChangeInPlace: Bool
+    package let mayChangeInPlace: Bool
 
-    init(name: String, target: NSAttributeDescription, source: Source, mayHaveFile: Bool) {
+    package init(name: String, target: NSAttributeDescription, source: Source, mayHaveFile: Bool) {
         self.name = name
         self.target = target
         self.source = source
@@ -95,29 +95,29 @@ struct AttributeCopy {
             }
     }
 
-    var followsParent: Bool {
+    package var followsParent: Bool {
         if case .parent = source { true } else { false }
     }
 }
 
 /// The treatment of one relationship: which objects it causes to be copied, and whether copies are linked to objects
 /// that are not copied. Objects and rows are copied by these rules.
-struct RelationshipCopy {
-    let relationship: NSRelationshipDescription
+package struct RelationshipCopy {
+    package let relationship: NSRelationshipDescription
     /// The relationship of the copies.
-    let target: NSRelationshipDescription
+    package let target: NSRelationshipDescription
     /// The effective rule: `copy` instead of `link` for required to-one relationships whose link would be exclusive, or that
     /// belong to a subset, and for all exclusive links if `CopyRules.exclusiveLinks` is `copy`.
-    let rule: CopyRule
+    package let rule: CopyRule
     /// Determines the rule for each object, instead of `rule`.
-    let choice: CopyRules.RuleClosure?
+    package let choice: CopyRules.RuleClosure?
     /// Whether it is omitted for the requested objects.
-    let isLeftOutAtRoots: Bool
+    package let isLeftOutAtRoots: Bool
     /// Why a copy is not linked to an object that is not copied; nil if it is. A link that would remove the object from
     /// the original is omitted, and one that would change the object is omitted if the rules leave others untouched.
-    let omission: CopyOmission.Reason?
+    package let omission: CopyOmission.Reason?
 
-    init(
+    package init(
         _ relationship: NSRelationshipDescription, target: NSRelationshipDescription, rule: CopyRule,
         choice: CopyRules.RuleClosure?, rules: CopyRules
     ) {
@@ -134,8 +134,8 @@ struct RelationshipCopy {
         omission = isExclusive ? .exclusive : inverse != nil && rules.leavesOthersUntouched ? .untouched : nil
     }
 
-    var name: String { relationship.name }
+    package var name: String { relationship.name }
 
     /// Whether a copy cannot be saved without such an object.
-    var isMandatory: Bool { !target.isOptional && (!target.isToMany || target.minCount > 0) }
+    package var isMandatory: Bool { !target.isOptional && (!target.isToMany || target.minCount > 0) }
 }

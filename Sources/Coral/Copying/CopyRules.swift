@@ -42,9 +42,9 @@ public struct CopyRules: Sendable {
     }
 
     /// Determines the rule for one related object. Called with the owner and the related object.
-    typealias RuleClosure = @Sendable (NSManagedObject, NSManagedObject) throws -> CopyRule
+    package typealias RuleClosure = @Sendable (NSManagedObject, NSManagedObject) throws -> CopyRule
     /// Computes a value. Called with the original and its value.
-    typealias ValueClosure = @Sendable (NSManagedObject, Any?) throws -> Any?
+    package typealias ValueClosure = @Sendable (NSManagedObject, Any?) throws -> Any?
 
     /// The treatment of relationships that have neither a rule nor a directive.
     package var base: Base
@@ -73,10 +73,10 @@ public struct CopyRules: Sendable {
     var choices: [String: RuleClosure] = [:]
     var values: [String: ValueClosure] = [:]
     var conditions: [String: @Sendable (NSManagedObject) throws -> Bool] = [:]
-    var excludedEntities: Set<String> = []
+    package var excludedEntities: Set<String> = []
     var excludedProperties: Set<String> = []
     var excludedNames: Set<String> = []
-    var excludedRootNames: Set<String> = []
+    package var excludedRootNames: Set<String> = []
     /// Whether the copies are the content of a new store: values are not changed, and required objects are always
     /// copied.
     package var isSubset = false

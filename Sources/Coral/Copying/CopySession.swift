@@ -165,7 +165,7 @@ package final class CopySession {
     private func noteMissingFiles(of original: NSManagedObject, _ entity: EntityCopy) {
         for attribute in entity.attributes where attribute.mayHaveFile {
             guard case .original = attribute.source, original.value(forKey: attribute.name) == nil,
-                MissingFileReference.name(of: original, attribute.name) != nil
+                Engine.current.missingFile(of: original, forKey: attribute.name) != nil
             else { continue }
             links.note(
                 CopyOmission(

@@ -271,19 +271,19 @@ extension NSAttributeDescription {
 }
 
 /// A uniqueness constraint on attributes and to-one relationships.
-struct UniquenessConstraint: Hashable {
+package struct UniquenessConstraint: Hashable {
     /// The entity that declares it: no two of its objects, or of entities that inherit from it, may have equal values.
-    let entity: String
-    let properties: [String]
+    package let entity: String
+    package let properties: [String]
     /// Whether a relationship is among them.
-    let hasRelationships: Bool
+    package let hasRelationships: Bool
     /// Whether one of the attributes of a copy is a new UUID, so that its values are unique.
-    let hasNewUUID: Bool
+    package let hasNewUUID: Bool
     /// Whether one of the attributes takes its value from an ancestor in the graph.
-    let followsParent: Bool
+    package let followsParent: Bool
 
     /// The constraints of an entity, including inherited ones, without those that have attributes that are not copied.
-    static func all(
+    package static func all(
         of entity: NSEntityDescription, attributes: [AttributeCopy], relationships: [RelationshipCopy]
     ) -> [UniquenessConstraint] {
         let followed = Set(attributes.lazy.filter(\.followsParent).map(\.target.name))

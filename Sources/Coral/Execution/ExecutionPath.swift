@@ -56,7 +56,7 @@ package struct ObjectsReason: Error, Sendable, Hashable, CustomStringConvertible
         package let rawValue: String
         package init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The build uses Core Data's public API only, which has no access to rows.
+        /// The program has no engine, and Core Data's public API has no access to rows.
         package static let publicAPI = Code(rawValue: "publicAPI")
         /// An option of the operation: a hook, a mapping, a policy, a format.
         package static let options = Code(rawValue: "options")
@@ -74,12 +74,12 @@ package struct ObjectsReason: Error, Sendable, Hashable, CustomStringConvertible
 }
 
 /// The result of checking whether an operation can work on rows, with the plan for it.
-enum RowCapability<Plan> {
+package enum RowCapability<Plan> {
     case rows(Plan)
     case objects(because: ObjectsReason)
 
     /// Calls a function that returns a plan or throws a reason. Throws its other errors.
-    init(_ plan: () throws -> Plan) throws {
+    package init(_ plan: () throws -> Plan) throws {
         do {
             self = .rows(try plan())
         } catch let reason as ObjectsReason {
@@ -87,7 +87,7 @@ enum RowCapability<Plan> {
         }
     }
 
-    var path: ExecutionPath {
+    package var path: ExecutionPath {
         switch self {
         case .rows: .rows
         case .objects(let reason): .objects(because: reason)
@@ -96,7 +96,7 @@ enum RowCapability<Plan> {
 }
 
 extension ObjectsReason {
-    /// The reason in a build that uses Core Data's public API only.
+    /// The reason in a program without an engine.
     static let publicAPI = ObjectsReason(
-        .publicAPI, "Core Data's public API, which this build uses, has no access to rows.")
+        .publicAPI, "Core Data's public API, which this program uses, has no access to rows.")
 }

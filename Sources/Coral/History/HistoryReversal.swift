@@ -29,30 +29,27 @@ struct HistoryReversal {
 
     /// Adds the old values of a change. Returns false if one of them is not known.
     private mutating func addOldValues(of change: NSPersistentHistoryChange) throws -> Bool {
-        #if canImport(Darwin) || CORAL_PUBLIC_API
-            return false
-        #else
-            let id = change.changedObjectID
-            let properties =
-                change.changeType == .delete ? Set(id.entity.propertiesByName.values) : change.updatedProperties
-            guard let properties, properties.allSatisfy(Self.isReversible), let changes = try change.propertyChanges()
-            else { return false }
-            for (name, change) in changes {
-                switch change {
-                case .value(let old, _):
-                    if values[id]?[name] == nil { values[id, default: [:]][name] = old ?? NSNull() }
-                case .members(let removed, let added):
-                    guard let inverse = id.entity.relationshipsByName[name]?.inverseRelationship else { return false }
-                    for (others, wasMember) in [(removed, true), (added, false)] {
-                        for other in others {
-                            note(other, of: id, name, wasMember)
-                            note(id, of: other, inverse.name, wasMember)
-                        }
+        let id = change.changedObjectID
+        let properties =
+            change.changeType == .delete ? Set(id.entity.propertiesByName.values) : change.updatedProperties
+        guard let properties, properties.allSatisfy(Self.isReversible),
+            let changes = try Engine.current.oldValues(of: change)
+        else { return false }
+        for (name, change) in changes {
+            switch change {
+            case .value(let old):
+                if values[id]?[name] == nil { values[id, default: [:]][name] = old ?? NSNull() }
+            case .members(let removed, let added):
+                guard let inverse = id.entity.relationshipsByName[name]?.inverseRelationship else { return false }
+                for (others, wasMember) in [(removed, true), (added, false)] {
+                    for other in others {
+                        note(other, of: id, name, wasMember)
+                        note(id, of: other, inverse.name, wasMember)
                     }
                 }
             }
-            return true
-        #endif
+        }
+        return true
     }
 
     private mutating func note(

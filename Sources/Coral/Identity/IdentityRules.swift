@@ -2,12 +2,12 @@ import CoreData
 import GraphDocuments
 
 /// The keys that a model and the options declare, checked against the model.
-struct IdentityRules {
+package struct IdentityRules {
     private let identity: ObjectIdentity
     private let declared: [String: [String]]
 
     /// Throws `ImportError` if a key contains a name that its entity does not have.
-    init(_ model: NSManagedObjectModel, identity: ObjectIdentity) throws {
+    package init(_ model: NSManagedObjectModel, identity: ObjectIdentity) throws {
         self.identity = identity
         var declared: [String: [String]] = [:]
         let entities = model.entitiesByName
@@ -30,7 +30,7 @@ struct IdentityRules {
 
     /// The keys of an entity, in order of precedence: declared keys, its own before those of its ancestors, else the uniqueness
     /// constraints.
-    func rules(of entity: NSEntityDescription) -> [IdentityRule] {
+    package func rules(of entity: NSEntityDescription) -> [IdentityRule] {
         let lineage = Array(sequence(first: entity, next: \.superentity))
         var rules: [IdentityRule] = []
         for ancestor in lineage {
@@ -75,27 +75,27 @@ struct IdentityRules {
 }
 
 /// One key that identifies the objects of an entity and of entities that inherit from it.
-final class IdentityRule: Hashable, Sendable {
+package final class IdentityRule: Hashable, Sendable {
     /// The entity that declares the key: among its objects the key is unique.
-    let entity: String
-    let parts: [Part]
+    package let entity: String
+    package let parts: [Part]
     /// The relationships among the parts.
-    let relationships: [String]
+    package let relationships: [String]
     /// The hash, computed once.
-    let digest: Int
+    package let digest: Int
 
-    enum Part: Hashable {
+    package enum Part: Hashable {
         case attribute(String)
         case relationship(String)
 
-        var name: String {
+        package var name: String {
             switch self {
             case .attribute(let name), .relationship(let name): name
             }
         }
     }
 
-    init(entity: String, parts: [Part]) {
+    package init(entity: String, parts: [Part]) {
         self.entity = entity
         self.parts = parts
         relationships = parts.compactMap { part in
@@ -108,14 +108,14 @@ final class IdentityRule: Hashable, Sendable {
     }
 
     // A model has few rules, and each is one instance, so most comparisons are decided by `===`.
-    static func == (left: IdentityRule, right: IdentityRule) -> Bool {
+    package static func == (left: IdentityRule, right: IdentityRule) -> Bool {
         left === right || left.entity == right.entity && left.parts == right.parts
     }
 
-    func hash(into hasher: inout Hasher) { hasher.combine(digest) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 
     /// The key with the values of its parts; nil if one is unknown or null, because nulls are never equal.
-    func key(_ value: (Part) throws -> IdentityKey.Part?) rethrows -> IdentityKey? {
+    package func key(_ value: (Part) throws -> IdentityKey.Part?) rethrows -> IdentityKey? {
         var values: [IdentityKey.Part] = []
         values.reserveCapacity(parts.count)
         for part in parts {
@@ -128,13 +128,13 @@ final class IdentityRule: Hashable, Sendable {
 }
 
 /// The value of a key, which identifies one object.
-struct IdentityKey: Hashable {
-    let rule: IdentityRule
-    let parts: [Part]
+package struct IdentityKey: Hashable {
+    package let rule: IdentityRule
+    package let parts: [Part]
     /// The hash, computed once, because every key is looked up several times.
     private let digest: Int
 
-    enum Part: Hashable {
+    package enum Part: Hashable {
         case value(GraphValue)
         /// An object in the store.
         case object(NSManagedObjectID)
@@ -142,7 +142,7 @@ struct IdentityKey: Hashable {
         case node(Int)
     }
 
-    init(rule: IdentityRule, parts: [Part]) {
+    package init(rule: IdentityRule, parts: [Part]) {
         self.rule = rule
         self.parts = parts
         var hasher = Hasher()
@@ -151,9 +151,9 @@ struct IdentityKey: Hashable {
         digest = hasher.finalize()
     }
 
-    static func == (left: IdentityKey, right: IdentityKey) -> Bool {
+    package static func == (left: IdentityKey, right: IdentityKey) -> Bool {
         left.digest == right.digest && left.rule == right.rule && left.parts == right.parts
     }
 
-    func hash(into hasher: inout Hasher) { hasher.combine(digest) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 }

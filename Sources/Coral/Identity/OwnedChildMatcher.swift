@@ -95,7 +95,7 @@ extension NSManagedObject {
 
 extension RelationshipImport {
     /// The destinations in the value of the relationship.
-    func destinations(in value: Any?) -> [NSManagedObject] {
+    package func destinations(in value: Any?) -> [NSManagedObject] {
         guard isToMany else { return (value as? NSManagedObject).map { [$0] } ?? [] }
         if isOrdered { return (value as? NSOrderedSet)?.array.compactMap { $0 as? NSManagedObject } ?? [] }
         guard let members = value as? NSSet, members.count > 0 else { return [] }
@@ -104,7 +104,7 @@ extension RelationshipImport {
 
     /// Whether the value of an unordered relationship has exactly these destinations, each listed once: an answer for short
     /// lists that needs no array of the destinations. False, too, if it would take longer.
-    func isSet(_ value: Any?, of objects: [NSManagedObject]) -> Bool {
+    package func isSet(_ value: Any?, of objects: [NSManagedObject]) -> Bool {
         guard !isOrdered, objects.count <= 8, let members = value as? NSSet, members.count == objects.count else {
             return false
         }

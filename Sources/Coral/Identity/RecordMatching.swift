@@ -11,7 +11,7 @@ import CoreData
 /// 3. A record represents the stored object that has one of its keys. It is refused if its keys belong to two objects. If
 ///    several stored objects have the same key, the first is used, and reported.
 /// 4. A record without a stored object is a new object.
-protocol RecordMatching {
+package protocol RecordMatching {
     /// A record of the document, or a reference to an object.
     associatedtype Record
     /// The values of a key; equal keys identify the same object.
@@ -62,7 +62,7 @@ protocol RecordMatching {
 
 extension RecordMatching {
     /// Matches all records. Throws the errors of looking up.
-    mutating func matchRounds(_ records: [Record]) throws {
+    package mutating func matchRounds(_ records: [Record]) throws {
         var pending = records
         while !pending.isEmpty {
             try beginRound()
@@ -103,7 +103,7 @@ extension RecordMatching {
     /// - Parameters:
     ///   - object: The first of them.
     ///   - count: Their number, as far as it is known.
-    mutating func adopt(_ object: Object, count: Int, for record: Record, _ key: Key) throws {
+    package mutating func adopt(_ object: Object, count: Int, for record: Record, _ key: Key) throws {
         if count > 1 { try noteSeveral(count, record, key) }
         guard let known = match(of: record) else { return try setMatch(object, of: record) }
         if isSame(known, object) || prefers(known, to: object, for: record) { return }

@@ -60,7 +60,9 @@ package struct BatchImporter {
         let model = try ImportModel(coordinator.managedObjectModel, options: options)
         try refuseWhatNeedsAll()
         let reason: ObjectsReason
-        switch try importRows(source, entity: entity, model: model, progress: progress) {
+        switch try Engine.current.importRows(
+            of: source, by: self, entity: entity, model: model, saves: true, progress: progress)
+        {
         case .rows(let result): return result
         case .objects(let because): reason = because
         }
@@ -81,18 +83,11 @@ package struct BatchImporter {
     ) throws -> ExecutionPath {
         let model = try ImportModel(coordinator.managedObjectModel, options: options)
         try refuseWhatNeedsAll()
-        switch try importRows(source, entity: entity, model: model, saves: false, progress: progress) {
+        switch try Engine.current.importRows(
+            of: source, by: self, entity: entity, model: model, saves: false, progress: progress)
+        {
         case .rows(let result): return result.path
         case .objects(let reason): return .objects(because: reason)
-        }
-    }
-
-    func importRows(
-        _ source: ImportSource, entity: String?, model: ImportModel, saves: Bool = true, progress: Progress?
-    ) throws -> RowCapability<Result> {
-        switch try rowCapability(source, entity: entity, model: model) {
-        case .rows(let rows): try importRows(source, of: rows, model: model, saves: saves, progress: progress)
-        case .objects(let reason): .objects(because: reason)
         }
     }
 
@@ -136,7 +131,7 @@ extension BatchImporter {
 
 /// The order of an import that reads a document record by record and writes it in batches, through objects
 /// (`ObjectImport`) or by rows (`RowImport`).
-protocol BatchedImport {
+package protocol BatchedImport {
     /// Reads all records and makes their changes (`ImportSteps`), without the relationships to records that were not
     /// read yet.
     mutating func importRecords() throws
@@ -153,7 +148,7 @@ protocol BatchedImport {
 
 extension BatchedImport {
     /// Imports the document.
-    mutating func run() throws -> BatchImporter.Result {
+    package mutating func run() throws -> BatchImporter.Result {
         try importRecords()
         try setDeferredLinks()
         try checkRequirements()

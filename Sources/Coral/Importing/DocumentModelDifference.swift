@@ -85,25 +85,25 @@ public struct UnmappedMember: Sendable, Hashable {
 ///
 /// Members are identified by a key, such as a primary key or an `ObjectIdentifier`. Results are indexes in the arrays that
 /// the caller has passed, so that the caller can find the objects or rows.
-struct MemberDifference {
+package struct MemberDifference {
     /// The listed members, each once, in order.
-    private(set) var listed: [Int]
+    package private(set) var listed: [Int]
     /// The listed members that are not present.
-    private(set) var added: [Int] = []
+    package private(set) var added: [Int] = []
     /// The present members that are removed.
-    private(set) var removed: [Int] = []
+    package private(set) var removed: [Int] = []
     /// Whether the members are the same, in another order that matters.
-    private(set) var isMoved = false
+    package private(set) var isMoved = false
 
     /// Whether the relationship stays as it is.
-    var isEmpty: Bool { added.isEmpty && removed.isEmpty && !isMoved }
+    package var isEmpty: Bool { added.isEmpty && removed.isEmpty && !isMoved }
 
     /// - Parameters:
     ///   - present: The keys of the present members, each once.
     ///   - given: The keys of the members that a record lists.
     ///   - policy: What happens to present members that are not listed.
     ///   - isOrdered: Whether the relationship is ordered.
-    init<Key: Hashable>(
+    package init<Key: Hashable>(
         from present: [Key], to given: [Key], policy: RelationshipImportPolicy, isOrdered: Bool
     ) {
         listed = Array(given.indices)

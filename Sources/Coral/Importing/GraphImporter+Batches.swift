@@ -59,38 +59,40 @@ extension GraphImporter {
 /// The counts and first entries of an import in batches.
 public struct ImportResult: Sendable {
     /// The number of records read.
-    public internal(set) var recordCount = 0
+    public package(set) var recordCount = 0
     /// The number of objects inserted.
-    public internal(set) var insertCount = 0
+    public package(set) var insertCount = 0
     /// The number of objects whose values were changed.
-    public internal(set) var updateCount = 0
+    public package(set) var updateCount = 0
     /// The number of relationships changed.
-    public internal(set) var linkCount = 0
+    public package(set) var linkCount = 0
     /// The number of objects deleted.
-    public internal(set) var deletionCount = 0
+    public package(set) var deletionCount = 0
     /// The number of conflicts resolved by policies.
-    public internal(set) var conflictCount = 0
+    public package(set) var conflictCount = 0
     /// The number of values whose files did not exist when the document was written.
-    public internal(set) var missingFileCount = 0
+    public package(set) var missingFileCount = 0
     /// The first values whose files did not exist.
-    public internal(set) var missingFiles: [ImportMissingFile] = []
+    public package(set) var missingFiles: [ImportMissingFile] = []
     /// The first conflicts.
-    public internal(set) var conflicts: [ImportConflict] = []
+    public package(set) var conflicts: [ImportConflict] = []
     /// The errors of the first omitted records, if `skipsInvalid` is set.
-    public internal(set) var errors: [ImportError] = []
+    public package(set) var errors: [ImportError] = []
     /// The number of errors of omitted records; a record may have several.
-    public internal(set) var errorCount = 0
+    public package(set) var errorCount = 0
     /// The number of records that were omitted because of errors.
-    public internal(set) var omittedRecordCount = 0
+    public package(set) var omittedRecordCount = 0
     /// The number of batches saved, those of deferred relationships included; 1 for an import by rows.
-    public internal(set) var savedBatchCount = 0
+    public package(set) var savedBatchCount = 0
     /// Whether the document was imported by rows, or why all or some of its records were not.
-    package internal(set) var path = ExecutionPath.rows
+    package var path = ExecutionPath.rows
+
+    package init() {}
 
     /// Adds the changes of some records, except their errors.
     ///
     /// - Parameter limit: The number of entries of each kind that are kept.
-    mutating func add(_ changes: ImportChanges, limit: Int) {
+    package mutating func add(_ changes: ImportChanges, limit: Int) {
         insertCount += changes.inserts.count
         updateCount += changes.updates.count
         linkCount += changes.links.count

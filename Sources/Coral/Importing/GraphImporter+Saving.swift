@@ -1,9 +1,5 @@
 import CoreData
 
-#if !canImport(Darwin) && !CORAL_PUBLIC_API
-    @_spi(Stores) import ManagedObjects
-#endif
-
 extension GraphImporter {
     /// Plans an import and saves it in one write transaction of the context's store. No other process can save between the search
     /// for the objects of the records and the insertion of those that were not found, so that imports at the same time insert
@@ -22,20 +18,16 @@ extension GraphImporter {
         planning: (GraphImporter) throws -> ImportPlan<NSManagedObject>,
         saving: (() throws -> Void) throws -> Void
     ) throws -> ImportPlan<NSManagedObject>? {
-        #if !canImport(Darwin) && !CORAL_PUBLIC_API
-            guard let store = context.onlyStore else { return nil }
-            return try context.inWriteTransaction(of: store) { own in
-                var importer = GraphImporter(into: own, options: options)
-                importer.worksInPlace = true
-                importer.isInTransaction = true
-                let plan = try planning(importer)
-                try plan.apply(isNew: true)
-                if own.hasChanges { try saving { try own.save() } }
-                return plan
-            }
-        #else
-            return nil
-        #endif
+        guard let store = context.onlyStore else { return nil }
+        return try Engine.current.inWriteTransaction(of: store, for: context) { own in
+            var importer = GraphImporter(into: own, options: options)
+            importer.worksInPlace = true
+            importer.isInTransaction = true
+            let plan = try planning(importer)
+            try plan.apply(isNew: true)
+            if own.hasChanges { try saving { try own.save() } }
+            return plan
+        }
     }
 }
 

@@ -10,13 +10,13 @@ public struct ImportEntries<Entry> {
     public private(set) var kept: [Entry] = []
     private let limit: Int
 
-    init(limit: Int) { self.limit = limit }
+    package init(limit: Int) { self.limit = limit }
 
     /// Whether there are no entries.
     public var isEmpty: Bool { count == 0 }
 
     /// Adds an entry; the entry is built only if it is kept.
-    mutating func add(_ entry: @autoclosure () -> Entry) {
+    package mutating func add(_ entry: @autoclosure () -> Entry) {
         count += 1
         if kept.count < limit { kept.append(entry()) }
     }
@@ -34,7 +34,7 @@ extension ImportEntries: Sequence {
 
 extension ImportEntries where Entry == ImportError {
     /// The first error, with the others; nil if there is none.
-    var combined: ImportError? {
+    package var combined: ImportError? {
         guard var error = kept.first else { return nil }
         error.others = Array(kept.dropFirst())
         error.otherCount = count - 1

@@ -3,15 +3,15 @@ import GraphDocuments
 
 /// The model in the form that an import needs: the schema for reading documents, including the renaming identifiers of
 /// properties, and for each entity its identity rules and relationship policies.
-final class ImportModel {
+package final class ImportModel {
     /// The schema for readers, including earlier names.
-    let schema: GraphSchema
+    package let schema: GraphSchema
     /// How documents that were not written by this package map to the model; nil if the options have no mapping.
-    let mapping: MappingPlan?
+    package let mapping: MappingPlan?
     private let entities: [String: EntityImport]
 
     /// Throws `ImportError` if the options name entities or properties that the model does not have.
-    init(_ model: NSManagedObjectModel, options: ImportOptions) throws {
+    package init(_ model: NSManagedObjectModel, options: ImportOptions) throws {
         let byName = model.entitiesByName
         var entities: [String: EntityImport] = [:]
         let identity = options.mapping?.completing(options.identity, in: model) ?? options.identity
@@ -41,9 +41,9 @@ final class ImportModel {
     }
 
     /// The entity with that name, or with that name in an earlier version.
-    func entity(_ name: String) -> EntityImport? { entities[name] }
+    package func entity(_ name: String) -> EntityImport? { entities[name] }
 
-    func entity(_ entity: NSEntityDescription) -> EntityImport? { entities[entity.name ?? ""] }
+    package func entity(_ entity: NSEntityDescription) -> EntityImport? { entities[entity.name ?? ""] }
 
     // MARK: - Validating options
 
@@ -125,18 +125,18 @@ extension ImportModel {
 }
 
 /// An entity in the form that an import needs.
-final class EntityImport {
-    let entity: NSEntityDescription
-    let name: String
-    let attributes: [String: AttributePlan]
-    let relationships: [String: RelationshipImport]
+package final class EntityImport {
+    package let entity: NSEntityDescription
+    package let name: String
+    package let attributes: [String: AttributePlan]
+    package let relationships: [String: RelationshipImport]
     /// Rules that identify its objects, in order of preference; the first rule for which a record has all values is
     /// used.
-    let rules: [IdentityRule]
+    package let rules: [IdentityRule]
     /// The attribute that orders versions of an object.
-    let newerAttribute: String?
+    package let newerAttribute: String?
 
-    init(
+    package init(
         _ entity: NSEntityDescription, rules: [IdentityRule], newer: String?,
         policies: [String: RelationshipImportPolicy], keyRelationships: Set<String>
     ) {
@@ -164,7 +164,7 @@ final class EntityImport {
         self.relationships = relationships
     }
 
-    func schemaEntity(named name: String) -> GraphSchema.Entity {
+    package func schemaEntity(named name: String) -> GraphSchema.Entity {
         GraphSchema.Entity(
             name: name, parent: entity.superentity?.name, isAbstract: entity.isAbstract,
             attributes: attributes.sorted { $0.key < $1.key }.map { name, attribute in
@@ -177,28 +177,28 @@ final class EntityImport {
             })
     }
 
-    func isKind(of other: EntityImport) -> Bool { entity.isKindOf(entity: other.entity) }
+    package func isKind(of other: EntityImport) -> Bool { entity.isKindOf(entity: other.entity) }
 }
 
 /// A relationship in the form that an import needs.
-final class RelationshipImport {
-    let name: String
-    let destination: String
-    let destinationEntity: NSEntityDescription?
+package final class RelationshipImport {
+    package let name: String
+    package let destination: String
+    package let destinationEntity: NSEntityDescription?
     /// The destination entity as the import needs it. Unowned, because entities refer to each other in cycles.
-    fileprivate(set) unowned var destinationPlan: EntityImport?
-    let inverse: NSRelationshipDescription?
-    let isToMany: Bool
-    let isOrdered: Bool
-    let policy: RelationshipImportPolicy
+    package fileprivate(set) unowned var destinationPlan: EntityImport?
+    package let inverse: NSRelationshipDescription?
+    package let isToMany: Bool
+    package let isOrdered: Bool
+    package let policy: RelationshipImportPolicy
     /// Whether the destinations belong to the object, so that an object that is populated replaces them: the
     /// relationship cascades and has an inverse, and no policy is declared for it.
-    let isOwned: Bool
+    package let isOwned: Bool
     /// The name of the inverse if that is to-one and part of a key, so that a destination is found by its owner.
-    let parentInKeys: String?
+    package let parentInKeys: String?
 
     /// - Parameter keyRelationships: The names of the relationships that are parts of keys, of any entity.
-    init(
+    package init(
         _ relationship: NSRelationshipDescription, policy: RelationshipImportPolicy?, keyRelationships: Set<String>
     ) {
         name = relationship.name

@@ -5,60 +5,60 @@ import GraphDocuments
 ///
 /// Records with the same id or the same key share one node. A node without records stands for an object that is only
 /// referred to.
-final class ImportNode {
-    let number: Int
-    var entity: EntityImport
+package final class ImportNode {
+    package let number: Int
+    package var entity: EntityImport
     /// In the document's order; the last record that mentions a property determines its value.
-    private(set) var records: [PlacedRecord] = []
+    package private(set) var records: [PlacedRecord] = []
     /// The relationships that the records state, in their order, once the payload is linked.
-    var links: [StatedLink] = []
+    package var links: [StatedLink] = []
     /// The entity for which the relationships of the links were looked up; nil if they are of several.
-    var linkedEntity: EntityImport?
+    package var linkedEntity: EntityImport?
     /// Whether the node has no record and stands for an object that is only referred to.
-    private(set) var isReference = true
+    package private(set) var isReference = true
     /// Whether the last record is a tombstone.
-    private(set) var isTombstone = false
+    package private(set) var isTombstone = false
     /// The records whose id another record of the document already has.
-    var repeatedRecords: [PlacedRecord] = []
+    package var repeatedRecords: [PlacedRecord] = []
     /// The id that messages and results use.
-    var id: RecordID?
+    package var id: RecordID?
     /// For each key of the entity its values, once they are known.
-    var keys: [IdentityKey] = []
+    package var keys: [IdentityKey] = []
     /// The nodes of enclosing records, by the to-one relationship that refers to them.
-    var parents: [String: ImportNode] = [:]
+    package var parents: [String: ImportNode] = [:]
     /// The key values that references contain.
-    var referencedValues: [String: GraphValue] = [:]
-    var referencedNodes: [String: ImportNode] = [:]
+    package var referencedValues: [String: GraphValue] = [:]
+    package var referencedNodes: [String: ImportNode] = [:]
     /// The attributes that identify the object, if a mapping states them for this record.
-    var keyNames: [String]?
+    package var keyNames: [String]?
     /// Whether the document contains only the key of a new object, which is therefore incomplete.
-    var isStub = false
+    package var isStub = false
     /// Whether the record is at the top of the document.
-    var isTop = false
+    package var isTop = false
     /// The position of the first reference to the node, for messages.
-    var referencePlace: DocumentPlace?
+    package var referencePlace: DocumentPlace?
     /// The managed object in the import's own context.
-    var object: NSManagedObject?
+    package var object: NSManagedObject?
     /// The ID of the object that the node was matched with; nil for one that is new.
-    var matchedID: NSManagedObjectID?
+    package var matchedID: NSManagedObjectID?
     /// The objects to which the keys of the record belong, if they belong to several: the record is refused.
-    var rivals: [NSManagedObjectID] = []
+    package var rivals: [NSManagedObjectID] = []
     /// Whether the object was assigned by the caller or an earlier pass, so that its key is not looked up.
-    var isBound = false
+    package var isBound = false
     /// Whether the caller populates the object, so that a key of another object is a conflict.
-    var isPopulated = false
+    package var isPopulated = false
     /// Whether matching is complete: the node has a matched object, or needs a new one.
-    var isMatchingComplete = false
+    package var isMatchingComplete = false
     /// The node that this one was merged into.
     private var representative: ImportNode?
 
-    init(number: Int, entity: EntityImport) {
+    package init(number: Int, entity: EntityImport) {
         self.number = number
         self.entity = entity
     }
 
     /// The node that this one was merged into, or itself.
-    var resolved: ImportNode {
+    package var resolved: ImportNode {
         var node = self
         while let next = node.representative { node = next }
         // Shortens the chain for later calls.
@@ -66,16 +66,16 @@ final class ImportNode {
         return node
     }
 
-    var place: DocumentPlace? { records.first?.place ?? referencePlace }
+    package var place: DocumentPlace? { records.first?.place ?? referencePlace }
 
-    func add(_ record: PlacedRecord) {
+    package func add(_ record: PlacedRecord) {
         records.append(record)
         isReference = false
         isTombstone = record.record.isDeleted
     }
 
     /// Merges another node into this one.
-    func absorb(_ other: ImportNode) {
+    package func absorb(_ other: ImportNode) {
         links += other.links.map { $0.moved(by: records.count) }
         if other.linkedEntity !== linkedEntity { linkedEntity = nil }
         for record in other.records { add(record) }
@@ -102,7 +102,7 @@ final class ImportNode {
     }
 
     /// The value of an attribute in the last record that mentions it, else in a reference's key.
-    func value(of attribute: String) -> GraphValue? {
+    package func value(of attribute: String) -> GraphValue? {
         for index in records.indices.reversed() {
             if let value = records[index].record.value(of: attribute) { return value }
         }
@@ -110,22 +110,22 @@ final class ImportNode {
     }
 
     /// The relationship of a link, as the node's current entity has it.
-    func relationship(of link: StatedLink) -> RelationshipImport? {
+    package func relationship(of link: StatedLink) -> RelationshipImport? {
         linkedEntity === entity ? link.relationship : entity.relationships[link.relationship.name]
     }
 
     /// The link of a relationship in the last record that mentions it.
-    func link(of relationship: String) -> StatedLink? {
+    package func link(of relationship: String) -> StatedLink? {
         links.last { $0.relationship.name == relationship }
     }
 
     /// The destination nodes of a relationship in the last record that mentions it.
-    func destinations(of relationship: String) -> [ImportNode] {
+    package func destinations(of relationship: String) -> [ImportNode] {
         link(of: relationship)?.destinations.nodes ?? []
     }
 
     /// The node's name in messages: its id, else its key, else its position.
-    var label: String {
+    package var label: String {
         if let id { return id.text }
         if let key = keys.first {
             let values = key.parts.map { part in
@@ -140,14 +140,14 @@ final class ImportNode {
         return place.map { "\(entity.name) \($0.pointer)" } ?? entity.name
     }
 
-    var subject: ImportSubject {
+    package var subject: ImportSubject {
         ImportSubject(
             entity: object?.entity.name ?? entity.name, record: id,
             object: matchedID?.uriRepresentation().absoluteString, place: place, label: label)
     }
 
     /// The node, for messages about one position in its record.
-    func subject(at place: DocumentPlace) -> ImportSubject {
+    package func subject(at place: DocumentPlace) -> ImportSubject {
         var subject = self.subject
         subject.place = place
         return subject

@@ -96,12 +96,12 @@ public struct ImportOptions {
     public var batchSize = 5000
 
     /// Whether records may insert objects of abstract entities. Only the MagicalImport dialect does.
-    var insertsAbstractEntities = false
+    package var insertsAbstractEntities = false
     /// Whether nested records without the key that their entity declares are omitted from to-many relationships, and stand
     /// for the current destination of a to-one relationship. Only the Sync dialect does this.
     var mustHaveKeys = false
     /// Whether objects are validated against the model. A restore does not validate.
-    var validates = true
+    package var validates = true
     /// Whether each side of a one-to-one relationship is set separately. A restore does so: each side gets the value
     /// that the document states, even if only one side was set originally.
     var keepsSidesApart = false
@@ -220,7 +220,7 @@ public struct ImportHooks {
     public init() {}
 
     /// Whether there are no hooks.
-    var isEmpty: Bool {
+    package var isEmpty: Bool {
         shouldImport.isEmpty && willImport.isEmpty && didImport.isEmpty && value.isEmpty && link.isEmpty
     }
 }
@@ -229,7 +229,7 @@ extension ImportOptions {
     /// The options for reading a document into a model.
     ///
     /// - Parameter rootEntity: The entity of the records at the top of the document, if the caller states it.
-    func reading(for model: ImportModel, rootEntity: String?) -> ReadingOptions {
+    package func reading(for model: ImportModel, rootEntity: String?) -> ReadingOptions {
         var reading = reading
         // A mismatched value is converted, or reported together with all other errors.
         reading.keepsMismatchedValues = true
@@ -242,7 +242,7 @@ extension ImportOptions {
 
 extension DanglingReferencePolicy {
     /// The treatment of a reference whose object does not exist.
-    enum Outcome {
+    package enum Outcome {
         /// The record has an error.
         case error
         /// The reference is omitted and reported.
@@ -255,7 +255,7 @@ extension DanglingReferencePolicy {
     ///
     /// - Parameter isKnown: Whether the document contains the object, but its record is omitted or deletes it: the
     ///   reference is then not dangling, and an error would be reported twice.
-    func outcome(isKnown: Bool) -> Outcome {
+    package func outcome(isKnown: Bool) -> Outcome {
         switch self {
         case .fail, .stub: isKnown ? .conflict : .error
         case .record: .conflict

@@ -2,38 +2,38 @@ import CoreData
 import GraphDocuments
 
 /// The records that were read from a document, as nodes, and the nodes by the ids of their records.
-final class ImportPayload {
-    let model: ImportModel
+package final class ImportPayload {
+    package let model: ImportModel
     /// The document's header; nil if it has none.
-    private(set) var header: DocumentHeader?
-    private(set) var nodes: [ImportNode] = []
+    package private(set) var header: DocumentHeader?
+    package private(set) var nodes: [ImportNode] = []
     /// The nodes of the records at the top of the document, in its order.
     private var topNodes: [ImportNode] = []
     private var nodesByID: [RecordID: ImportNode] = [:]
     private var references: [Reference: ImportNode] = [:]
-    private(set) var recordCount = 0
+    package private(set) var recordCount = 0
     private var lastArray: (pointer: String, isTop: Bool)?
     /// The number of nodes whose records are linked.
     private var linkedCount = 0
     /// The objects of earlier batches to which this one refers. They may be faults.
-    private(set) var objectsOutside: [NSManagedObject] = []
+    package private(set) var objectsOutside: [NSManagedObject] = []
     /// Finds the object of a record of an earlier batch; nil if the document is not read in batches.
-    var objectOutside: ((RecordID) -> NSManagedObject?)?
+    package var objectOutside: ((RecordID) -> NSManagedObject?)?
     /// Whether a record with the id of a record of an earlier batch is a repetition. True in the pass that reads values; in a
     /// later pass every record has been read before.
-    var findsRepetitions = false
+    package var findsRepetitions = false
 
     private struct Reference: Hashable {
         var destination: String
         var id: RecordID
     }
 
-    init(_ model: ImportModel) { self.model = model }
+    package init(_ model: ImportModel) { self.model = model }
 
     // MARK: - Reading
 
     /// Reads a document to its end. Throws `DocumentError`, and what `didRead` throws.
-    func read(_ reader: inout some DocumentReader, didRead: (_ bytes: Int) throws -> Void) throws {
+    package func read(_ reader: inout some DocumentReader, didRead: (_ bytes: Int) throws -> Void) throws {
         header = reader.header
         while let record = try reader.nextPlaced() {
             add(record)
@@ -45,22 +45,22 @@ final class ImportPayload {
     }
 
     /// Sets the document's header.
-    func begin(_ header: DocumentHeader?) { self.header = header }
+    package func begin(_ header: DocumentHeader?) { self.header = header }
 
     /// Adds consecutive records of a document.
-    func add(_ records: [PlacedRecord]) {
+    package func add(_ records: [PlacedRecord]) {
         nodes.reserveCapacity(records.count)
         nodesByID.reserveCapacity(records.count)
         for record in records { add(record) }
     }
 
     /// Adds records that do not come from a document.
-    func add(_ records: some Sequence<GraphRecord>, header: DocumentHeader?) {
+    package func add(_ records: some Sequence<GraphRecord>, header: DocumentHeader?) {
         begin(header)
         for record in records { add(PlacedRecord(record), isRoot: true) }
     }
 
-    func add(_ record: PlacedRecord, isRoot: Bool? = nil) {
+    package func add(_ record: PlacedRecord, isRoot: Bool? = nil) {
         recordCount += 1
         guard let entity = model.entity(record.record.entity) else { return }
         let node: ImportNode
@@ -120,7 +120,7 @@ final class ImportPayload {
     }
 
     /// Whether a record is at the top of the document, not nested inside another.
-    func isTop(_ place: DocumentPlace) -> Bool {
+    package func isTop(_ place: DocumentPlace) -> Bool {
         guard let array = place.array else { return isTop(pointer: place.pointer) }
         // Consecutive records belong to the same array.
         if let known = lastArray, known.pointer == array { return known.isTop }
@@ -140,16 +140,16 @@ final class ImportPayload {
     }
 
     /// The nodes of the root records in the document's header, in their order; without these, those at its top.
-    var roots: [ImportNode] {
+    package var roots: [ImportNode] {
         let named = header?.roots.compactMap { nodesByID[$0] } ?? []
         return named.isEmpty ? topNodes : named
     }
 
     /// The node of the record with an id.
-    func node(with id: RecordID) -> ImportNode? { nodesByID[id]?.resolved }
+    package func node(with id: RecordID) -> ImportNode? { nodesByID[id]?.resolved }
 
     /// The nodes of all records that have an id in the document, by that id.
-    var identifiedNodes: [(RecordID, ImportNode)] {
+    package var identifiedNodes: [(RecordID, ImportNode)] {
         nodesByID.filter { !$0.key.text.hasPrefix("$") }.map { ($0.key, $0.value.resolved) }
     }
 
@@ -158,7 +158,7 @@ final class ImportPayload {
     /// Finds the nodes of all destinations, after all records were added; creates nodes for references outside of the
     /// payload. A destination whose to-one inverse is part of a key has the node as a parent, even if the document does
     /// not repeat it.
-    func link() {
+    package func link() {
         let unlinked = linkedCount..<nodes.count
         for number in unlinked where !nodes[number].isReference { link(nodes[number]) }
         // Nodes that the loop has created are references without records, which have no links.
@@ -196,7 +196,9 @@ final class ImportPayload {
 
     /// The node that an id refers to in a relationship to an entity: a record's, else one for an object outside the
     /// document.
-    func node(for id: RecordID, destination: EntityImport, at place: @autoclosure () -> DocumentPlace?) -> ImportNode {
+    package func node(for id: RecordID, destination: EntityImport, at place: @autoclosure () -> DocumentPlace?)
+        -> ImportNode
+    {
         let stored = id.withoutAddedKey
         if let node = nodesByID[stored] { return node.resolved }
         let reference = Reference(destination: destination.name, id: id)

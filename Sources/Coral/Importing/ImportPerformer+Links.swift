@@ -309,34 +309,34 @@ struct LinkSetting {
 }
 
 /// The deferred relationships of a record, as a set of their positions in it. All positions from 63 on share one bit.
-struct DeferredLinks {
+package struct DeferredLinks {
     private var bits: UInt64 = 0
 
-    mutating func insert(_ position: Int) { bits |= 1 << UInt64(min(position, 63)) }
+    package mutating func insert(_ position: Int) { bits |= 1 << UInt64(min(position, 63)) }
 
-    mutating func formUnion(_ other: DeferredLinks) { bits |= other.bits }
+    package mutating func formUnion(_ other: DeferredLinks) { bits |= other.bits }
 
-    func contains(_ position: Int) -> Bool { bits >> UInt64(min(position, 63)) & 1 == 1 }
+    package func contains(_ position: Int) -> Bool { bits >> UInt64(min(position, 63)) & 1 == 1 }
 }
 
 /// A relationship as a record states it, with the nodes of its destinations. The relationship is looked up in the model by
 /// its name only once.
-struct StatedLink {
+package struct StatedLink {
     /// The relationship, of the entity that the node had when the payload was linked.
-    let relationship: RelationshipImport
+    package let relationship: RelationshipImport
     /// The index of the record among those of the node.
-    private(set) var record: Int
+    package private(set) var record: Int
     /// The position of the relationship in the record.
-    let position: Int
-    let destinations: Destinations
+    package let position: Int
+    package let destinations: Destinations
 
-    enum Destinations {
+    package enum Destinations {
         case toOne(ImportNode?)
         case toMany([ImportNode])
         /// A to-many relationship that is null in the document, as opposed to an empty list.
         case nullToMany
 
-        var nodes: [ImportNode] {
+        package var nodes: [ImportNode] {
             switch self {
             case .toOne(let node): node.map { [$0] } ?? []
             case .toMany(let nodes): nodes
@@ -345,7 +345,7 @@ struct StatedLink {
         }
     }
 
-    init(_ relationship: RelationshipImport, record: Int, position: Int, destinations: Destinations) {
+    package init(_ relationship: RelationshipImport, record: Int, position: Int, destinations: Destinations) {
         self.relationship = relationship
         self.record = record
         self.position = position
@@ -353,7 +353,7 @@ struct StatedLink {
     }
 
     /// The link after a number of other records was inserted before its own record.
-    func moved(by count: Int) -> StatedLink {
+    package func moved(by count: Int) -> StatedLink {
         var link = self
         link.record += count
         return link
@@ -361,7 +361,7 @@ struct StatedLink {
 
     /// Whether a destination is neither a record of this batch nor of an earlier one. A later record may have its id, so the
     /// id is looked up in the store only after all records are read.
-    var isUnread: Bool {
+    package var isUnread: Bool {
         switch destinations {
         case .toOne(let node): node?.isUnread ?? false
         case .toMany(let nodes): nodes.contains(where: \.isUnread)

@@ -97,7 +97,7 @@ extension ImportPerformer {
         if options.missingFiles == .keep, options.restoresMissingFiles,
             (try? attribute.value(of: object))?.isNull == true
         {
-            _ = MissingFileReference.set(name, of: object, attribute.name)
+            _ = Engine.current.setMissingFile(name, of: object, forKey: attribute.name)
         }
         changes.missingFiles.add(ImportMissingFile(subject: node.subject, attribute: attribute.name, name: name))
     }

@@ -97,10 +97,8 @@ public final class ImportPlan<Root: NSManagedObject> {
         if session.context !== target {
             isApplied = true
             try session.context.performAndWait {
-                #if !canImport(Darwin) && !CORAL_PUBLIC_API
-                    // The objects were validated when the plan was made; stubs are exempt.
-                    ChosenKeys.stopValidating(session.context)
-                #endif
+                // The objects were validated when the plan was made; stubs are exempt.
+                Engine.current.stopValidating(session.context)
                 if session.context.hasChanges { try session.context.save() }
             }
         }
@@ -175,19 +173,19 @@ public final class ImportPlan<Root: NSManagedObject> {
 }
 
 /// The changes of an import.
-struct ImportChanges {
-    var inserts: ImportEntries<ImportInsert>
-    var updates: ImportEntries<ImportUpdate>
-    var links: ImportEntries<ImportLink>
-    var deletions: ImportEntries<ImportDeletion>
-    var conflicts: ImportEntries<ImportConflict>
-    var errors: ImportEntries<ImportError>
-    var unmappedMembers: ImportEntries<UnmappedMember>
-    var missingFiles: ImportEntries<ImportMissingFile>
+package struct ImportChanges {
+    package var inserts: ImportEntries<ImportInsert>
+    package var updates: ImportEntries<ImportUpdate>
+    package var links: ImportEntries<ImportLink>
+    package var deletions: ImportEntries<ImportDeletion>
+    package var conflicts: ImportEntries<ImportConflict>
+    package var errors: ImportEntries<ImportError>
+    package var unmappedMembers: ImportEntries<UnmappedMember>
+    package var missingFiles: ImportEntries<ImportMissingFile>
     /// Members that the model does not have and that the policy ignores: their number, and the first names.
-    private(set) var unknownMembers = ImportEntries<String>(limit: 3)
+    package private(set) var unknownMembers = ImportEntries<String>(limit: 3)
 
-    init(limit: Int) {
+    package init(limit: Int) {
         inserts = ImportEntries(limit: limit)
         updates = ImportEntries(limit: limit)
         links = ImportEntries(limit: limit)
@@ -198,13 +196,13 @@ struct ImportChanges {
         missingFiles = ImportEntries(limit: limit)
     }
 
-    mutating func addUnknownMember(_ name: @autoclosure () -> String) {
+    package mutating func addUnknownMember(_ name: @autoclosure () -> String) {
         guard unknownMembers.keepsNext else { return unknownMembers.count(1) }
         let name = name()
         if unknownMembers.kept.contains(name) { unknownMembers.count(1) } else { unknownMembers.add(name) }
     }
 
-    mutating func take(_ conflicts: [ImportConflict], _ errors: [ImportError]) {
+    package mutating func take(_ conflicts: [ImportConflict], _ errors: [ImportError]) {
         for conflict in conflicts { self.conflicts.add(conflict) }
         for error in errors { self.errors.add(error) }
     }

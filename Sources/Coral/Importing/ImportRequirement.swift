@@ -2,16 +2,16 @@ import CoreData
 import GraphDocuments
 
 /// A relationship that must have at least one or `minCount` destinations.
-struct ImportRequirement: Hashable {
+package struct ImportRequirement: Hashable {
     /// The topmost entity with the relationship.
-    let entity: String
-    let relationship: String
-    let isToMany: Bool
-    let minCount: Int
+    package let entity: String
+    package let relationship: String
+    package let isToMany: Bool
+    package let minCount: Int
     /// The code of the validation error.
     private let ruleCode: Int
 
-    init(
+    package init(
         _ relationship: NSRelationshipDescription, of entity: NSEntityDescription,
         ruleCode: Int = NSValidationMissingMandatoryPropertyError
     ) {
@@ -28,7 +28,7 @@ struct ImportRequirement: Hashable {
 
     /// Creates the requirement that a validation error reports as violated. Nil for errors other than a required
     /// relationship with too few destinations.
-    init?(_ error: NSError, of entity: NSEntityDescription, _ property: String) {
+    package init?(_ error: NSError, of entity: NSEntityDescription, _ property: String) {
         guard
             [NSValidationMissingMandatoryPropertyError, NSValidationRelationshipLacksMinimumCountError]
                 .contains(error.code), let relationship = entity.relationshipsByName[property]
@@ -37,7 +37,7 @@ struct ImportRequirement: Hashable {
     }
 
     /// The IDs of the objects in the store that do not meet the requirement. One statement.
-    func violations(in context: NSManagedObjectContext) throws -> [NSManagedObjectID] {
+    package func violations(in context: NSManagedObjectContext) throws -> [NSManagedObjectID] {
         let request = NSFetchRequest<NSManagedObjectID>(entityName: entity)
         request.resultType = .managedObjectIDResultType
         request.predicate =
@@ -48,7 +48,7 @@ struct ImportRequirement: Hashable {
     }
 
     /// The error of an object that does not meet the requirement.
-    func error(of object: NSManagedObjectID, record: RecordID?) -> ImportError {
+    package func error(of object: NSManagedObjectID, record: RecordID?) -> ImportError {
         let entity = object.entity.name ?? entity
         var error = ImportError(
             .invalidObject, Self.message(entity, relationship), record: record, entity: entity, property: relationship,
@@ -58,7 +58,7 @@ struct ImportRequirement: Hashable {
     }
 
     /// The message of an error about a required property without a value.
-    static func message(_ entity: String, _ property: String) -> String {
+    package static func message(_ entity: String, _ property: String) -> String {
         "\(entity).\(property) is required and has no value."
     }
 }
@@ -67,13 +67,15 @@ struct ImportRequirement: Hashable {
 /// document. A later record may still set the relationships, so they are checked after the last record.
 ///
 /// The objects include some that are not in the document: those whose destination a record has moved to another object.
-struct OpenRequirements<Object: Hashable, Record> {
+package struct OpenRequirements<Object: Hashable, Record> {
     private var objects: [ImportRequirement: [Object: Record?]] = [:]
+
+    package init() {}
 
     /// Adds an object that lacks a relationship.
     ///
     /// - Parameter record: The object's record; nil for an object that was changed by the record of another one.
-    mutating func add(_ requirement: ImportRequirement, of object: Object, record: Record?) {
+    package mutating func add(_ requirement: ImportRequirement, of object: Object, record: Record?) {
         if let known = objects[requirement]?[object], known != nil { return }
         objects[requirement, default: [:]].updateValue(record, forKey: object)
     }
@@ -82,7 +84,7 @@ struct OpenRequirements<Object: Hashable, Record> {
     ///
     /// - Parameter lacking: Returns those of the given objects that lack the relationship now, in order. Called once for each
     ///   relationship.
-    func violations<Found>(
+    package func violations<Found>(
         _ lacking: (ImportRequirement, Dictionary<Object, Record?>.Keys) throws -> [(Object, Found)]
     ) rethrows -> [(requirement: ImportRequirement, object: Found, record: Record?)] {
         let sorted = objects.sorted { ($0.key.entity, $0.key.relationship) < ($1.key.entity, $1.key.relationship) }

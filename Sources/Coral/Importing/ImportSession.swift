@@ -3,36 +3,36 @@ import GraphDocuments
 
 /// One run of an importer: reads the document, matches records with objects, and makes the changes in the import's own
 /// context.
-final class ImportSession {
+package final class ImportSession {
     /// The context in which the changes are made.
-    let context: NSManagedObjectContext
-    let options: ImportOptions
-    let model: ImportModel
-    let payload: ImportPayload
-    private(set) var changes: ImportChanges
+    package let context: NSManagedObjectContext
+    package let options: ImportOptions
+    package let model: ImportModel
+    package let payload: ImportPayload
+    package private(set) var changes: ImportChanges
     /// The nodes whose records were omitted because of errors.
-    private(set) var refusedNodes: [ImportNode] = []
+    package private(set) var refusedNodes: [ImportNode] = []
     /// The number of records that were omitted because of errors.
-    var omittedRecordCount: Int { refusedNodes.reduce(0) { $0 + $1.records.count } }
-    let progress: Progress?
+    package var omittedRecordCount: Int { refusedNodes.reduce(0) { $0 + $1.records.count } }
+    package let progress: Progress?
     /// The part of the work that is done: everything, or a step of an import in batches.
-    let part: Part
+    package let part: Part
     /// The relationships to records that were not read yet, by the id of the record: those that a batch defers, or
     /// those that a later pass sets.
-    var deferred: [RecordID: DeferredLinks] = [:]
+    package var deferred: [RecordID: DeferredLinks] = [:]
     /// The relationships that objects of this batch require and that records of later batches may still set.
-    private(set) var requirements: [OpenRequirement] = []
+    package private(set) var requirements: [OpenRequirement] = []
     /// The nodes that are omitted because they have no key: see `ImportOptions.mustHaveKeys`.
-    private(set) var omitted: Set<Int> = []
+    package private(set) var omitted: Set<Int> = []
     /// The node of the object that the caller populates; nil for other imports.
     private var populatedRoot: ImportNode?
     /// The nodes of the populated object and of its owned children, whose owned children are replaced.
-    private(set) var populated: Set<Int> = []
+    package private(set) var populated: Set<Int> = []
 
     /// A relationship that an object lacks, and the id of the object's record.
-    typealias OpenRequirement = (requirement: ImportRequirement, object: NSManagedObject, record: RecordID?)
+    package typealias OpenRequirement = (requirement: ImportRequirement, object: NSManagedObject, record: RecordID?)
 
-    enum Part {
+    package enum Part {
         case all
         /// Some consecutive records of a document. Relationships to records that were not read yet are deferred.
         case batch
@@ -41,12 +41,12 @@ final class ImportSession {
     }
 
     /// Whether objects may be saved that lack required relationships: the context does not validate what it saves.
-    let defersRequirements: Bool
+    package let defersRequirements: Bool
 
     /// - Parameter context: The session's own context.
     /// - Parameter defersRequirements: Whether the context saves objects that lack required relationships.
     /// Throws `ImportError` if the options do not fit the model.
-    init(
+    package init(
         _ context: NSManagedObjectContext, options: ImportOptions, progress: Progress?, part: Part = .all,
         model: ImportModel? = nil, defersRequirements: Bool = false
     ) throws {
@@ -63,20 +63,20 @@ final class ImportSession {
         changes = ImportChanges(limit: options.entryLimit)
     }
 
-    static func coordinator(of context: NSManagedObjectContext) -> NSPersistentStoreCoordinator? {
+    package static func coordinator(of context: NSManagedObjectContext) -> NSPersistentStoreCoordinator? {
         sequence(first: context, next: \.parent).lazy.compactMap(\.persistentStoreCoordinator).first
     }
 
     // MARK: - Steps
 
-    func read(_ source: ImportSource, rootEntity: String?) throws {
+    package func read(_ source: ImportSource, rootEntity: String?) throws {
         try source.read(
             into: payload, options: options.reading(for: model, rootEntity: rootEntity), progress: progress)
     }
 
     /// Binds a record at the top of the document to an object, whatever its key: the record with the object's URI, else
     /// the first of the object's entity.
-    func bindRoot(to object: NSManagedObject) throws {
+    package func bindRoot(to object: NSManagedObject) throws {
         let uri = object.objectID.uriRepresentation()
         let roots = payload.roots.map(\.resolved)
         let root =
@@ -98,20 +98,20 @@ final class ImportSession {
     }
 
     /// How the document's model differs from the one it is imported into.
-    private(set) lazy var modelDifferences: [DocumentModelDifference] =
+    package private(set) lazy var modelDifferences: [DocumentModelDifference] =
         ImportSession.coordinator(of: context)
         .map { DocumentModelDifference.differences(of: payload.header, to: $0.managedObjectModel) } ?? []
 
     /// The policy for members that the model does not have; in a document of another model version, `otherModel`
     /// determines it.
-    var unknownKeys: UnknownKeyPolicy {
+    package var unknownKeys: UnknownKeyPolicy {
         guard let policy = options.otherModel, !modelDifferences.isEmpty else { return options.unknownKeys }
         return policy == .fail ? .fail : .record
     }
 
     /// Matches records with objects and makes the changes. Afterwards `changes` list them; they are not yet visible to
     /// other contexts.
-    func perform() throws {
+    package func perform() throws {
         payload.link()
         var matcher = IdentityMatcher(
             payload: payload, context: context, options: options, progress: progress)
@@ -150,9 +150,11 @@ final class ImportSession {
     }
 
     /// Whether the relationship at a position in a record was deferred.
-    func isDeferred(_ position: Int, of record: RecordID) -> Bool { deferred[record]?.contains(position) ?? false }
+    package func isDeferred(_ position: Int, of record: RecordID) -> Bool {
+        deferred[record]?.contains(position) ?? false
+    }
 
-    func checkCancelled() throws {
+    package func checkCancelled() throws {
         if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
     }
 }

@@ -73,7 +73,7 @@ public struct ImportSource {
     }
 
     /// A reader of the document; throws for `.records` and `.placedRecords`, which need none.
-    func reader(
+    package func reader(
         schema: GraphSchema, options: ReadingOptions, mapping: MappingPlan? = nil
     ) throws -> any DocumentReader {
         if let mapping { return try reader(mapping: mapping, options: options) }
@@ -105,7 +105,7 @@ public struct ImportSource {
     }
 
     /// The bytes of a JSON document; nil for other sources.
-    func plainJSON() throws -> (any ByteSource)? {
+    package func plainJSON() throws -> (any ByteSource)? {
         switch content {
         case .data(let data): return try format(of: data) == .json ? MemorySource(data) : nil
         case .file(let url):
@@ -160,7 +160,7 @@ extension ImportSource {
     ///
     /// - Parameter numbers: The positions of the records among those of the document, from 0.
     /// Throws `DocumentError`.
-    func records(
+    package func records(
         _ numbers: Set<Int>, model: ImportModel, reading: ReadingOptions
     ) throws -> [(number: Int, record: PlacedRecord)] {
         var found: [(number: Int, record: PlacedRecord)] = []

@@ -1,10 +1,6 @@
 import CoreData
 import GraphDocuments
 
-#if !canImport(Darwin) && !CORAL_PUBLIC_API
-    @_spi(Stores) import ManagedObjects
-#endif
-
 /// An import in batches through managed objects, which are saved after each batch.
 ///
 /// A batch is matched and saved in one write transaction: of two imports of the same new keys at the same time, the second one finds
@@ -43,11 +39,8 @@ final class ObjectImport: BatchedImport {
         context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = importer.coordinator
         context.undoManager = nil
-        #if !canImport(Darwin) && !CORAL_PUBLIC_API
-            // Required relationships may be set by later batches; the session validates everything else.
-            ChosenKeys.stopValidating(context)
-            defersRequirements = true
-        #endif
+        // Required relationships may be set by later batches; the session validates everything else.
+        defersRequirements = Engine.current.stopValidating(context)
     }
 
     func importRecords() throws {
@@ -128,17 +121,15 @@ final class ObjectImport: BatchedImport {
 
     /// Calls a closure with a context that reads and saves in one write transaction, if the store and the options permit that.
     private func inTransaction(_ body: (NSManagedObjectContext) throws -> SavedBatch) throws -> SavedBatch {
-        #if !canImport(Darwin) && !CORAL_PUBLIC_API
-            // A hook may use other contexts, which would wait for the transaction.
-            if importer.options.hooks.isEmpty, let store = context.onlyStore {
-                let saved = try context.inWriteTransaction(of: store) { own in
-                    // Required relationships may be set by later batches; the session validates everything else.
-                    ChosenKeys.stopValidating(own)
-                    return try body(own)
-                }
-                if let saved { return saved }
+        // A hook may use other contexts, which would wait for the transaction.
+        if importer.options.hooks.isEmpty, let store = context.onlyStore {
+            let saved = try Engine.current.inWriteTransaction(of: store, for: context) { own in
+                // Required relationships may be set by later batches; the session validates everything else.
+                Engine.current.stopValidating(own)
+                return try body(own)
             }
-        #endif
+            if let saved { return saved }
+        }
         return try context.performAndWait {
             defer { context.reset() }
             return try body(context)

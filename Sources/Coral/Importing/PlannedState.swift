@@ -138,7 +138,7 @@ extension ImportNode {
 /// them. Objects are validated at the end, because other records may set their required relationships. Rows are validated
 /// one by one before they are written, except for required relationships, which are checked after the last batch
 /// (`BatchedImport`).
-protocol ImportSteps {
+package protocol ImportSteps {
     /// Assigns an object to each record: the stored object that matches it, or a new one.
     mutating func assignObjects() throws
 
@@ -157,7 +157,7 @@ protocol ImportSteps {
 
 extension ImportSteps {
     /// Makes the changes.
-    mutating func performSteps() throws {
+    package mutating func performSteps() throws {
         try assignObjects()
         try setValues()
         try setLinks()

@@ -50,7 +50,7 @@ public enum StoreCreation {
         _ fill: (URL) throws -> Result
     ) throws -> Result {
         if destination.isOfServer { return try makeStore(onServer: destination, fill) }
-        let draft = try StoreDraft(at: destination, model: model)
+        let draft = try Engine.current.makeDraft(at: destination, model: model)
         if occupant == .nothing, FileStatus(draft.destination.path) != nil {
             throw CocoaError(.fileWriteFileExists, userInfo: [NSFilePathErrorKey: destination.path])
         }
@@ -69,7 +69,7 @@ public enum StoreCreation {
                 .fileWriteFileExists,
                 userInfo: [NSLocalizedDescriptionKey: "There is a store at \(destination.storeName) already."])
         }
-        let draft = try ServerStoreDraft(at: destination)
+        let draft = try Engine.current.makeServerDraft(at: destination)
         do {
             let result = try fill(draft.url)
             try draft.commit()
@@ -103,10 +103,7 @@ public enum StoreCreation {
         at url: URL, model: NSManagedObjectModel, header: DocumentHeader? = nil, joinTablesLike: URL? = nil
     ) throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        var options: [AnyHashable: Any] = [:]
-        #if !canImport(Darwin) && !CORAL_PUBLIC_API
-            if let joinTablesLike { options[JoinTableNamesOption] = joinTablesLike }
-        #endif
+        let options = joinTablesLike.map(Engine.current.options(forJoinTablesLike:))
         let store = try coordinator.addPersistentStore(
             ofType: url.storeType, configurationName: nil, at: url, options: options)
         try coordinator.remove(store)

@@ -38,76 +38,73 @@ package struct StoreRestorer {
     package func restore(
         _ source: ImportSource, to url: URL, progress: Progress? = nil
     ) throws -> ImportPlan<NSManagedObject> {
-        #if !canImport(Darwin) && !CORAL_PUBLIC_API
-            let header = try source.header(schema: GraphSchema(model), options: reading)
-            guard let header, let uuid = header.storeUUID else {
-                throw ImportError(
-                    .misuse, "The document does not state its store; it can be imported, but not restored.")
-            }
-            guard try !url.storeExists() else {
-                return try fill(url, uuid: uuid, from: source, isDraft: false, progress)
-            }
-            return try StoreCreation.makeStore(at: url, model: model) { draft in
-                try StoreCreation.fillStore(at: draft, model: model, header: header, joinTablesLike: joinTablesLike)
-                return try fill(draft, uuid: uuid, from: source, isDraft: true, progress)
-            }
-        #else
+        guard Engine.current.choosesKeys else {
             throw ImportError(
                 .unsupported, "Core Data cannot make objects with chosen primary keys. Import the document instead.")
-        #endif
+        }
+        let header = try source.header(schema: GraphSchema(model), options: reading)
+        guard let header, let uuid = header.storeUUID else {
+            throw ImportError(
+                .misuse, "The document does not state its store; it can be imported, but not restored.")
+        }
+        guard try !url.storeExists() else {
+            return try fill(url, uuid: uuid, from: source, isDraft: false, progress)
+        }
+        return try StoreCreation.makeStore(at: url, model: model) { draft in
+            try StoreCreation.fillStore(at: draft, model: model, header: header, joinTablesLike: joinTablesLike)
+            return try fill(draft, uuid: uuid, from: source, isDraft: true, progress)
+        }
     }
 
-    #if !canImport(Darwin) && !CORAL_PUBLIC_API
-        private func fill(
-            _ url: URL, uuid: String, from source: ImportSource, isDraft: Bool, _ progress: Progress?
-        ) throws -> ImportPlan<NSManagedObject> {
-            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model.keepingStoredArchives())
-            let store = try coordinator.addPersistentStore(
-                ofType: url.storeType, configurationName: nil, at: url, options: nil)
-            guard store.identifier?.caseInsensitiveCompare(uuid) == .orderedSame else {
+    private func fill(
+        _ url: URL, uuid: String, from source: ImportSource, isDraft: Bool, _ progress: Progress?
+    ) throws -> ImportPlan<NSManagedObject> {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model.keepingStoredArchives())
+        let store = try coordinator.addPersistentStore(
+            ofType: url.storeType, configurationName: nil, at: url, options: nil)
+        guard store.identifier?.caseInsensitiveCompare(uuid) == .orderedSame else {
+            throw ImportError(
+                .misuse,
+                "The document comes from the store \(uuid); the store at \(url.storeName) is \(store.identifier ?? "another one")."
+            )
+        }
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        context.undoManager = nil
+        Engine.current.stopValidating(context)
+        // A draft is closed before it is moved to its final location.
+        defer { if isDraft { try? coordinator.remove(store) } }
+        return try context.performAndWait {
+            let session = try ImportSession(context, options: options(store), progress: progress)
+            try session.read(source, rootEntity: nil)
+            try session.perform()
+            let plan = ImportPlan<NSManagedObject>(session, target: context)
+            try plan.apply(isNew: true)
+            if context.hasChanges { try context.save() }
+            return plan
+        }
+    }
+
+    private func options(_ store: NSPersistentStore) -> ImportOptions {
+        var options = ImportOptions()
+        options.reading = reading
+        options.folder = folder
+        options.identity = ObjectIdentity(usesUniquenessConstraints: false)
+        options.identity.usesDeclaredKeys = false
+        options.mismatchedValues = .fail
+        options.validates = false
+        options.keepsSidesApart = true
+        options.missingFiles = missingFiles
+        options.restoresMissingFiles = true
+        options.makesObject = { entity, id, context in
+            guard let id, let number = id.primaryKey, id.entity == entity.name else {
                 throw ImportError(
                     .misuse,
-                    "The document comes from the store \(uuid); the store at \(url.storeName) is \(store.identifier ?? "another one")."
-                )
+                    "A record of \(entity.name ?? "") has no primary key; the document can be imported, but not restored.",
+                    record: id, entity: entity.name)
             }
-            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            context.persistentStoreCoordinator = coordinator
-            context.undoManager = nil
-            ChosenKeys.stopValidating(context)
-            // A draft is closed before it is moved to its final location.
-            defer { if isDraft { try? coordinator.remove(store) } }
-            return try context.performAndWait {
-                let session = try ImportSession(context, options: options(store), progress: progress)
-                try session.read(source, rootEntity: nil)
-                try session.perform()
-                let plan = ImportPlan<NSManagedObject>(session, target: context)
-                try plan.apply(isNew: true)
-                if context.hasChanges { try context.save() }
-                return plan
-            }
+            return try Engine.current.insertObject(of: entity, withPrimaryKey: number, in: store, context)
         }
-
-        private func options(_ store: NSPersistentStore) -> ImportOptions {
-            var options = ImportOptions()
-            options.reading = reading
-            options.folder = folder
-            options.identity = ObjectIdentity(usesUniquenessConstraints: false)
-            options.identity.usesDeclaredKeys = false
-            options.mismatchedValues = .fail
-            options.validates = false
-            options.keepsSidesApart = true
-            options.missingFiles = missingFiles
-            options.restoresMissingFiles = true
-            options.makesObject = { entity, id, context in
-                guard let id, let number = id.primaryKey, id.entity == entity.name else {
-                    throw ImportError(
-                        .misuse,
-                        "A record of \(entity.name ?? "") has no primary key; the document can be imported, but not restored.",
-                        record: id, entity: entity.name)
-                }
-                return try ChosenKeys.insertObject(of: entity, withPrimaryKey: number, in: store, context: context)
-            }
-            return options
-        }
-    #endif
+        return options
+    }
 }

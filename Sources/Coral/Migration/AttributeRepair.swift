@@ -2,10 +2,10 @@ import CoreData
 import GraphDocuments
 
 /// The repairs of one attribute: the values of a source attribute as values of a destination attribute.
-final class AttributeRepair: NSObject {
+package final class AttributeRepair: NSObject {
     /// The source attribute; nil if the destination attribute is new.
-    let sourceName: String?
-    let name: String
+    package let sourceName: String?
+    package let name: String
     private let before: GraphSchema.Attribute?
     private let after: GraphSchema.Attribute
     private let fill: GraphValue?
@@ -14,7 +14,7 @@ final class AttributeRepair: NSObject {
     private let conversion = ValueConversion(ImportOptions())
 
     /// Throws ``MigrationError`` if a given value is not of the attribute's type.
-    init(
+    package init(
         from source: NSAttributeDescription?, to destination: NSAttributeDescription, repairs: [MigrationRepair]
     ) throws {
         sourceName = source?.name
@@ -47,7 +47,7 @@ final class AttributeRepair: NSObject {
     }
 
     /// The result of the repairs for the value of a source object.
-    enum Outcome {
+    package enum Outcome {
         /// The same value, converted to the attribute's new type if necessary.
         case kept(GraphValue)
         /// Another value, or none.
@@ -57,7 +57,7 @@ final class AttributeRepair: NSObject {
     }
 
     /// The value of a source object for the destination attribute.
-    func outcome(for object: NSManagedObject) -> Outcome {
+    package func outcome(for object: NSManagedObject) -> Outcome {
         guard let sourceName, let before else { return .changed(fill ?? .null) }
         let value = GraphValue(object.value(forKey: sourceName), declaredAs: before)
         if value.isNull { return fill.map(Outcome.changed) ?? .kept(.null) }
@@ -73,7 +73,7 @@ final class AttributeRepair: NSObject {
     /// The value for key-value coding.
     ///
     /// - Throws: ``MigrationError`` if it cannot be converted.
-    func value(for object: NSManagedObject) throws -> Any? {
+    package func value(for object: NSManagedObject) throws -> Any? {
         switch outcome(for: object) {
         case .kept(let value), .changed(let value):
             return try after.codec.object(for: value, folder: DocumentFolder(nil))

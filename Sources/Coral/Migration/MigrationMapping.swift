@@ -19,18 +19,7 @@ public struct MigrationMapping: @unchecked Sendable {  // because the mapping mo
     /// - Throws: ``MigrationError`` with the reason if it cannot be read.
     public init(contentsOf url: URL) throws {
         name = url.deletingPathExtension().lastPathComponent
-        #if canImport(Darwin) || CORAL_PUBLIC_API
-            guard let model = NSMappingModel(contentsOf: url) else {
-                throw MigrationError(.missingModel, "\(url.path) is not a readable compiled mapping model.")
-            }
-            self.model = model
-        #else
-            do {
-                model = try NSMappingModel.mappingModel(contentsOf: url)
-            } catch {
-                throw MigrationError(.missingModel, (error as NSError).localizedDescription)
-            }
-        #endif
+        model = try Engine.current.mappingModel(contentsOf: url)
     }
 
     /// Reads all mapping models of a file, a folder or a bundle, in the order of their paths.
@@ -59,11 +48,7 @@ public struct MigrationMapping: @unchecked Sendable {  // because the mapping mo
     }
 
     private static func isMappingModel(_ url: URL) -> Bool {
-        #if canImport(Darwin) || CORAL_PUBLIC_API
-            ["cdm"].contains(url.pathExtension.lowercased())
-        #else
-            ["cdm", "xcmappingmodel"].contains(url.pathExtension.lowercased())
-        #endif
+        Engine.current.mappingModelExtensions.contains(url.pathExtension.lowercased())
     }
 
     /// Whether the mapping model fits these versions: its version hashes are equal to those of the versions.

@@ -131,7 +131,7 @@ public struct MigrationRehearsal: Sendable {
 
 /// The locations of the stores between the steps of a migration: files in a folder, or, for a store in PostgreSQL, other
 /// schemas of its database.
-final class ScratchStores {
+package final class ScratchStores {
     private enum Parent {
         case folder(URL, name: String)
         case server(URL)
@@ -142,16 +142,16 @@ final class ScratchStores {
     private var schemas: [URL] = []
 
     /// Locations for files with a name in folders of a folder.
-    init(in folder: URL, named name: String) { parent = .folder(folder, name: name) }
+    package init(in folder: URL, named name: String) { parent = .folder(folder, name: name) }
 
     /// Locations for copies of a store, in a new temporary folder if it is in a file.
-    init(forCopiesOf url: URL) {
+    package init(forCopiesOf url: URL) {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coral-copies-\(UUID().uuidString)")
         parent = url.isOfServer ? .server(url) : .folder(folder, name: url.lastPathComponent)
     }
 
     /// The next location, at which there is no store.
-    func next() throws -> URL {
+    package func next() throws -> URL {
         count += 1
         switch parent {
         case .folder(let folder, let name):
@@ -166,7 +166,7 @@ final class ScratchStores {
     }
 
     /// Removes all stores.
-    func remove() {
+    package func remove() {
         if case .folder(let folder, _) = parent { try? FileManager.default.removeItem(at: folder) }
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
         for url in schemas { try? coordinator.destroyPersistentStore(at: url, ofType: url.storeType, options: nil) }

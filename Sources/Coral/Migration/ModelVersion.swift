@@ -43,18 +43,7 @@ public struct ModelVersion: @unchecked Sendable {  // because the model is not c
     /// - Throws: ``MigrationError`` with the reason if it cannot be read.
     static func version(at url: URL) throws -> ModelVersion {
         let name = url.deletingPathExtension().lastPathComponent
-        #if canImport(Darwin) || CORAL_PUBLIC_API
-            guard let model = NSManagedObjectModel(contentsOf: url) else {
-                throw MigrationError(.missingModel, "\(url.path) is not a readable compiled model.")
-            }
-            return ModelVersion(name: name, model: model)
-        #else
-            do {
-                return ModelVersion(name: name, model: try NSManagedObjectModel.model(contentsOf: url))
-            } catch {
-                throw MigrationError(.missingModel, (error as NSError).localizedDescription)
-            }
-        #endif
+        return ModelVersion(name: name, model: try Engine.current.model(contentsOf: url))
     }
 
     /// Whether a store with these metadata was written with this version.
@@ -73,21 +62,8 @@ enum StoredModel {
     /// The model that is cached in a store, as a version with the name of the store; nil if there is none, and with Core Data's
     /// public API, which cannot read it.
     static func model(ofStoreAt url: URL) -> ModelVersion? {
-        #if canImport(Darwin) || CORAL_PUBLIC_API
-            return nil
-        #else
-            guard let model = try? StoreInspection(url: url).cachedModel else { return nil }
-            return ModelVersion(name: url.deletingPathExtension().lastPathComponent, model: model)
-        #endif
-    }
-
-    /// Options that keep a store's journal mode.
-    static func options(keepingJournalOf url: URL) -> [AnyHashable: Any] {
-        #if canImport(Darwin) || CORAL_PUBLIC_API
-            return [:]
-        #else
-            guard !url.isOfServer, let mode = try? StoreInspection(url: url).journalMode else { return [:] }
-            return [NSSQLitePragmasOption: ["journal_mode": mode]]
-        #endif
+        Engine.current.cachedModel(ofStoreAt: url).map {
+            ModelVersion(name: url.deletingPathExtension().lastPathComponent, model: $0)
+        }
     }
 }

@@ -36,7 +36,7 @@ extension ProgressiveMigration {
             let count = steps.count * 1000
             progress?.begin(count)
             if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
-            if try LightweightMigration(url: url, steps: steps).run(progress) {
+            if try Engine.current.migrate(storeAt: url, by: steps, progress: progress) {
                 progress?.completedUnitCount = Int64(count)
                 return steps
             }
@@ -46,7 +46,7 @@ extension ProgressiveMigration {
             try migrateOnServer(steps, url, to: output, replacing: occupant, progress)
             return steps
         }
-        let draft = try StoreDraft(at: output ?? url, model: destination.model)
+        let draft = try Engine.current.makeDraft(at: output ?? url, model: destination.model)
         let copy = try draft.copy(of: url, isLocked: output == nil)
         let execution = StepExecution(
             migration: self, scratch: ScratchStores(in: draft.workFolder, named: copy.lastPathComponent),
@@ -58,7 +58,7 @@ extension ProgressiveMigration {
 
     /// Whether the steps can be made in the file of a store.
     func isLightweight(_ steps: [MigrationStep]) -> Bool {
-        guard repairs.isEmpty, steps.count == 1 || LightweightMigration.isChaining else { return false }
+        guard repairs.isEmpty, steps.count == 1 || Engine.current.migratesChains else { return false }
         return steps.allSatisfy { if case .inferred = $0.kind { true } else { false } }
     }
 
@@ -74,13 +74,13 @@ extension ProgressiveMigration {
             try StepExecution.copy(url, to: copy, model: steps.first?.source.model ?? destination.model)
             try StepExecution(migration: self, scratch: scratch, progress: progress).run(steps, from: copy, to: result)
         }
-        guard let output else { return try ServerStoreReplacement.run(at: url, fill) }
+        guard let output else { return try Engine.current.replaceServerStore(at: url, fill) }
         try StoreCreation.makeStore(at: output, model: destination.model, replacing: occupant, fill)
     }
 
     /// The error of steps that are not possible for a store in PostgreSQL.
     func refusal(of steps: [MigrationStep], ofStoreAt url: URL, to output: URL? = nil) -> MigrationError? {
-        guard url.isOfServer, output == nil, !isLightweight(steps), !ServerStoreReplacement.isPossible else {
+        guard url.isOfServer, output == nil, !isLightweight(steps), !Engine.current.replacesServerStores else {
             return nil
         }
         return MigrationError(

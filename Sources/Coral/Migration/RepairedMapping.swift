@@ -4,20 +4,20 @@ import CoreData
 ///
 /// The mapping is inferred for a copy of the destination model in which the repaired attributes have their old type and
 /// are optional. Then the values of these attributes are computed by ``MigrationRepairPolicy``.
-struct RepairedMapping {
-    let source: NSManagedObjectModel
-    let destination: NSManagedObjectModel
-    let repairs: [MigrationRepair]
+package struct RepairedMapping {
+    package let source: NSManagedObjectModel
+    package let destination: NSManagedObjectModel
+    package let repairs: [MigrationRepair]
 
     /// The obstacles that the repairs do not remove.
-    func obstacles() -> [MigrationObstacle] {
+    package func obstacles() -> [MigrationObstacle] {
         MigrationObstacle.obstacles(from: source, to: relaxedModel())
     }
 
     /// The mapping model.
     ///
     /// - Throws: Code 134190 if obstacles remain, and ``MigrationError`` for a repair with a value of a wrong type.
-    func mappingModel() throws -> NSMappingModel {
+    package func mappingModel() throws -> NSMappingModel {
         let relaxed = relaxedModel()
         let inferred = try NSMappingModel.inferredMappingModel(forSourceModel: source, destinationModel: relaxed)
         let hashes = destination.entityVersionHashesByName
@@ -45,7 +45,7 @@ struct RepairedMapping {
     }
 
     /// The repairs of the attributes of an entity, including inherited ones.
-    func attributeRepairs(
+    package func attributeRepairs(
         from before: NSEntityDescription, to after: NSEntityDescription
     ) throws -> [AttributeRepair] {
         let lineage = Set(sequence(first: after) { $0.superentity }.compactMap(\.name))

@@ -152,7 +152,7 @@ struct RehearsalRows {
 extension NSManagedObject {
     /// Whether an attribute has a value, or a relationship a destination.
     func hasValue(forKey key: String) -> Bool {
-        if MissingFileReference.name(of: self, key) != nil { return true }
+        if Engine.current.missingFile(of: self, forKey: key) != nil { return true }
         switch value(forKey: key) {
         case nil, is NSNull: return false
         case let set as NSSet: return set.count > 0

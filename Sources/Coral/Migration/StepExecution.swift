@@ -1,14 +1,14 @@
 import CoreData
 
 /// Runs the steps of a migration on a copy of a store.
-struct StepExecution {
-    let migration: ProgressiveMigration
+package struct StepExecution {
+    package let migration: ProgressiveMigration
     /// The locations of the stores between the steps.
-    let scratch: ScratchStores
-    let progress: Progress?
+    package let scratch: ScratchStores
+    package let progress: Progress?
 
     /// Migrates a copy; the result is a store at another location.
-    func run(_ steps: [MigrationStep], from copy: URL, to destination: URL) throws {
+    package func run(_ steps: [MigrationStep], from copy: URL, to destination: URL) throws {
         progress?.begin(steps.count * 1000)
         var current = copy
         for (index, step) in steps.enumerated() {
@@ -23,13 +23,13 @@ struct StepExecution {
     /// Runs one step, in place where Core Data supports this.
     ///
     /// - Returns: The location of the result.
-    func run(_ step: MigrationStep, at current: URL, to next: URL) throws -> URL {
+    package func run(_ step: MigrationStep, at current: URL, to next: URL) throws -> URL {
         if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
         try deduplicate(current, before: step)
         let mapping: NSMappingModel
         switch step.kind {
         case .inferred:
-            if try LightweightMigration(url: current, steps: [step]).run(progress) { return current }
+            if try Engine.current.migrate(storeAt: current, by: [step], progress: progress) { return current }
             mapping = try NSMappingModel.inferredMappingModel(
                 forSourceModel: step.source.model, destinationModel: step.destination.model)
         case .mapping(let given): mapping = given.model
@@ -40,7 +40,7 @@ struct StepExecution {
         return next
     }
 
-    func repairedMapping(of step: MigrationStep) -> RepairedMapping {
+    package func repairedMapping(of step: MigrationStep) -> RepairedMapping {
         RepairedMapping(
             source: step.source.model, destination: step.destination.model, repairs: migration.repairs)
     }
@@ -50,10 +50,8 @@ struct StepExecution {
     private func migrate(_ source: URL, to destination: URL, _ step: MigrationStep, _ mapping: NSMappingModel) throws {
         let manager = NSMigrationManager(sourceModel: step.source.model, destinationModel: step.destination.model)
         manager.usesStoreSpecificMigrationManager = false
-        #if !canImport(Darwin) && !CORAL_PUBLIC_API
-            manager.keepsHistory = true
-        #endif
-        let options = StoredModel.options(keepingJournalOf: source)
+        Engine.current.keepHistory(manager)
+        let options = Engine.current.options(keepingJournalOf: source)
         let watch = progress.map { MigrationWatch(manager, progress: $0) }
         defer { watch?.stop() }
         try manager.migrateStore(
@@ -78,7 +76,7 @@ struct StepExecution {
     /// history.
     ///
     /// - Parameter model: The model of the store.
-    static func copy(_ source: URL, to destination: URL, model: NSManagedObjectModel) throws {
+    package static func copy(_ source: URL, to destination: URL, model: NSManagedObjectModel) throws {
         guard source.isOfServer == destination.isOfServer else {
             return try copyRows(of: source, to: destination, model)
         }
@@ -111,7 +109,7 @@ struct StepExecution {
     /// - Parameter limit: The number of URIs that a finding contains.
     /// - Returns: The objects that were merged into others.
     @discardableResult
-    func deduplicate(_ url: URL, before step: MigrationStep, limit: Int = 0) throws -> [MigrationFinding] {
+    package func deduplicate(_ url: URL, before step: MigrationStep, limit: Int = 0) throws -> [MigrationFinding] {
         let correspondence = ModelCorrespondence(from: step.source.model, to: step.destination.model)
         // An entity has one key in each round.
         var rounds: [[String: [String]]] = []
@@ -131,7 +129,7 @@ struct StepExecution {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: step.source.model.keepingStoredArchives())
         let store = try coordinator.addPersistentStore(
             ofType: url.storeType, configurationName: nil, at: url,
-            options: StoredModel.options(keepingJournalOf: url))
+            options: Engine.current.options(keepingJournalOf: url))
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         context.undoManager = nil

@@ -5,7 +5,7 @@ import GraphDocuments
 ///
 /// Ids are cached, so that an object is loaded once for its id if the references are close together. An object with an
 /// incomplete key has no such id, nor has the second of two objects with the same key.
-final class KeyNames {
+package final class KeyNames {
     private let context: NSManagedObjectContext
     private let rules: IdentityRules
     private var entities: [ObjectIdentifier: EntityKey?] = [:]
@@ -30,16 +30,16 @@ final class KeyNames {
         }
     }
 
-    init(context: NSManagedObjectContext, model: NSManagedObjectModel, identity: ObjectIdentity) throws {
+    package init(context: NSManagedObjectContext, model: NSManagedObjectModel, identity: ObjectIdentity) throws {
         self.context = context
         rules = try IdentityRules(model, identity: identity)
     }
 
     /// The first identity rule of an entity; nil if it has none.
-    func rule(of entity: NSEntityDescription) -> IdentityRule? { rules.rules(of: entity).first }
+    package func rule(of entity: NSEntityDescription) -> IdentityRule? { rules.rules(of: entity).first }
 
     /// The id of an object, nil if it has no key. Loads the object if it was not prepared.
-    func name(of id: NSManagedObjectID) -> RecordID? {
+    package func name(of id: NSManagedObjectID) -> RecordID? {
         if let known = names[ObjectIDKey(id)] { return known }
         guard key(of: id.entity) != nil else { return nil }
         let name = name(of: context.object(with: id), generation: 0)
@@ -49,7 +49,7 @@ final class KeyNames {
 
     /// Loads the values of these objects' ids together. Cost: one fetch for each entity, and for each level of
     /// relationships in keys.
-    func prepare(_ ids: some Sequence<NSManagedObjectID>, with loader: ObjectLoader) throws {
+    package func prepare(_ ids: some Sequence<NSManagedObjectID>, with loader: ObjectLoader) throws {
         if names.count >= KeyNames.limit { names.removeAll(keepingCapacity: true) }
         var wanted = unknown(ids)
         var generation = 0

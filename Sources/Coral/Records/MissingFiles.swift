@@ -1,10 +1,6 @@
 import CoreData
 import GraphDocuments
 
-#if !canImport(Darwin) && !CORAL_PUBLIC_API
-    @_spi(Stores) import ManagedObjects
-#endif
-
 /// The policy for values whose files do not exist.
 ///
 /// Core Data stores large values of attributes with external storage in files of a hidden folder beside the store
@@ -30,27 +26,4 @@ public struct MissingFile: Sendable, Hashable, CustomStringConvertible {
     public var name: String
 
     public var description: String { "The file of \(id).\(attribute) does not exist (\(name))." }
-}
-
-/// Reads and sets references to files that do not exist. Core Data has no API for them: on Apple's platforms such
-/// values are null, and missing files are not detected.
-enum MissingFileReference {
-    /// The name of the missing file of an attribute's value; nil if the attribute has a value, or no file is missing.
-    static func name(of object: NSManagedObject, _ attribute: String) -> String? {
-        #if !canImport(Darwin) && !CORAL_PUBLIC_API
-            object.missingFile(forKey: attribute)
-        #else
-            nil
-        #endif
-    }
-
-    /// Makes an attribute refer to a file that does not exist, when its object is saved to an SQLite store. Returns
-    /// false if this is not possible.
-    static func set(_ name: String, of object: NSManagedObject, _ attribute: String) -> Bool {
-        #if !canImport(Darwin) && !CORAL_PUBLIC_API
-            object.setMissingFile(name, forKey: attribute)
-        #else
-            false
-        #endif
-    }
 }

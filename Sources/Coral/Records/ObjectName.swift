@@ -2,24 +2,24 @@ import CoreData
 import GraphDocuments
 
 /// The parts of an object's ID: the store and the row, or a temporary identifier.
-struct ObjectName: Hashable {
+package struct ObjectName: Hashable {
     /// The UUID of the store; nil for an object that was never saved.
-    var store: String?
-    var entity: String
+    package var store: String?
+    package var entity: String
     /// The primary key; nil for an object that was never saved, and for stores whose keys are not numbers.
-    var primaryKey: Int64?
+    package var primaryKey: Int64?
     /// The last component of the URI, if there is no key.
-    var text = ""
+    package var text = ""
 
-    init(store: String?, entity: String, primaryKey: Int64) {
+    package init(store: String?, entity: String, primaryKey: Int64) {
         self.store = store
         self.entity = entity
         self.primaryKey = primaryKey
     }
 
     /// - Parameter known: The UUID of a store that the object probably is in, so that equal names share a text.
-    init(_ id: NSManagedObjectID, in known: String? = nil) {
-        if let name = ObjectName(partsOf: id) {
+    package init(_ id: NSManagedObjectID, in known: String? = nil) {
+        if let name = Engine.current.name(of: id) {
             self = name
             return
         }
@@ -65,7 +65,7 @@ struct ObjectName: Hashable {
 
 extension ObjectName: Comparable {
     /// By entity, then by primary key as a number; objects without one come last.
-    static func < (left: ObjectName, right: ObjectName) -> Bool {
+    package static func < (left: ObjectName, right: ObjectName) -> Bool {
         if left.entity != right.entity { return left.entity < right.entity }
         if left.store != right.store { return (left.store ?? "\u{10FFFF}") < (right.store ?? "\u{10FFFF}") }
         switch (left.primaryKey, right.primaryKey) {
@@ -99,15 +99,15 @@ extension RecordID {
 
 /// The names of objects by their IDs. With Core Data's public API a name is read from a URI, which costs more than
 /// looking up a known one.
-final class ObjectNames {
+package final class ObjectNames {
     private var names: [ObjectIDKey: ObjectName] = [:]
     /// The store of the last name, which is usually that of the next one.
     private var lastStore: String?
     /// The maximum number of cached names. When it is reached, all are removed, so that memory does not grow with the store.
     private static let limit = 50_000
 
-    func name(of id: NSManagedObjectID) -> ObjectName {
-        if let name = ObjectName(partsOf: id) { return name }
+    package func name(of id: NSManagedObjectID) -> ObjectName {
+        if let name = Engine.current.name(of: id) { return name }
         if let name = names[ObjectIDKey(id)] { return name }
         if names.count >= ObjectNames.limit { names.removeAll(keepingCapacity: true) }
         let name = newName(of: id)
@@ -116,8 +116,8 @@ final class ObjectNames {
     }
 
     /// The name of an ID that is not looked up again. It is not cached.
-    func newName(of id: NSManagedObjectID) -> ObjectName {
-        if let name = ObjectName(partsOf: id) { return name }
+    package func newName(of id: NSManagedObjectID) -> ObjectName {
+        if let name = Engine.current.name(of: id) { return name }
         let name = ObjectName(id, in: lastStore)
         lastStore = name.store
         return name
@@ -136,28 +136,3 @@ struct ObjectIDKey: Hashable {
 
     func hash(into hasher: inout Hasher) { hasher.combine(id.hash) }
 }
-
-// Reads the parts of an ID without creating its URI, which is the greatest part of the cost of naming.
-
-#if !canImport(Darwin) && !CORAL_PUBLIC_API
-
-    import ManagedObjects
-
-    extension ObjectName {
-        /// Reads the parts from the engine's ID; nil if only the URI contains them.
-        init?(partsOf id: NSManagedObjectID) {
-            guard let key = id.primaryKey else { return nil }
-            self.init(store: id.storeUUID, entity: id.entity.name ?? "", primaryKey: key)
-        }
-    }
-
-#else
-
-    import CoreData
-
-    extension ObjectName {
-        /// With Core Data's public API only the URI contains the parts.
-        init?(partsOf id: NSManagedObjectID) { nil }
-    }
-
-#endif

@@ -3,25 +3,25 @@ import GraphDocuments
 
 /// Reads managed objects for the records that `RecordComposer` creates: first as drafts, so that the objects to which a
 /// whole batch refers can be looked up together.
-final class ObjectRecorder {
-    let names: RecordNames
+package final class ObjectRecorder {
+    package let names: RecordNames
     private let composer: RecordComposer
 
-    var plan: ShapePlan { composer.plan }
+    package var plan: ShapePlan { composer.plan }
 
-    init(plan: ShapePlan, names: RecordNames) {
+    package init(plan: ShapePlan, names: RecordNames) {
         composer = RecordComposer(plan: plan)
         self.names = names
     }
 
     /// The values and destinations of an object; the destinations may not exist.
-    final class Draft {
-        let id: NSManagedObjectID
-        let entity: EntityPlan
+    package final class Draft {
+        package let id: NSManagedObjectID
+        package let entity: EntityPlan
         /// The values of the attributes of the entity's plan.
-        var values: [GraphValue]
+        package var values: [GraphValue]
         /// The IDs of the destinations of the relationships of the entity's plan, in order.
-        let targets: [[NSManagedObjectID]]
+        package let targets: [[NSManagedObjectID]]
 
         fileprivate init(
             id: NSManagedObjectID, entity: EntityPlan, values: [GraphValue], targets: [[NSManagedObjectID]]
@@ -37,7 +37,7 @@ final class ObjectRecorder {
     ///
     /// Throws `ExportError` if a transformable value cannot be archived. A value whose file does not exist becomes a
     /// reference to that file.
-    func draft(of object: NSManagedObject) throws -> Draft {
+    package func draft(of object: NSManagedObject) throws -> Draft {
         let entity = try plan.plan(for: object.entity)
         let values = try values(of: object, by: entity)
         let targets = try entity.relationships.map { try self.targets(of: object, by: $0) }
@@ -49,7 +49,7 @@ final class ObjectRecorder {
     }
 
     /// The destinations of a relationship, as in documents: see `RecordComposer`.
-    func targets(
+    package func targets(
         of object: NSManagedObject, by relationship: EntityPlan.Relationship
     ) throws -> [NSManagedObjectID] {
         var destinations = object.destinations(of: relationship.description)
@@ -85,7 +85,7 @@ final class ObjectRecorder {
     }
 
     /// The record of a draft, without references to the missing objects, which are reported.
-    func record(
+    package func record(
         of draft: Draft, missing: Set<NSManagedObjectID>,
         onMissing: (_ relationship: String, _ target: RecordID) -> Void
     ) throws -> GraphRecord {

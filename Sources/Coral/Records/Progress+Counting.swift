@@ -17,7 +17,7 @@ extension Progress {
     }
 
     /// Reports work that is complete.
-    func complete(_ count: Int) {
+    package func complete(_ count: Int) {
         setTotal(count)
         completedUnitCount = totalUnitCount
     }

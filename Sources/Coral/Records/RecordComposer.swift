@@ -4,14 +4,16 @@ import GraphDocuments
 /// Creates the record of an object, for every source of values: the properties of the shape in the order of its plan, null for
 /// missing values, the destinations that the shape includes in the order of documents, and no reference to an object that does
 /// not exist.
-struct RecordComposer {
-    let plan: ShapePlan
+package struct RecordComposer {
+    package let plan: ShapePlan
+
+    package init(plan: ShapePlan) { self.plan = plan }
 
     /// The record of an object.
     ///
     /// Missing members of to-many relationships are omitted, and a to-one relationship to a missing object is null; both
     /// are reported, with the name of the relationship and the id of the missing object.
-    func record(
+    package func record(
         _ id: RecordID, of entity: EntityPlan, from source: inout some RecordSource,
         onMissing: (_ relationship: String, _ target: RecordID) -> Void
     ) throws -> GraphRecord {
@@ -43,7 +45,7 @@ struct RecordComposer {
 
     /// The destinations of a relationship that the shape includes, in the order of documents: as stored in an ordered
     /// relationship, otherwise sorted by `ObjectName`. Destinations without a name come last, in the given order.
-    func arranged<Destination>(
+    package func arranged<Destination>(
         _ destinations: [Destination], of relationship: EntityPlan.Relationship,
         entity: (Destination) -> NSEntityDescription, name: (Destination) -> ObjectName?
     ) -> [Destination] {
@@ -62,24 +64,24 @@ struct RecordComposer {
 
 /// Creates the ids of objects in one document: `Note/p12` for an object of the document's store, the whole URI for one
 /// of another store, `#3` for an unsaved one, numbered in the order of first use.
-final class RecordNames {
+package final class RecordNames {
     /// The UUID of the store in the document's header.
-    let store: String?
+    package let store: String?
     /// Ids by natural keys, if the document has them.
-    let keys: KeyNames?
+    package let keys: KeyNames?
     /// The references to objects outside the document; nil where they are not treated differently: in whole stores, in
     /// the plain layout, and with a mapping.
-    var outside: OutsideReferences?
+    package var outside: OutsideReferences?
     /// The parts of IDs.
-    let objects = ObjectNames()
+    package let objects = ObjectNames()
     private var numbers: [ObjectIDKey: Int] = [:]
 
-    init(store: String?, keys: KeyNames? = nil) {
+    package init(store: String?, keys: KeyNames? = nil) {
         self.store = store
         self.keys = keys
     }
 
-    func name(of id: NSManagedObjectID) -> RecordID {
+    package func name(of id: NSManagedObjectID) -> RecordID {
         if let name = keys?.name(of: id) { return name }
         if id.isTemporaryID { return .number(number(of: id)) }
         let name = objects.name(of: id)
@@ -91,7 +93,7 @@ final class RecordNames {
 
     /// The id of an object that a relationship refers to. That of an object outside the document contains its natural
     /// key, by which the object is found in other stores.
-    func reference(to id: NSManagedObjectID) -> RecordID {
+    package func reference(to id: NSManagedObjectID) -> RecordID {
         guard let outside, !outside.isMember(id), let key = outside.keys.name(of: id) else { return name(of: id) }
         return id.isTemporaryID || keys != nil ? key : name(of: id).adding(key: key)
     }
@@ -141,7 +143,7 @@ struct RecordObjects {
 /// The values of one object of which a record is made: a managed object (`ObjectRecorder`) or a row (`RowRecorder`).
 ///
 /// `RecordComposer` determines what the record contains; a source only reads values.
-protocol RecordSource {
+package protocol RecordSource {
     /// The value of an attribute of the entity's plan, nil for null.
     func value(of attribute: Int) throws -> GraphValue?
 
@@ -151,7 +153,7 @@ protocol RecordSource {
 }
 
 /// An object to which a relationship refers.
-enum RecordDestination {
+package enum RecordDestination {
     case existing(RecordID)
     /// No such object exists.
     case missing(RecordID)

@@ -68,15 +68,14 @@ extension NSManagedObjectContext {
     /// Pins the context, and returns a token that other contexts can be pinned to.
     fileprivate func pinToCurrentGeneration() throws -> NSQueryGenerationToken {
         try setQueryGenerationFrom(.current)
-        #if canImport(Darwin) || CORAL_PUBLIC_API
-            // Core Data may fix the state only at the first fetch.
-            if let entity = persistentStoreCoordinator?.managedObjectModel.entities.first(where: { !$0.isAbstract }) {
-                let request = NSFetchRequest<NSManagedObjectID>(entityName: entity.name ?? "")
-                request.resultType = .managedObjectIDResultType
-                request.fetchLimit = 1
-                _ = try fetch(request)
-            }
-        #endif
+        if !Engine.current.pinsAtOnce,
+            let entity = persistentStoreCoordinator?.managedObjectModel.entities.first(where: { !$0.isAbstract })
+        {
+            let request = NSFetchRequest<NSManagedObjectID>(entityName: entity.name ?? "")
+            request.resultType = .managedObjectIDResultType
+            request.fetchLimit = 1
+            _ = try fetch(request)
+        }
         return queryGenerationToken ?? .current
     }
 }

@@ -7,7 +7,7 @@ public struct ExportResult: Sendable, Hashable {
     package internal(set) var counts: [String: Int] = [:]
     /// The number of references to objects that do not exist. The document has null for a to-one relationship and omits
     /// the member of a to-many relationship.
-    public internal(set) var danglingCount = 0
+    public package(set) var danglingCount = 0
     /// The first hundred of these references, in the document's order.
     public internal(set) var danglingReferences: [UnresolvableReference] = []
 
@@ -26,7 +26,7 @@ public struct ExportResult: Sendable, Hashable {
     package init() {}
 
     /// The number of findings of each kind that are kept.
-    static let danglingLimit = 100
+    package static let danglingLimit = 100
 
     /// The number of records written.
     public var recordCount: Int { counts.values.reduce(0, +) }
@@ -36,7 +36,7 @@ public struct ExportResult: Sendable, Hashable {
         if missingFiles.count < Self.danglingLimit { missingFiles.append(file) }
     }
 
-    mutating func note(_ reference: UnresolvableReference) {
+    package mutating func note(_ reference: UnresolvableReference) {
         if reference.isKeyless {
             keylessCount += 1
             if keylessReferences.count < Self.danglingLimit { keylessReferences.append(reference) }
@@ -62,6 +62,13 @@ public struct UnresolvableReference: Sendable, Hashable, CustomStringConvertible
     public var target: RecordID
     /// Whether the other object exists, and has no natural key.
     var isKeyless = false
+
+    package init(id: RecordID, relationship: String, target: RecordID, isKeyless: Bool = false) {
+        self.id = id
+        self.relationship = relationship
+        self.target = target
+        self.isKeyless = isKeyless
+    }
 
     public var description: String {
         "\(id).\(relationship) refers to \(target), which "

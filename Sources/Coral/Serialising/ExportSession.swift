@@ -19,13 +19,13 @@ import GraphDocuments
 // 4. A `GraphWriter` writes them. `NestedWalk` produces the nested layout; it is iterative and has a depth limit.
 //
 // A value whose file beside the store does not exist is represented by a reference to that file
-// (`MissingFileReference`), from the row to the document (`ExternalFile.isMissing`) and back to the row of a restored
+// (`StoreEngine.missingFile`), from the row to the document (`ExternalFile.isMissing`) and back to the row of a restored
 // store. `ExportSession` counts these values and treats them according to `MissingFilePolicy`.
 //
-// Whole stores of the engine are exported without objects: `StoreRows`, which the engine exposes to the toolkit only,
-// returns rows. `RowExport` writes the plain layout column by column, without records; `RowRecorder` reads rows for the
-// records of flat documents and lines, entity by entity. Both resolve their columns before the first byte is written
-// (`ExportSession+Rows`), or return the reason why objects are needed. Exports by rows and through objects write the
+// Whole stores of the engine are exported without objects, by the module `CoralRows`: `StoreRows` of the engine returns
+// rows. `RowExport` writes the plain layout column by column, without records; `RowRecorder` reads rows for the
+// records of flat documents and lines, entity by entity. Both resolve their columns before the first byte is written,
+// or return the reason why objects are needed. Exports by rows and through objects write the
 // same bytes.
 //
 // Exports, imports and copies represent how they are executed by a value (`Coral/Execution`): `ExecutionPath` is rows,
@@ -33,7 +33,8 @@ import GraphDocuments
 // plan for the rows. The public methods named `explain` and `explainStore` return the path.
 //
 // `Coral/Values` has a file for each attribute type: an `AttributeCodec` converts between key-value coding and
-// documents, converts other types, and decides equality; a `RowCodec` does the same for the columns and cells of rows.
+// documents, converts other types, and decides equality; a `RowCodec` of `CoralRows` does the same for the columns and
+// cells of rows.
 // `AttributePlan` is an attribute of the model with its codec.
 //
 // The command opens stores with `keepingStoredArchives()`: a copy of the model whose transformable attributes contain
@@ -42,19 +43,19 @@ import GraphDocuments
 
 /// One run of an exporter: walks the graph, creates records, and writes them.
 package final class ExportSession {
-    let context: NSManagedObjectContext
-    let plan: ShapePlan
-    let recorder: ObjectRecorder
-    let layout: DocumentLayout
+    package let context: NSManagedObjectContext
+    package let plan: ShapePlan
+    package let recorder: ObjectRecorder
+    package let layout: DocumentLayout
     /// How documents in another program's format are written.
-    let mapping: MappingPlan?
-    let plainLayout: PlainLayout?
-    let exporter: GraphExporter
-    let store: NSPersistentStore?
+    package let mapping: MappingPlan?
+    package let plainLayout: PlainLayout?
+    package let exporter: GraphExporter
+    package let store: NSPersistentStore?
     /// The snapshot whose stores are written; nil for an export from a context.
     private let snapshot: StoreSnapshot?
     let model: NSManagedObjectModel
-    var result = ExportResult()
+    package var result = ExportResult()
     private var progress: Progress?
 
     /// Creates a session that exports the stores of a snapshot. Must be called on the context's queue.
@@ -178,7 +179,7 @@ package final class ExportSession {
     /// Writes the whole store to a sink; a document in a file may have external files.
     func exportStore(to sink: any ByteSink, document: URL? = nil, progress: Progress?) throws -> ExportResult {
         self.progress = progress
-        if case .rows = try exportRows(to: sink) { return result }
+        if case .rows = try Engine.current.writeRows(of: self, to: sink) { return result }
         var writer = try makeWriter(to: sink, document: document)
         return try exportStore(to: &writer, progress: progress)
     }
@@ -197,7 +198,7 @@ package final class ExportSession {
         let entities = storedEntities
         progress?.begin(try entities.reduce(0) { try $0 + count(of: $1) })
         for entity in layout == .nested ? try order.ownersFirst(entities) : entities {
-            if fromRows, case .rows = try writeRows(of: entity, to: &writer) { continue }
+            if fromRows, case .rows = try Engine.current.writeRows(of: entity, in: self, to: &writer) { continue }
             let ids = try loader.ids(of: entity)
             if layout == .nested {
                 if nested == nil { nested = NestedExport(self, loader: loader) }
@@ -334,20 +335,20 @@ package final class ExportSession {
     }
 
     /// Reports a dangling reference.
-    func noteMissing(_ target: RecordID, _ relationship: String, of owner: RecordID) {
+    package func noteMissing(_ target: RecordID, _ relationship: String, of owner: RecordID) {
         result.note(UnresolvableReference(id: owner, relationship: relationship, target: target))
     }
 
-    func didWrite(_ record: GraphRecord) {
+    package func didWrite(_ record: GraphRecord) {
         result.counts[record.entity, default: 0] += 1
         progress?.completedUnitCount += 1
     }
 
     /// Sets the total of the progress.
-    func begin(total: Int) { progress?.setTotal(total) }
+    package func begin(total: Int) { progress?.setTotal(total) }
 
     /// Counts written objects, and checks for cancellation.
-    func didWrite(_ count: Int, of entity: String) throws {
+    package func didWrite(_ count: Int, of entity: String) throws {
         if count > 0 { result.counts[entity, default: 0] += count }
         progress?.completedUnitCount += Int64(count)
         try checkCancelled()
@@ -377,5 +378,18 @@ package final class ExportSession {
         let writer = try exporter.format.graphWriter(to: output, layout: layout)
         guard let threshold = exporter.externalFileThreshold, let document else { return writer }
         return ExternalFileWriter(writer, threshold: threshold, folder: ExternalFileFolder(for: document))
+    }
+}
+
+extension ExportSession {
+    /// How each stored entity would be exported in an export of the whole store. Writes nothing.
+    func explainStore() throws -> [String: ExecutionPath] {
+        let document = try Engine.current.explainRows(of: self)
+        var paths: [String: ExecutionPath] = [:]
+        for entity in storedEntities {
+            paths[entity.name ?? ""] =
+                try plainLayout == nil ? Engine.current.explainRows(of: entity, in: self) : document
+        }
+        return paths
     }
 }

@@ -283,15 +283,15 @@ extension GraphFormat {
 }
 
 /// The folder of a document, with the files beside it that contain its large values.
-struct DocumentFolder {
+package struct DocumentFolder {
     private let folder: URL?
 
     /// Nil means that no file may be read.
-    init(_ folder: URL?) { self.folder = folder }
+    package init(_ folder: URL?) { self.folder = folder }
 
     /// A file's bytes. Throws `ImportError` for a path outside the folder (by `..`, a link, or an absolute path), and
     /// for a file that cannot be read or whose size differs from the size that the document states.
-    func contents(of file: ExternalFile) throws -> Data {
+    package func contents(of file: ExternalFile) throws -> Data {
         let parts = file.path.split(separator: "/", omittingEmptySubsequences: false)
         guard let folder, !parts.contains(".."), !parts.contains("."), !parts.contains(""), !file.path.contains("\0")
         else { throw ImportError(.file, "Reading the file \"\(file.path)\" is not allowed.") }

@@ -5,30 +5,30 @@ import GraphDocuments
 ///
 /// In the nested layout an object can become a member of the document after the first reference to it. Such a reference
 /// contains a natural key, like a reference to an object outside the document; an import ignores this key.
-final class OutsideReferences {
+package final class OutsideReferences {
     /// The natural keys of objects.
-    let keys: KeyNames
+    package let keys: KeyNames
     private var members: Set<NSManagedObjectID> = []
     private var candidates: [Reference] = []
 
     /// A reference to an object without a natural key.
-    struct Reference {
-        var owner: NSManagedObjectID
-        var relationship: String
-        var target: NSManagedObjectID
+    package struct Reference {
+        package var owner: NSManagedObjectID
+        package var relationship: String
+        package var target: NSManagedObjectID
     }
 
-    init(_ keys: KeyNames) { self.keys = keys }
+    package init(_ keys: KeyNames) { self.keys = keys }
 
     /// Adds objects of the document.
-    func addMembers(_ ids: some Sequence<NSManagedObjectID>) { members.formUnion(ids) }
+    package func addMembers(_ ids: some Sequence<NSManagedObjectID>) { members.formUnion(ids) }
 
     /// Whether an object is known to be part of the document.
-    func isMember(_ id: NSManagedObjectID) -> Bool { members.contains(id) }
+    package func isMember(_ id: NSManagedObjectID) -> Bool { members.contains(id) }
 
     /// Loads the keys of the objects outside that some objects refer to, and finds those without a key. Cost: a fetch
     /// for each entity, for objects that are not loaded yet.
-    func note(
+    package func note(
         in drafts: [ObjectRecorder.Draft], missing: Set<NSManagedObjectID>, loader: ObjectLoader
     ) throws {
         var outside: [(draft: ObjectRecorder.Draft, relationship: String, target: NSManagedObjectID)] = []
@@ -48,5 +48,5 @@ final class OutsideReferences {
     }
 
     /// The references to objects outside the document that have no natural key, in the order of writing.
-    var keyless: [Reference] { candidates.filter { !isMember($0.target) } }
+    package var keyless: [Reference] { candidates.filter { !isMember($0.target) } }
 }

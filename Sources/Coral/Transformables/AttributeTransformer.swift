@@ -3,14 +3,14 @@ import KeyedArchives
 import ModelFiles
 
 /// Converts between a transformable attribute's value and its archive in a store, with public API only.
-struct AttributeTransformer {
+package struct AttributeTransformer {
     private let name: NSValueTransformerName
     /// The attribute, for messages.
-    let place: String
+    package let place: String
     private let className: String
     private let valueClass: ValueClass
 
-    init(_ attribute: NSAttributeDescription) {
+    package init(_ attribute: NSAttributeDescription) {
         let name = attribute.valueTransformerName.flatMap { $0.isEmpty ? nil : $0 }
         // The default transformer of Core Data.
         self.name = name.map { NSValueTransformerName($0) } ?? .secureUnarchiveFromDataTransformerName
@@ -20,13 +20,13 @@ struct AttributeTransformer {
     }
 
     /// Whether the transformer would instantiate any class that an archive contains.
-    var isInsecure: Bool { ["NSUnarchiveFromData", "NSKeyedUnarchiveFromData"].contains(name.rawValue) }
+    package var isInsecure: Bool { ["NSUnarchiveFromData", "NSKeyedUnarchiveFromData"].contains(name.rawValue) }
 
     /// The archive of a value. Core Data's own transformers give the same bytes each time, unless the value itself is
     /// unordered.
     ///
     /// Throws `TransformableError` if the transformer is not registered or returns no data.
-    func archive(of value: Any) throws -> Data {
+    package func archive(of value: Any) throws -> Data {
         let transformer = try registered()
         let made =
             isUnarchiving(transformer)
@@ -41,7 +41,7 @@ struct AttributeTransformer {
     /// The value of an archive.
     ///
     /// Throws `TransformableError` if the transformer is not registered or returns nil.
-    func value(of archive: Data) throws -> Any {
+    package func value(of archive: Data) throws -> Any {
         let transformer = try registered()
         let made =
             isUnarchiving(transformer)
@@ -56,7 +56,7 @@ struct AttributeTransformer {
     /// A value of the class that the model declares: the value itself, or its mutable copy.
     ///
     /// Throws `TransformableError` if neither is of the class, which a property of the declared type could not return.
-    func value(from value: Any) throws -> Any {
+    package func value(from value: Any) throws -> Any {
         guard let value = valueClass.value(from: value) else {
             throw TransformableError(
                 .wrongType, "\(place) has values of the class \(className), not \(type(of: value)).")
@@ -79,7 +79,7 @@ struct AttributeTransformer {
 
     /// Whether two archives represent the same value: Foundation's archives of one value may differ in the order of
     /// their keys, which is ignored.
-    static func areSame(_ one: Data, _ two: Data) -> Bool {
+    package static func areSame(_ one: Data, _ two: Data) -> Bool {
         if one == two { return true }
         guard let one = try? KeyedArchives.ReadableValue(archive: one),
             let two = try? KeyedArchives.ReadableValue(archive: two)

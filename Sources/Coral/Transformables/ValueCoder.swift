@@ -46,10 +46,6 @@ public enum ValueCoder: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-#if !canImport(Darwin) && !CORAL_PUBLIC_API
-    @_spi(Stores) import ManagedObjects
-#endif
-
 extension NSManagedObject {
     /// The value of a transformable attribute, cast to a type; nil if it has none.
     ///
@@ -82,16 +78,10 @@ extension NSManagedObject {
             throw TransformableError(
                 .missingTransformer, "No value transformer \"\(name)\" is registered for \(place).")
         }
-        #if !canImport(Darwin) && !CORAL_PUBLIC_API
-            if let bytes = unreadableBytes(forKey: attribute.name) {
-                // Bytes that the transformer decodes have a value of another class.
-                let transformer = AttributeTransformer(attribute)
-                if let value = try? transformer.value(of: bytes) { _ = try transformer.value(from: value) }
-                throw TransformableError(
-                    .decoding, "The value transformer of \(place) cannot read the \(bytes.count) stored bytes."
-                )
-            }
-        #endif
+        if let count = try Engine.current.unreadableByteCount(of: attribute, of: self) {
+            throw TransformableError(
+                .decoding, "The value transformer of \(place) cannot read the \(count) stored bytes.")
+        }
     }
 }
 

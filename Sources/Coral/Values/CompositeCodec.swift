@@ -74,7 +74,7 @@ struct UndeclaredCodec: AttributeCodec {
 extension DocumentFolder {
     /// The contents of a file beside the document. Throws `ImportError` if it did not exist when the document was
     /// written, or cannot be read.
-    func contents(ofExisting file: ExternalFile) throws -> Data {
+    package func contents(ofExisting file: ExternalFile) throws -> Data {
         guard !file.isMissing else {
             throw ImportError(.missingFile, "The file of the value did not exist when the document was written.")
         }

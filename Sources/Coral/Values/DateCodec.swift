@@ -2,20 +2,22 @@ import CoreData
 import GraphDocuments
 
 /// Dates, as seconds since 2001.
-struct DateCodec: AttributeCodec {
+package struct DateCodec: AttributeCodec {
     /// The form in documents of the plain layout.
-    var form = PlainLayout.DateForm.exact
+    package var form: PlainLayout.DateForm
 
-    func value(of object: Any) -> GraphValue? {
+    package init(form: PlainLayout.DateForm = .exact) { self.form = form }
+
+    package func value(of object: Any) -> GraphValue? {
         (object as? Date).map { .date($0.timeIntervalSinceReferenceDate) }
     }
 
-    func object(for value: GraphValue, folder: DocumentFolder) throws -> Any? {
+    package func object(for value: GraphValue, folder: DocumentFolder) throws -> Any? {
         guard case .date(let seconds) = value else { return try UndeclaredCodec.object(for: value, folder: folder) }
         return Date(timeIntervalSinceReferenceDate: seconds)
     }
 
-    func convert(_ value: GraphValue, by conversion: ValueConversion) -> GraphValue? {
+    package func convert(_ value: GraphValue, by conversion: ValueConversion) -> GraphValue? {
         if case .string(let text) = value {
             let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
             if let seconds = conversion.dates.seconds(text) { return .date(seconds) }
@@ -35,40 +37,12 @@ struct DateCodec: AttributeCodec {
         }
     }
 
-    func isSame(_ stored: GraphValue, _ given: GraphValue, by equality: ValueEquality) -> Bool {
+    package func isSame(_ stored: GraphValue, _ given: GraphValue, by equality: ValueEquality) -> Bool {
         guard case .date(let one) = stored, case .date(let two) = given else { return stored == given }
         return Self.isSame(one, two, by: equality) || stored == given
     }
 
-    private static func isSame(_ stored: Double, _ given: Double, by equality: ValueEquality) -> Bool {
+    package static func isSame(_ stored: Double, _ given: Double, by equality: ValueEquality) -> Bool {
         stored == given && equality.isOfSQLite || abs(stored - given) <= equality.dateTolerance
     }
 }
-
-#if !canImport(Darwin) && !CORAL_PUBLIC_API
-    @_spi(Stores) import ManagedObjects
-
-    extension DateCodec: RowCodec {
-        func read(_ column: Int32, of row: RowCursor) -> GraphValue { .date(row.double(column)) }
-
-        func write(_ column: Int32, of row: RowCursor, to writer: inout JSONWriter) throws {
-            switch form {
-            case .milliseconds: try writer.dateInMilliseconds(row.double(column))
-            case .exact: try writer.date(row.double(column))
-            }
-        }
-
-        func bind(_ value: GraphValue, to rows: RowBatch, _ row: Int, _ slot: Int) -> Bool {
-            // SQLite cannot store NaN.
-            guard case .date(let seconds) = value, !seconds.isNaN else { return false }
-            rows.set(seconds, row, slot)
-            return true
-        }
-
-        func isSame(
-            _ found: FoundRows, _ given: RowBatch, _ row: Int, _ slot: Int, by equality: ValueEquality
-        ) -> Bool {
-            Self.isSame(found.double(slot), given.double(row, slot), by: equality)
-        }
-    }
-#endif

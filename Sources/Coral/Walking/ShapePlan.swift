@@ -2,17 +2,17 @@ import CoreData
 import GraphDocuments
 
 /// A shape, resolved against a model: for every entity the properties to read, and how.
-final class ShapePlan {
-    let model: NSManagedObjectModel
-    let schema: GraphSchema
-    let shape: GraphShape
+package final class ShapePlan {
+    package let model: NSManagedObjectModel
+    package let schema: GraphSchema
+    package let shape: GraphShape
     private let excludedEntities: Set<String>
     private let excludedProperties: PropertyRules<Void>
     private let rules: PropertyRules<RelationshipRule>
     private var entities: [String: EntityPlan] = [:]
 
     /// Throws `ShapeError` if the shape contains names that the model does not have.
-    init(_ shape: GraphShape, model: NSManagedObjectModel) throws {
+    package init(_ shape: GraphShape, model: NSManagedObjectModel) throws {
         self.model = model
         self.shape = shape
         schema = GraphSchema(model)
@@ -25,15 +25,15 @@ final class ShapePlan {
     }
 
     /// Whether documents of this shape include objects of an entity.
-    func includes(_ entity: NSEntityDescription) -> Bool {
+    package func includes(_ entity: NSEntityDescription) -> Bool {
         !excludedEntities.contains(entity.name ?? "")
     }
 
     /// Whether documents of this shape include objects of every entity.
-    var includesAllEntities: Bool { excludedEntities.isEmpty }
+    package var includesAllEntities: Bool { excludedEntities.isEmpty }
 
     /// The properties to read of an entity's objects. Computed on first use.
-    func plan(for entity: NSEntityDescription) throws -> EntityPlan {
+    package func plan(for entity: NSEntityDescription) throws -> EntityPlan {
         let name = entity.name ?? ""
         if let plan = entities[name] { return plan }
         let plan = try makePlan(for: entity)
@@ -43,7 +43,7 @@ final class ShapePlan {
 
     /// Omits what documents of the plain layout do not contain: the relationships whose inverse is written, and the ids
     /// of objects to which no relationship refers.
-    func omitUnwritten(in layout: PlainLayout) throws {
+    package func omitUnwritten(in layout: PlainLayout) throws {
         var destinations: [NSEntityDescription] = []
         for laidOut in layout.entities {
             guard let entity = model.entitiesByName[laidOut.name], let members = laidOut.members, !entity.isAbstract
@@ -114,15 +114,15 @@ final class ShapePlan {
 }
 
 /// The properties to read of the objects of one entity.
-final class EntityPlan {
-    final class Relationship {
-        let name: String
-        let description: NSRelationshipDescription
-        let isToMany: Bool
-        let isOrdered: Bool
-        let isEmbedded: Bool
+package final class EntityPlan {
+    package final class Relationship {
+        package let name: String
+        package let description: NSRelationshipDescription
+        package let isToMany: Bool
+        package let isOrdered: Bool
+        package let isEmbedded: Bool
 
-        init(_ relationship: NSRelationshipDescription, isEmbedded: Bool) {
+        package init(_ relationship: NSRelationshipDescription, isEmbedded: Bool) {
             name = relationship.name
             description = relationship
             isToMany = relationship.isToMany
@@ -131,12 +131,12 @@ final class EntityPlan {
         }
     }
 
-    let entity: NSEntityDescription
-    let name: String
-    let attributes: [AttributePlan]
-    fileprivate(set) var relationships: [Relationship]
+    package let entity: NSEntityDescription
+    package let name: String
+    package let attributes: [AttributePlan]
+    package fileprivate(set) var relationships: [Relationship]
     /// Whether relationships of the document may refer to objects of the entity, by the ids of their records.
-    fileprivate(set) var isReferred = true
+    package fileprivate(set) var isReferred = true
 
     fileprivate init(_ entity: NSEntityDescription, attributes: [AttributePlan], relationships: [Relationship]) {
         self.entity = entity
@@ -146,8 +146,8 @@ final class EntityPlan {
     }
 
     /// The id of records that are never referred to, in documents without ids.
-    var unusedID: RecordID { RecordID(name) }
+    package var unusedID: RecordID { RecordID(name) }
 
     /// The to-many relationships, which a fetch of many objects should prefetch.
-    var toManyNames: [String] { relationships.filter(\.isToMany).map(\.name) }
+    package var toManyNames: [String] { relationships.filter(\.isToMany).map(\.name) }
 }

@@ -3,7 +3,7 @@ import AtomicFiles
 import Coral
 import CoralTools
 
-#if !canImport(Darwin) && !CORAL_PUBLIC_API
+#if STORE_ENGINE
     import struct ManagedObjects.StoreTreatment
 #endif
 
@@ -73,7 +73,7 @@ struct DoctorCommand: ParsableCommand {
     }
 
     func run() throws {
-        #if canImport(Darwin) || CORAL_PUBLIC_API
+        #if !STORE_ENGINE
             throw CommandError("On this system the pages of a store cannot be read.")
         #else
             try proof.prove(store) { try fix.isEmpty ? examine() : treat() }
@@ -81,7 +81,7 @@ struct DoctorCommand: ParsableCommand {
     }
 }
 
-#if !canImport(Darwin) && !CORAL_PUBLIC_API
+#if STORE_ENGINE
 
     extension DoctorCommand {
         private static let onServer =

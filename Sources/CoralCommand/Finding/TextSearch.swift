@@ -1,7 +1,8 @@
 import Coral
 import CoralTools
 
-#if !canImport(Darwin) && !CORAL_PUBLIC_API
+#if STORE_ENGINE
+    import CoralRows
     @_spi(Stores) import ManagedObjects
 #endif
 
@@ -122,7 +123,7 @@ struct TextSearch {
 
     // MARK: - Rows
 
-    #if canImport(Darwin) || CORAL_PUBLIC_API
+    #if !STORE_ENGINE
         private func searchRows(
             of entity: NSEntityDescription, _ store: NSPersistentStore, _ context: NSManagedObjectContext,
             _ progress: Progress, _ body: (Hit) throws -> Void

@@ -83,7 +83,7 @@ extension HistoryEntry.Change {
         uri = url.absoluteString
         properties = change.updatedProperties.map { $0.map(\.name).sorted() }
         tombstone = change.tombstone.map { Self.texts(of: $0, id.entity) }
-        #if !canImport(Darwin) && !CORAL_PUBLIC_API
+        #if STORE_ENGINE
             if let changes = try change.propertyChanges() {
                 values = Dictionary(
                     uniqueKeysWithValues: changes.map { ($0, Self.texts(of: $1, id.entity, $0)) })
@@ -112,7 +112,7 @@ extension HistoryEntry.Change {
         return ValueText.text(GraphValue(value, declaredAs: GraphSchema.Attribute(attribute)))
     }
 
-    #if !canImport(Darwin) && !CORAL_PUBLIC_API
+    #if STORE_ENGINE
         private static func texts(
             of change: HistoryPropertyChange, _ entity: NSEntityDescription, _ property: String
         ) -> HistoryEntry.Values {

@@ -98,7 +98,7 @@ struct HistoryPurgeCommand: ParsableCommand {
             let result = try open.context.performAndWait { try open.context.execute(request) }
             return ((result as? NSPersistentHistoryResult)?.result as? NSNumber)?.intValue ?? 0
         }
-        #if canImport(Darwin) || CORAL_PUBLIC_API
+        #if !STORE_ENGINE
             throw CommandError("On this system, history can only be deleted with --before.")
         #else
             return try open.coordinator.purgeHistory(

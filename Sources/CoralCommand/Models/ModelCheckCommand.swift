@@ -98,7 +98,7 @@ struct ModelCheckCommand: ParsableCommand {
     }
 
     private func explanation(of store: String, _ file: ModelFile) throws -> ExplanationReport {
-        #if canImport(Darwin) || CORAL_PUBLIC_API
+        #if !STORE_ENGINE
             throw CommandError("On this system the model in a store cannot be read.")
         #else
             let header = try ExplainedStore(at: OpenStore.location(at: store).withoutLinks)

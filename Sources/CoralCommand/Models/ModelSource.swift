@@ -30,7 +30,7 @@ struct ModelSource: ParsableArguments {
             try OpenStore.requireFile(url)
             return try ownModel(of: url.withoutLinks)
         }
-        #if canImport(Darwin) || CORAL_PUBLIC_API
+        #if !STORE_ENGINE
             guard let model = NSManagedObjectModel(contentsOf: url) else {
                 throw CommandError("\(path) is not a readable compiled model.")
             }

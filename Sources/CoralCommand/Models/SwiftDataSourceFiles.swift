@@ -29,7 +29,7 @@ enum SwiftDataSourceFiles {
 
     /// A model of plain values as Core Data's.
     static func managedModel(_ model: Model) throws -> NSManagedObjectModel {
-        #if canImport(Darwin) || CORAL_PUBLIC_API
+        #if !STORE_ENGINE
             throw CommandError("On this system, give the compiled model.")
         #else
             if let error = model.validate().first { throw error }

@@ -58,7 +58,7 @@ struct ObjectStream {
         try forEach(
             progress,
             { entity, count in
-                #if canImport(Darwin) || CORAL_PUBLIC_API
+                #if !STORE_ENGINE
                     return false
                 #else
                     guard let query = RowQuery(columns, of: entity) else { return false }

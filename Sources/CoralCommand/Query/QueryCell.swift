@@ -87,14 +87,14 @@ extension QueryCell {
 /// The cells of an object: computed, or the columns of the row at which a cursor is.
 enum QueryRow {
     case cells([QueryCell])
-    #if !canImport(Darwin) && !CORAL_PUBLIC_API
+    #if STORE_ENGINE
         case row(RowQuery.Row)
     #endif
 
     func cells() throws -> [QueryCell] {
         switch self {
         case .cells(let cells): cells
-        #if !canImport(Darwin) && !CORAL_PUBLIC_API
+        #if STORE_ENGINE
             case .row(let row): try row.cells()
         #endif
         }
@@ -106,7 +106,7 @@ enum QueryRow {
     func write(to table: inout TableWriter, in zone: TimeZone?) throws {
         switch self {
         case .cells(let cells): for cell in cells { try cell.write(to: &table, in: zone) }
-        #if !canImport(Darwin) && !CORAL_PUBLIC_API
+        #if STORE_ENGINE
             case .row(let row): try row.write(to: &table, in: zone)
         #endif
         }

@@ -1,5 +1,6 @@
-#if !canImport(Darwin) && !CORAL_PUBLIC_API
+#if STORE_ENGINE
     import Coral
+    import CoralRows
     @_spi(Stores) import ManagedObjects
 
     /// Reads the cells of a query from rows, without objects: for columns that are attributes, also of to-one destinations, names of

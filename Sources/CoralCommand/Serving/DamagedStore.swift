@@ -1,7 +1,7 @@
 import Coral
 import CoralTools
 
-#if !canImport(Darwin) && !CORAL_PUBLIC_API
+#if STORE_ENGINE
     import struct ManagedObjects.RowSalvage
 #endif
 
@@ -78,7 +78,7 @@ final class DamagedStore: @unchecked Sendable {
     }
 
     private func readable(_ url: URL) -> HTML {
-        #if canImport(Darwin) || CORAL_PUBLIC_API
+        #if !STORE_ENGINE
             return ""
         #else
             do {

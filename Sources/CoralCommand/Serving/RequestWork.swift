@@ -1,7 +1,7 @@
 import Coral
 import CoralTools
 
-#if !canImport(Darwin) && !CORAL_PUBLIC_API
+#if STORE_ENGINE
     import enum SQLiteConnections.FetchInterruption
 #endif
 
@@ -28,7 +28,7 @@ final class RequestWork: @unchecked Sendable {
     /// Runs work whose statements are interrupted when it is cancelled. Throws `CocoaError.userCancelled` in this case.
     func run<Result>(_ body: () throws -> Result) throws -> Result {
         if isCancelled { throw CocoaError(.userCancelled) }
-        #if canImport(Darwin) || CORAL_PUBLIC_API
+        #if !STORE_ENGINE
             // On this system a statement cannot be interrupted.
             return try body()
         #else

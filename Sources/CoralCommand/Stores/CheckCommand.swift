@@ -83,7 +83,7 @@ struct CheckCommand: ParsableCommand {
     private func repaired(
         _ open: OpenStore, to path: String
     ) throws -> (problems: [StoreProblem], left: [StoreProblem]) {
-        #if canImport(Darwin) || CORAL_PUBLIC_API
+        #if !STORE_ENGINE
             throw CommandError(
                 "On this system the rows of a store cannot be accessed: it can be checked, but not repaired.")
         #else

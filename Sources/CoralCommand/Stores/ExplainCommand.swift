@@ -68,7 +68,7 @@ struct ExplainCommand: ParsableCommand {
     func run() throws { try proof.prove(store, body: explain) }
 
     private func explain() throws {
-        #if canImport(Darwin) || CORAL_PUBLIC_API
+        #if !STORE_ENGINE
             throw CommandError("On this system the model in a store cannot be read.")
         #else
             let url = try OpenStore.location(at: store).withoutLinks
@@ -87,7 +87,7 @@ struct ExplainCommand: ParsableCommand {
     }
 }
 
-#if !canImport(Darwin) && !CORAL_PUBLIC_API
+#if STORE_ENGINE
     /// What a store states about its version.
     struct ExplainedStore {
         let url: URL

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Coral
 
-#if !canImport(Darwin) && !CORAL_PUBLIC_API
+#if STORE_ENGINE
     import struct ManagedObjects.StoreTables
 #endif
 
@@ -86,7 +86,7 @@ private struct StoreReport: Encodable {
         objectCount = counts.counts.reduce(0) { $0 + $1.count }
         let countsByName = counts.byName
         for index in entities.indices { entities[index].count = countsByName[entities[index].name] }
-        #if !canImport(Darwin) && !CORAL_PUBLIC_API
+        #if STORE_ENGINE
             // The tables of a store in PostgreSQL are managed by the server, and are not examined.
             guard open.url.isFileURL else { return }
             let tables = try open.context.performAndWait {

@@ -23,7 +23,7 @@ struct LikeOption: ParsableArguments {
     /// names of tables cannot be chosen on this system.
     func url() throws -> URL? {
         guard let like else { return nil }
-        #if canImport(Darwin) || CORAL_PUBLIC_API
+        #if !STORE_ENGINE
             throw CommandError(
                 "On this system Core Data chooses the names of join tables; --like \(like) has no effect.")
         #else

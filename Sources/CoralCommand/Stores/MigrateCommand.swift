@@ -143,7 +143,7 @@ struct MigrateCommand: ParsableCommand {
     }
 
     private func writeStatements(of migration: ProgressiveMigration, forStoreAt url: URL) throws {
-        #if canImport(Darwin) || CORAL_PUBLIC_API
+        #if !STORE_ENGINE
             throw CommandError("On this system the statements of a migration are not accessible.")
         #else
             let statements = try Work.run("Reading the store", noun: nil) {

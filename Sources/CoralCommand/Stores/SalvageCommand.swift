@@ -3,7 +3,7 @@ import AtomicFiles
 import Coral
 import CoralTools
 
-#if !canImport(Darwin) && !CORAL_PUBLIC_API
+#if STORE_ENGINE
     import struct ManagedObjects.RowSalvage
     import struct StoreRescue.SalvageReport
 #endif
@@ -75,7 +75,7 @@ struct SalvageCommand: ParsableCommand {
     func run() throws { try proof.prove(store, writing: output.map { URL(fileURLWithPath: $0) }, body: salvage) }
 
     private func salvage() throws {
-        #if canImport(Darwin) || CORAL_PUBLIC_API
+        #if !STORE_ENGINE
             throw CommandError("On this system the pages of a store cannot be read.")
         #else
             let url = try OpenStore.file(
@@ -111,7 +111,7 @@ struct SalvageCommand: ParsableCommand {
         #endif
     }
 
-    #if !canImport(Darwin) && !CORAL_PUBLIC_API
+    #if STORE_ENGINE
         /// Whether --entity names an entity, or one that it inherits from.
         private func isWanted(_ description: NSEntityDescription) -> Bool {
             entity.isEmpty
@@ -156,7 +156,7 @@ struct SalvageCommand: ParsableCommand {
     #endif
 }
 
-#if !canImport(Darwin) && !CORAL_PUBLIC_API
+#if STORE_ENGINE
 
     /// The output of `coral salvage`.
     private struct Report: Encodable {

@@ -1,7 +1,7 @@
 import Coral
 import CoralTools
 
-#if !canImport(Darwin) && !CORAL_PUBLIC_API
+#if STORE_ENGINE
     @_spi(Stores) import ManagedObjects
 #endif
 
@@ -142,7 +142,7 @@ struct Timeline {
         }
     }
 
-    #if canImport(Darwin) || CORAL_PUBLIC_API
+    #if !STORE_ENGINE
         private mutating func addRows(
             of entity: NSEntityDescription, _ dates: [String], _ store: NSPersistentStore,
             _ context: NSManagedObjectContext, _ progress: Progress

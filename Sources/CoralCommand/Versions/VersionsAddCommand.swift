@@ -57,7 +57,7 @@ struct VersionsAddCommand: ParsableCommand {
     }
 
     func run() throws {
-        #if canImport(Darwin) || CORAL_PUBLIC_API
+        #if !STORE_ENGINE
             throw CommandError("On this system models cannot be compiled.")
         #else
             try add()
@@ -65,7 +65,7 @@ struct VersionsAddCommand: ParsableCommand {
     }
 }
 
-#if !canImport(Darwin) && !CORAL_PUBLIC_API
+#if STORE_ENGINE
 
     extension VersionsAddCommand {
         private func add() throws {

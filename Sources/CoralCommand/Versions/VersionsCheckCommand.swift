@@ -68,7 +68,7 @@ struct VersionsCheckCommand: ParsableCommand {
     func run() throws { try proof.prove([model, record.url.path] + mapping + stages, body: report) }
 
     private func report() throws {
-        #if canImport(Darwin) || CORAL_PUBLIC_API
+        #if !STORE_ENGINE
             throw CommandError("On this system models cannot be compared.")
         #else
             let check = try Work.run("Checking", noun: nil, check)
@@ -79,7 +79,7 @@ struct VersionsCheckCommand: ParsableCommand {
     }
 }
 
-#if !canImport(Darwin) && !CORAL_PUBLIC_API
+#if STORE_ENGINE
 
     extension VersionsCheckCommand {
         private func check(_ progress: Progress) throws -> VersionCheck {

@@ -48,7 +48,7 @@ struct ViewsCommand: ParsableCommand {
     }
 
     private func writeViews() throws {
-        #if canImport(Darwin) || CORAL_PUBLIC_API
+        #if !STORE_ENGINE
             throw CommandError("On this system the tables of a store are not accessible.")
         #else
             guard into == nil || !ServerURLs.isOne(store) else {

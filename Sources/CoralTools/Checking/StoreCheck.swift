@@ -56,7 +56,7 @@ public struct StoreCheck {
     public func problems(of snapshot: StoreSnapshot, progress: Progress? = nil) throws -> [StoreProblem] {
         let context = try snapshot.makeContext()
         var problems: [StoreProblem] = []
-        #if !canImport(Darwin) && !CORAL_PUBLIC_API
+        #if STORE_ENGINE
             problems = try context.performAndWait { try rowProblems(in: context, progress) }.map(StoreProblem.init)
             if problems.contains(where: \.hindersReading) { return problems }
         #endif
@@ -68,7 +68,7 @@ public struct StoreCheck {
         }
     }
 
-    #if !canImport(Darwin) && !CORAL_PUBLIC_API
+    #if STORE_ENGINE
         /// The problems of the rows in a snapshot of the store, without those of values that only objects validate.
         package func rowProblems(of snapshot: StoreSnapshot, progress: Progress? = nil) throws -> [StoreProblem] {
             let context = try snapshot.makeContext()
@@ -85,7 +85,7 @@ public struct StoreCheck {
     }
 }
 
-#if !canImport(Darwin) && !CORAL_PUBLIC_API
+#if STORE_ENGINE
 
     import ManagedObjects
 

@@ -1,4 +1,4 @@
-#if !canImport(Darwin) && !CORAL_PUBLIC_API
+#if STORE_ENGINE
 
     import Coral
     import struct ManagedObjects.StoreTables

@@ -1,4 +1,4 @@
-#if !canImport(Darwin) && !CORAL_PUBLIC_API
+#if !canImport(Darwin)
 
     @testable import Coral
     import CoralTesting
@@ -9,7 +9,7 @@
 
     /// An import by rows and an import through objects have the same effect: the same store, the same counts, the same
     /// conflicts and the same errors, for random models, stores, documents and options.
-    struct ImportAdapterTests {
+    @Suite(.enabled(if: Engine.hasRows)) struct ImportAdapterTests {
         @Test(arguments: 1...120) func `rows and objects give the same store and the same report`(seed: UInt64) throws {
             var generator = ImportCaseGenerator(seed: seed)
             let model = generator.makeModel()

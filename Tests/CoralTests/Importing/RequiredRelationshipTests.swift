@@ -1,4 +1,4 @@
-#if !canImport(Darwin) && !CORAL_PUBLIC_API
+#if !canImport(Darwin)
 
     import Coral
     import CoralTesting
@@ -7,7 +7,7 @@
 
     /// Required relationships are checked after the last record, and of every object that an import changes: by rows,
     /// and through objects in batches and as a whole.
-    struct RequiredRelationshipTests {
+    @Suite(.enabled(if: Engine.hasRows)) struct RequiredRelationshipTests {
         /// Owners and badges, in a one-to-one relationship that is required on one side.
         private final class Cloakroom {
             let context: NSManagedObjectContext

@@ -1,4 +1,4 @@
-#if !canImport(Darwin) && !CORAL_PUBLIC_API
+#if !canImport(Darwin)
 
     @testable import Coral
     import CoralTesting
@@ -8,7 +8,7 @@
     import Testing
 
     /// Records that rows cannot hold are imported through objects, in the transaction of the rows of all others.
-    struct RowImportObjectsTests {
+    @Suite(.enabled(if: Engine.hasRows)) struct RowImportObjectsTests {
         /// Notes with ordered items, which rows do not support.
         private static func makeModel() -> NSManagedObjectModel {
             let note = WebModel.entity(

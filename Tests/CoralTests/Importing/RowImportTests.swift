@@ -1,4 +1,4 @@
-#if !canImport(Darwin) && !CORAL_PUBLIC_API
+#if !canImport(Darwin)
 
     @testable import Coral
     import CoralTesting
@@ -9,7 +9,7 @@
     import Testing
 
     /// Importing documents by rows gives the same stores as importing them by objects.
-    struct RowImportTests {
+    @Suite(.enabled(if: Engine.hasRows)) struct RowImportTests {
         /// A library: subentities, keys through relationships, every kind of relationship and attribute.
         static func makeModel() -> NSManagedObjectModel {
             let holding = WebModel.entity("Holding", [("code", .stringAttributeType), ("name", .stringAttributeType)])
@@ -77,8 +77,9 @@
             ) throws -> BatchImporter.Result? {
                 let importer = BatchImporter(into: try coordinator(), options: RowImportTests.options(change))
                 let model = try ImportModel(try coordinator().managedObjectModel, options: importer.options)
-                let result = try importer.importRows(
-                    .data(Data(json.utf8)), entity: nil, model: model, progress: progress)
+                let result = try Engine.current.importRows(
+                    of: .data(Data(json.utf8)), by: importer, entity: nil, model: model, saves: true, progress: progress
+                )
                 guard case .rows(let result) = result else { return nil }
                 return result
             }

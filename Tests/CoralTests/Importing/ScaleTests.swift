@@ -1,4 +1,4 @@
-#if !canImport(Darwin) && !CORAL_PUBLIC_API
+#if !canImport(Darwin)
     import Coral
     import Foundation
     import Synchronization
@@ -9,6 +9,7 @@
     /// Sizes that other libraries cannot import. These tests take minutes and run only with the environment variable
     /// `CORAL_SCALE=1`.
     @Suite(
+        .enabled(if: Engine.hasRows),
         .enabled(if: ProcessInfo.processInfo.environment["CORAL_SCALE"] != nil, "CORAL_SCALE is not set."), .serialized)
     struct ScaleTests {
         private final class Log: Sendable {
