@@ -238,7 +238,7 @@ targets += [
     .testTarget(
         name: "CoralTests",
         dependencies: ["Coral", "CoralTesting", "CoralTools", "NotesContexts", "NotesModel"]
-            + (engineIsBuilt ? [.product(name: "GRDB", package: "GRDB.swift")] : [])),
+            + rows.map { .target(name: $0) } + (engineIsBuilt ? [.product(name: "GRDB", package: "GRDB.swift")] : [])),
     .testTarget(
         name: "CoralToolsTests",
         dependencies: [
@@ -306,7 +306,8 @@ if engineIsBuilt {
         .executableTarget(
             name: "allocation-counts",
             dependencies: [
-                "Coral", "CoreData", "AllocationCounter", "ModelFiles", .product(name: "GRDB", package: "GRDB.swift"),
+                "Coral", "CoralRows", "CoreData", "AllocationCounter", "ModelFiles",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Tests/AllocationCounts"),
         // Measures the reader and the writer of JSON, which are not public, for Benchmarks/README.md.

@@ -13,7 +13,7 @@ let readers: [(name: String, dependencies: [Target.Dependency])] = [
     ("Mapping", ["GraphDocuments"]),
     ("Store", ["CoreData", "ManagedObjects", "FuzzBooks"]), ("History", ["CoreData", "FuzzBooks"]),
     ("Query", ["CoreData", "PredicateLanguage", "FuzzBooks"]), ("Model", ["CoreData", "ManagedObjects", "FuzzBooks"]),
-    ("Import", ["Coral", "CoreData", "FuzzBooks"]),
+    ("Import", ["Coral", "CoralRows", "CoreData", "FuzzBooks"]),
     (
         "Request",
         [
@@ -63,8 +63,12 @@ let package = Package(
         .target(
             name: "Coral",
             dependencies: [
-                "AtomicFiles", "CodedErrors", "CoreData", "ManagedObjects", "GraphDocuments", "KeyedArchives",
-                "ModelFiles", "SQLiteConnections", "XMLReading",
+                "AtomicFiles", "CodedErrors", "CoreData", "GraphDocuments", "KeyedArchives", "ModelFiles", "XMLReading",
+            ]),
+        .target(
+            name: "CoralRows",
+            dependencies: [
+                "Coral", "CoreData", "GraphDocuments", "ManagedObjects", "SQLiteConnections", "XMLReading",
             ]),
         // The file of the command that quotes completions for shells.
         .target(
