@@ -41,6 +41,20 @@ package struct FileStatus {
         status.st_dev == other.status.st_dev && status.st_ino == other.status.st_ino
     }
 
+    /// Whether both are of the same file in the same state: it has not been written to between them.
+    package func isUnchanged(_ other: FileStatus) -> Bool {
+        isSame(as: other) && byteCount == other.byteCount && modificationTime == other.modificationTime
+    }
+
+    /// The seconds since the file was last written to.
+    package var age: Double {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        return Double(now.tv_sec - status.time.tv_sec) + Double(now.tv_nsec - status.time.tv_nsec) / 1e9
+    }
+
+    private var modificationTime: [Int] { [Int(status.time.tv_sec), status.time.tv_nsec] }
+
     /// Whether two paths refer to the same file. Symbolic links are not followed.
     package static func isSame(_ first: String, _ second: String) -> Bool {
         guard let first = FileStatus(first, followingLinks: false),
@@ -56,6 +70,17 @@ package struct FileStatus {
     package static func firstIrregular(_ path: String, companions: [String]) -> String? {
         if let status = FileStatus(path), !status.isRegular { return path }
         return companions.first { FileStatus($0, followingLinks: false)?.isRegular == false }
+    }
+}
+
+extension stat {
+    /// The time at which the file was last written to.
+    fileprivate var time: timespec {
+        #if canImport(Darwin)
+            st_mtimespec
+        #else
+            st_mtim
+        #endif
     }
 }
 

@@ -6,9 +6,9 @@ extension NSManagedObjectModel {
     /// the current version in a `.xcdatamodeld`), which Apple's framework cannot read.
     ///
     /// Nil if there is none, or it cannot be read; ``model(contentsOf:)`` throws the reason. Cost: the file is read, and of a
-    /// `.momd` that of the current version.
+    /// `.momd` that of the current version. A compiled file that has not changed is read once.
     public convenience init?(contentsOf url: URL) {
-        guard let value = try? ModelFile.readCurrentModel(at: url) else { return nil }
+        guard let value = try? ModelFileCache.currentModel(at: url) else { return nil }
         try? self.init(value: value)
     }
 
@@ -19,7 +19,7 @@ extension NSManagedObjectModel {
     ///   its description.
     public static func model(contentsOf url: URL) throws -> NSManagedObjectModel {
         do {
-            return try NSManagedObjectModel(value: ModelFile.readCurrentModel(at: url))
+            return try NSManagedObjectModel(value: ModelFileCache.currentModel(at: url))
         } catch let error as ModelError {
             throw CocoaError(
                 error.code == .unreadableFile ? .fileReadNoSuchFile : .fileReadCorruptFile,

@@ -72,6 +72,39 @@ import Testing
         #expect(found(0) == nil)
     }
 
+    /// WooCommerce's migration reads all 117 versions of its model for each store, to find that of the store.
+    @Test("A compiled file is read again only if it has changed")
+    func unchangedFiles() throws {
+        let folder = try StoreFolder(name: "Models")
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        let url = folder.url.appendingPathComponent("Notes.mom")
+        func setTime(_ seconds: Double) throws {
+            let time = Date(timeIntervalSince1970: seconds)
+            try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: url.path)
+        }
+        try ModelFile.writeCompiledModel(model(entity: "One"), to: url)
+        try setTime(1_000_000)
+        let first = try NSManagedObjectModel.model(contentsOf: url)
+        let second = try NSManagedObjectModel.model(contentsOf: url)
+        #expect(first !== second && first == second)
+        second.entities = []
+        #expect(names(first) == ["One"])
+        // Written over in place: only its time tells.
+        let bytes = try Data(contentsOf: url).count
+        let file = try FileHandle(forWritingTo: url)
+        try file.write(contentsOf: Data(repeating: 0, count: bytes))
+        try file.close()
+        try setTime(1_000_000)
+        #expect(names(NSManagedObjectModel(contentsOf: url)) == ["One"])
+        try setTime(1_000_001)
+        #expect(NSManagedObjectModel(contentsOf: url) == nil)
+        // What has just been written is read each time.
+        try ModelFile.writeCompiledModel(model(entity: "Two"), to: url)
+        #expect(names(NSManagedObjectModel(contentsOf: url)) == ["Two"])
+        try ModelFile.writeCompiledModel(model(entity: "Three"), to: url)
+        #expect(names(NSManagedObjectModel(contentsOf: url)) == ["Three"])
+    }
+
     @Test("The bundle of another module's resources")
     func bundleOfAModule() throws {
         let module = try #require(String(reflecting: OfThisProgram.self).split(separator: ".").first)
