@@ -41,6 +41,7 @@ extension PortingRule {
             PortingRule("func keyPathsForValuesAffectingValue", dependentKeys),
             PortingRule("func automaticallyNotifiesObservers", dependentKeys),
             PortingRule("NSException", "There are no exceptions: throw an error."),
+            PortingRule("NSSetUncaughtExceptionHandler", onlyThere),
             PortingRule(".prepare(withInvocationTarget", "Use `registerUndo(withTarget:handler:)`."),
             PortingRule("trashItem(at", onlyThere),
             PortingRule("URL.documentsDirectory", directory),

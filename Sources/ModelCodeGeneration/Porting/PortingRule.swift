@@ -160,9 +160,11 @@ public struct PortingRule: Sendable, Hashable {
 
     /// Modules that exist on Apple's platforms only and are often used together with Core Data.
     static let appleModules = [
-        "AppKit", "CloudKit", "Combine", "CoreLocation", "CoreSpotlight", "CryptoKit", "Darwin", "MapKit", "ObjectiveC",
-        "OSLog",
-        "SwiftUI", "UIKit", "UniformTypeIdentifiers", "WatchKit", "WidgetKit", "os",
+        "AppKit", "CloudKit", "Combine", "Contacts", "CoreLocation", "CoreSpotlight", "CryptoKit", "Darwin",
+        "HealthKit", "LinkPresentation", "LocalAuthentication", "MachO", "MapKit", "Network", "OSLog", "ObjectiveC",
+        "Photos",
+        "Security", "StoreKit", "SwiftUI", "UIKit", "UniformTypeIdentifiers", "UserNotifications", "WatchKit",
+        "WidgetKit", "os",
     ]
 
     init(_ pattern: String, _ replacement: String) {
