@@ -87,6 +87,15 @@ struct AssignmentPlan {
         return .toOne(key: relationship.name, objects.first)
     }
 
+    /// The values of attributes, if nothing but whole attributes are assigned: the same values in all objects.
+    var constants: [(key: String, schema: GraphSchema.Attribute, value: Any?)]? {
+        let found = steps.compactMap { step -> (key: String, schema: GraphSchema.Attribute, value: Any?)? in
+            guard case .attribute(let key, let schema, let value) = step, !key.contains(".") else { return nil }
+            return (key, schema, value)
+        }
+        return found.count == steps.count ? found : nil
+    }
+
     /// Applies the assignments to an object, of any context of the store. Values that are equal already are not set.
     func apply(to object: NSManagedObject) {
         let own = { (target: NSManagedObject) in object.managedObjectContext?.object(with: target.objectID) ?? target }

@@ -46,14 +46,15 @@ struct SetCommand: ParsableCommand {
     func validate() throws { try condition.require() }
 
     func run() throws {
-        try change.run(store, source, change: changed, show: show)
+        try change.run(store, source, change: changed, write: writeRows, show: show)
     }
 
     private func changed(_ open: OpenStore) throws -> StoreChange.Plan {
         let description = try open.entity(named: entity)
         let plan = try AssignmentPlan(assignments, of: description, in: open, zone: zone.zone)
+        if let planned = try rowPlan(plan, description, open) { return planned }
         let objects = try condition.objects(of: entity, in: open, zone: zone.zone)
-        guard !objects.isEmpty else { throw CommandError("No object of \(entity) matches --where.") }
+        guard !objects.isEmpty else { throw noObject }
         var known: Set<String> = []
         let keys = assignments.map { $0.key.split(separator: ".").first.map(String.init) ?? $0.key }
             .filter { known.insert($0).inserted }
@@ -73,12 +74,14 @@ struct SetCommand: ParsableCommand {
             lines: lines, summary: count == 0 ? "" : "change \(Quantity.count(count, "object")) of \(entity)")
     }
 
+    var noObject: CommandError { CommandError("No object of \(entity) matches --where.") }
+
     private func cells(of object: NSManagedObject, _ keys: [String]) -> [QueryCell] {
         keys.map { QueryColumn($0, of: object.entity).cell(of: object) }
     }
 
     /// The text of a cell in the plan. Different values may have equal texts, because binary values are shown by their size.
-    private func text(of cell: QueryCell) -> String {
+    func text(of cell: QueryCell) -> String {
         if cell == .null || cell == .list([]) { return "null" }
         let text = QueryAnswer.cut(cell.text(in: zone.zone))
         return text.isEmpty ? "\"\"" : text

@@ -21,6 +21,8 @@ struct StoreChange: ParsableArguments {
         var lines: [String]
         /// The change as an infinitive phrase: `delete 2 objects`. Empty if there is nothing to change.
         var summary: String
+        /// A hash of the values that rows have before they are changed; nil for a change of objects.
+        var rowHash: Int?
     }
 
     /// Makes a plan in the store opened read-only, asks for confirmation, and makes the same change in the store opened
@@ -29,13 +31,15 @@ struct StoreChange: ParsableArguments {
     /// - Parameters:
     ///   - change: Changes objects of the store's context, and returns the plan. Called on the context's queue, once for
     ///     each time that the store is opened.
+    ///   - write: Changes the rows of a plan that changes no objects.
     ///   - show: Shows a plan. Its second argument is whether the plan has been saved.
     ///
     /// Throws `CommandError` if the change is not confirmed, or if another process has changed the objects concerned since
     /// the plan was shown, in which case nothing is changed; errors of validation and of saving, and of an object that
     /// another process changes at the same time.
     func run(
-        _ store: String, _ source: ModelSource, change: (OpenStore) throws -> Plan, show: (Plan, Bool) throws -> Void
+        _ store: String, _ source: ModelSource, change: (OpenStore) throws -> Plan,
+        write: (OpenStore, Plan) throws -> Void = { _, _ in }, show: (Plan, Bool) throws -> Void
     ) throws {
         let (planned, values) = try preview(store, source, change)
         guard !dryRun, !planned.summary.isEmpty else { return try show(planned, false) }
@@ -49,16 +53,23 @@ struct StoreChange: ParsableArguments {
         let open = try OpenStore(path: store, model: source, isReadOnly: false)
         try open.context.performAndWait {
             guard try self.planned(change, open) == planned, ChangedValues(of: open.context) == values else {
-                throw CommandError(
-                    "Another process has changed the store since the plan was made. Nothing was changed.")
+                throw Self.hasChanged
             }
-            try backup.save(open)
+            if planned.rowHash == nil {
+                try backup.save(open)
+            } else {
+                try backup.save(open) { try write(open, planned) }
+            }
             // Without --yes, the plan was shown before the confirmation.
             if yes { try show(planned, true) } else { StandardError.report("Done: \(planned.summary).") }
         }
         // Closing the last connection removes the write-ahead log.
         try open.close()
     }
+
+    /// The error for a store that was changed after the plan was shown.
+    static let hasChanged = CommandError(
+        "Another process has changed the store since the plan was made. Nothing was changed.")
 
     /// Makes the plan in the store opened read-only. Its connections are closed when this function returns. The connection for
     /// writing is therefore closed last, and removes the write-ahead log.

@@ -22,53 +22,47 @@ struct ObjectStream {
     /// Passes each object to a closure, and returns their number. Throws `CocoaError.userCancelled` if the progress, which counts
     /// the objects, is cancelled.
     func forEach(_ progress: Progress, _ body: (NSManagedObject) throws -> Void) throws -> Int {
-        try forEach(progress, { _, _ in false }, body)
-    }
-
-    /// - Parameter readsRows: Reads the rows of an entity itself, and counts them; false if objects are needed.
-    private func forEach(
-        _ progress: Progress, _ readsRows: (NSEntityDescription, inout Int) throws -> Bool,
-        _ body: (NSManagedObject) throws -> Void
-    ) throws -> Int {
-        guard !isSorted, request.fetchOffset == 0,
-            let entity = context.persistentStoreCoordinator?.managedObjectModel.entitiesByName[
-                request.entityName ?? ""]
-        else { return try forEachByID(progress, body) }
+        guard !isSorted, request.fetchOffset == 0, let entity else { return try forEachByID(progress, body) }
         // To count what a predicate matches may take as long as to read it.
         if request.predicate == nil { progress.begin(try context.count(for: request)) }
         let isEvaluatedByRow = request.predicate.map(RowPredicate(of: entity, in: context).isEvaluatedByRow) ?? true
         var count = 0
-        let entities = request.includesSubentities ? PlainSchema.hierarchy(of: entity) : [entity]
-        for entity in entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") })
+        for entity in Self.entities(of: request, entity)
         where request.fetchLimit == 0 || count < request.fetchLimit {
-            if try request.predicate != nil || !readsRows(entity, &count) {
-                let batch = self.batch(of: entity.name ?? "")
-                try isEvaluatedByRow
-                    ? forEachByKey(batch, &count, progress, body) : forEachAfterProbe(batch, &count, progress, body)
-            }
+            let batch = self.batch(of: entity.name ?? "")
+            try isEvaluatedByRow
+                ? forEachByKey(batch, &count, progress, body) : forEachAfterProbe(batch, &count, progress, body)
         }
         return count
     }
 
-    /// Passes each object to a closure as a row of cells, and returns the number of objects. Objects whose cells are columns are
-    /// read as rows. Throws as `forEach(_:_:)` does.
+    /// Passes each object to a closure as a row of cells, and returns the number of objects. If the database can evaluate the
+    /// request and has the cells in columns, rows are read one by one, and there are no objects. Throws as `forEach(_:_:)` does.
     func forEachRow(
         _ columns: [QueryColumn], in store: NSPersistentStore, _ progress: Progress, _ body: (QueryRow) throws -> Void
     ) throws -> Int {
-        try forEach(
-            progress,
-            { entity, count in
-                #if !STORE_ENGINE
-                    return false
-                #else
-                    guard let query = RowQuery(columns, of: entity) else { return false }
-                    return try query.forEach(of: store, in: context, progress) { row in
-                        try body(.row(row))
-                        count += 1
-                        return request.fetchLimit == 0 || count < request.fetchLimit
-                    }
-                #endif
-            }, { object in try body(.cells(columns.map { $0.cell(of: object) })) })
+        #if STORE_ENGINE
+            if let entity {
+                let entities = isSorted ? [entity] : Self.entities(of: request, entity)
+                let query = RowQuery(columns, of: entities, matching: request, isSorted: isSorted)
+                if let count = try query?.forEach(of: store, in: context, progress, { try body(.row($0)) }) {
+                    return count
+                }
+            }
+        #endif
+        return try forEach(progress) { object in try body(.cells(columns.map { $0.cell(of: object) })) }
+    }
+
+    private var entity: NSEntityDescription? {
+        context.persistentStoreCoordinator?.managedObjectModel.entitiesByName[request.entityName ?? ""]
+    }
+
+    /// The entities of the objects of a request, in the order of their names.
+    private static func entities(
+        of request: NSFetchRequest<NSManagedObject>, _ entity: NSEntityDescription
+    ) -> [NSEntityDescription] {
+        let entities = request.includesSubentities ? PlainSchema.hierarchy(of: entity) : [entity]
+        return entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
     }
 
     /// A request for the objects of one entity, in the order of their keys.

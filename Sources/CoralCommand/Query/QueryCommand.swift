@@ -95,6 +95,8 @@ struct QueryCommand: ParsableCommand {
 
     @OptionGroup var quiet: QuietOption
 
+    @OptionGroup var label: LabelOption
+
     @OptionGroup var source: ModelSource
 
     func validate() throws {
@@ -117,7 +119,7 @@ struct QueryCommand: ParsableCommand {
 
     private func query() throws {
         let format = try chosenFormat()
-        let open = try OpenStore(path: store, model: source)
+        let open = try OpenStore(path: store, model: source, labels: label)
         try file.requireFree(reading: open.url, source.url)
         guard let entity else { return try list(open, as: format) }
         let description = try open.entity(named: entity)
@@ -164,6 +166,7 @@ struct QueryCommand: ParsableCommand {
 
     /// Shows a table while the objects are read, and returns their number.
     private func show(_ answer: QueryAnswer, _ rows: Rows, _ progress: Progress) throws -> Int {
+        guard Terminal.isConnected(.output) else { return try write(answer, rows, as: .table, progress) }
         let pager = Pager()
         var count = 0
         do {
@@ -193,7 +196,11 @@ struct QueryCommand: ParsableCommand {
         let output = ByteOutput(to: try file.sink())
         let count: Int
         if format == .table {
-            count = try writeTable(answer, rows, progress) { try output.write($0) }
+            var pace = PacedOutput(output)
+            count = try writeTable(answer, rows, progress) {
+                try output.write(Terminal.text($0, on: .output))
+                try pace.written()
+            }
         } else {
             var document = try QueryDocument(answer, as: format, to: output)
             count = try rows(progress) { try document.write($0) }

@@ -66,7 +66,7 @@ struct QueryDocument {
 }
 
 /// Output that is read while it is written: what has been written is passed on at once, and then ten times a second.
-private struct PacedOutput {
+struct PacedOutput {
     private let output: ByteOutput
     /// In nanoseconds of the system's clock.
     private var last: UInt64 = 0
@@ -104,6 +104,8 @@ struct QueryAnswer {
 
     /// Text on one line, truncated.
     static func cut(_ text: String) -> String {
+        // Most texts are short and have only letters that need no care.
+        if text.utf8.count <= cellWidth, text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text }
         // More characters than can be shown are not converted.
         let line = String(text.prefix(cellWidth + 1).map { $0.isNewline ? "⏎" : $0 == "\t" ? " " : $0 })
         return CellWidth.cut(line, to: cellWidth)

@@ -27,7 +27,9 @@ enum CellWidth {
 
     /// Text with spaces after or before it, up to a number of cells.
     static func padded(_ text: String, to width: Int, isTrailing: Bool) -> String {
-        let spaces = String(repeating: " ", count: max(0, width - of(text)))
+        let missing = width - of(text)
+        guard missing > 0 else { return text }
+        let spaces = String(repeating: " ", count: missing)
         return isTrailing ? spaces + text : text + spaces
     }
 

@@ -9,7 +9,9 @@ enum Terminal {
     }
 
     /// Whether a stream is connected to a terminal.
-    static func isConnected(_ stream: Stream) -> Bool { isatty(stream.rawValue) == 1 }
+    static func isConnected(_ stream: Stream) -> Bool { areConnected[Int(stream.rawValue)] }
+
+    private static let areConnected = (Int32(0)...2).map { isatty($0) == 1 }
 
     /// Whether text on a stream is coloured: if it is a terminal that supports it, unless the environment variables
     /// `NO_COLOR`, `CLICOLOR` and `CLICOLOR_FORCE` determine otherwise, in this order.
@@ -43,6 +45,11 @@ extension Terminal {
         isConnected(stream) ? escaped(text) : TextStyle.applied(in: text)
     }
 
+    /// Text of a store for a stream: without styles.
+    static func safe(_ text: String, on stream: Stream) -> String {
+        isConnected(stream) ? TerminalEscaping.escaped(text) : text
+    }
+
     /// Text with escaped control characters, except those of `TextStyle`.
     static func escaped(_ text: String) -> String {
         TextStyle.applied(in: TerminalEscaping.escaped(text))
@@ -63,7 +70,8 @@ enum TextStyle: Int {
 
     /// Replaces the placeholders by the sequences that terminals interpret.
     fileprivate static func applied(in text: String) -> String {
-        text.replacingOccurrences(of: mark, with: "\u{1B}[")
+        guard text.utf8.contains(UInt8(ascii: "<")) else { return text }
+        return text.replacingOccurrences(of: mark, with: "\u{1B}[")
     }
 
     /// The text in this style, or unchanged if the stream supports none. For `StandardOutput.write` and

@@ -48,7 +48,7 @@ struct TableStream {
 
     /// Adds a row. Columns of numbers are aligned to the right.
     mutating func add(_ cells: [Cell]) throws {
-        var row = cells.map { Terminal.text($0.text, on: .output) }
+        var row = cells.map { Terminal.safe($0.text, on: .output) }
         if let layout {
             for (index, cell) in cells.enumerated() where cell.kind == .text {
                 row[index] = CellWidth.cut(row[index], to: layout.width(of: index))

@@ -63,8 +63,10 @@ extension SQLBatchStore {
         return NSBatchInsertResult(result, type: request.resultType)
     }
 
-    private func update(
-        _ request: NSBatchUpdateRequest, _ sqlEntity: SQLEntity, _ content: Content, _ context: NSManagedObjectContext
+    /// - Parameter check: Called in the transaction, before rows are changed.
+    func update(
+        _ request: NSBatchUpdateRequest, _ sqlEntity: SQLEntity, _ content: Content, _ context: NSManagedObjectContext,
+        after check: (Transaction) throws -> Void = { _ in }
     ) throws -> NSPersistentStoreResult {
         var query = RowQuery(
             entity: sqlEntity.entity, predicate: try request.predicate?.converted(for: sqlEntity.entity))
@@ -74,6 +76,7 @@ extension SQLBatchStore {
             request.propertiesToUpdate ?? [:], of: sqlEntity, compiler: content.compiler, store: number)
         let returnsKeys = request.resultType == .updatedObjectIDsResultType
         let (keys, count) = try writing(context, isRepeatable: true) { batch in
+            try check(batch)
             var updater = BatchUpdater(sqlEntity, batch: batch)
             defer { batch.take(files: updater.values.filesMade) }
             return try updater.update(selection, assignments: assignments, returnsKeys: returnsKeys)

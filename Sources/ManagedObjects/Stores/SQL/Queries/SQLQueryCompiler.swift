@@ -54,9 +54,13 @@ final class SQLQueryCompiler: Sendable {
     /// - Throws: `CocoaError.coreData` for a key that the entity does not have.
     func compileRows(_ query: RowQuery, selecting columns: SelectedColumns, store: UInt16) throws -> Compiled {
         try compile(query, store: store, form: columns.form) { writer, restriction, order in
-            var sql: SQLFragment = "SELECT \(columns.list)\nFROM \(writer.subject.scope.from)"
+            guard writer.subject.scope.joinCount + columns.joinCount <= SQLScope.joinLimit else {
+                throw PredicateRefusal(.tooLarge, place: "the columns of a query")
+            }
+            var sql: SQLFragment = "SELECT \(columns.list)\nFROM \(writer.subject.scope.from)\(columns.joins)"
             if let restriction { sql.append("\nWHERE \(restriction)") }
-            if !order.isEmpty { sql.append("\nORDER BY \(order.joined(separator: ", ")), t0.Z_PK") }
+            let order = order.isEmpty && !columns.areInOrder ? [] : order + ["t0.Z_PK"]
+            if !order.isEmpty { sql.append("\nORDER BY \(order.joined(separator: ", "))") }
             sql.append(limits(of: query))
             return sql
         }
@@ -84,7 +88,7 @@ final class SQLQueryCompiler: Sendable {
     }
 
     private func compile(
-        _ query: RowQuery, store: UInt16, form: Unicode.Scalar,
+        _ query: RowQuery, store: UInt16, form: String,
         write: (SQLWriter, SQLFragment?, [SQLFragment]) throws -> SQLFragment
     ) throws -> Compiled {
         var extraction = ConstantExtraction(store: store, extracts: false)
@@ -140,7 +144,7 @@ final class SQLQueryCompiler: Sendable {
     }
 
     private static func key(
-        of query: RowQuery, predicate: QueryKey, store: UInt16, form: Unicode.Scalar
+        of query: RowQuery, predicate: QueryKey, store: UInt16, form: String
     ) -> String {
         var key = predicate
         key += "\u{2}"
@@ -157,7 +161,7 @@ final class SQLQueryCompiler: Sendable {
         if query.limit > 0 { key += "L" }
         if query.offset > 0 { key += "O" }
         if !query.excluded.isEmpty { key += "X" }
-        key += form
+        key.append(form)
         return key.text
     }
 
@@ -226,6 +230,8 @@ enum SelectedColumns {
     case keys
     /// `Z_PK` and `Z_ENT`.
     case keysAndEntities
+    /// Expressions over `t0` and tables that are joined to it: the rows are in the order of the query, and then in that of the keys.
+    case expressions([String], joins: String, joinCount: Int)
 
     /// The list in a statement.
     var list: String {
@@ -233,15 +239,24 @@ enum SelectedColumns {
         case .all(let plan): plan.qualifiedList
         case .keys: "t0.Z_PK"
         case .keysAndEntities: "t0.Z_PK, t0.Z_ENT"
+        case .expressions(let expressions, _, _): expressions.joined(separator: ", ")
         }
     }
 
+    /// The tables that are joined to `t0` for the columns.
+    var joins: String { if case .expressions(_, let joins, _) = self { joins } else { "" } }
+    var joinCount: Int { if case .expressions(_, _, let count) = self { count } else { 0 } }
+
+    /// Whether rows without an order of the query are in that of the keys.
+    var areInOrder: Bool { if case .expressions = self { true } else { false } }
+
     /// Distinguishes the statements of equal queries in the compiler's results.
-    var form: Unicode.Scalar {
+    var form: String {
         switch self {
         case .all: "R"
         case .keys: "P"
         case .keysAndEntities: "E"
+        case .expressions(_, let joins, _): "S\(list)\(joins)"
         }
     }
 }

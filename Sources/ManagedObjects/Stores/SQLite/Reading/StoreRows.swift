@@ -24,6 +24,8 @@ public struct StoreRows {
         case entity([String])
         /// The key in a to-one relationship of the row, whether or not such a row exists.
         case reference(String)
+        /// The number of existing members of a to-many relationship of the row. Costs reading the members of all rows.
+        case memberCount(String)
     }
 
     /// The number of an entity's rows, without those of its subentities. One statement.
@@ -49,6 +51,25 @@ public struct StoreRows {
         return RowCursor(try SQLStatement(rows, in: database))
     }
 
+    /// The rows of a fetch request, in its order and then in that of the keys. The columns are preceded by the row's key. One
+    /// statement; only one row is in memory.
+    ///
+    /// - Returns: Nil if the database cannot evaluate the whole request, or does not have one of the columns as a single value.
+    public func cursor<Result>(
+        over entity: NSEntityDescription, matching request: NSFetchRequest<Result>, columns: [Column]
+    ) throws -> RowCursor? {
+        guard content.schema.entity(entity) != nil else { return nil }
+        var selection = RowSelectionText(schema: content.schema, alias: "t0")
+        for column in columns { guard selection.add(column, from: entity) else { return nil } }
+        let rows = try content.compiler.compileRows(
+            request.specification.converted(for: entity).rowQuery(entity: entity),
+            selecting: .expressions(
+                ["t0.Z_PK"] + selection.expressions, joins: selection.joins, joinCount: selection.joinCount),
+            store: store.number)
+        guard case .statement(let query) = rows else { return nil }
+        return RowCursor(try database.cursor(query))
+    }
+
     /// The members of a to-many relationship of all of an entity's rows, ordered by the owner's key and then by the
     /// relationship's order, or by the member's key if it is unordered. The members' columns are preceded by the
     /// owner's key, the member's key, which is null if no such row exists, and the member's key in the relationship.
@@ -58,30 +79,14 @@ public struct StoreRows {
         overMembersOf relationship: NSRelationshipDescription, entity: NSEntityDescription, columns: [Column]
     ) throws -> RowCursor? {
         guard let destination = relationship.destinationEntity,
-            let toMany = entity.layout.toMany.first(where: { $0.relationship === relationship }), toMany.isPersistent,
-            let members = content.schema.entity(destination)
+            let members = MemberRows(of: relationship, from: entity, content.schema)
         else { return nil }
         var selection = RowSelectionText(schema: content.schema, alias: "t0")
         for column in columns { guard selection.add(column, from: destination) else { return nil } }
-        let rows: SQLSelect
-        switch toMany.storage {
-        case .memberSlot(let slot, let position):
-            guard let owner = members.columns[slot].map({ "t0.\($0.name)" }) else { return nil }
-            let order = position.flatMap { members.columns[$0] }.map { ["t0.\($0.name)"] } ?? []
-            rows = SQLSelect(
-                [owner, "t0.Z_PK", "t0.Z_PK"] + selection.expressions,
-                from: "\(members.table) AS t0\(selection.joins)",
-                where: .all([.text("\(owner) IS NOT NULL"), members.isOfHierarchy("t0")]),
-                orderBy: [owner] + order + ["t0.Z_PK"])
-        case .pairs:
-            guard let pairs = content.schema.pairs(of: relationship), !pairs.isReflexive else { return nil }
-            let (source, member) = ("p.\(pairs.source)", "p.\(pairs.destination)")
-            let order = pairs.position.map { ["p.\($0)"] } ?? []
-            rows = SQLSelect(
-                [source, "t0.Z_PK", member] + selection.expressions,
-                from: "\(pairs.table) AS p LEFT JOIN \(members.table) AS t0 ON t0.Z_PK = \(member)\(selection.joins)",
-                orderBy: [source] + order + [member])
-        }
+        let rows = SQLSelect(
+            [members.owner, "t0.Z_PK", members.member] + selection.expressions,
+            from: members.source + selection.joins, where: members.condition,
+            orderBy: [members.owner] + members.order + [members.member])
         return RowCursor(try SQLStatement(rows, in: database))
     }
 
@@ -112,12 +117,54 @@ public struct StoreRows {
     }
 }
 
+/// The rows `t0` of the members of a to-many relationship, of all owners.
+private struct MemberRows {
+    /// The column with the owner's key, and that with the key that the relationship has of the member.
+    let owner: String
+    let member: String
+    /// The tables. Members that do not exist have no row in `t0`.
+    let source: String
+    let condition: SQLRestriction
+    /// The terms of the relationship's order.
+    let order: [String]
+
+    /// Nil for a relationship that is its own inverse, or not stored.
+    init?(of relationship: NSRelationshipDescription, from entity: NSEntityDescription, _ schema: SQLSchema) {
+        guard let toMany = entity.layout.toMany.first(where: { $0.relationship === relationship }), toMany.isPersistent,
+            let members = relationship.destinationEntity.flatMap({ schema.entity($0) })
+        else { return nil }
+        switch toMany.storage {
+        case .memberSlot(let slot, let position):
+            guard let column = members.columns[slot] else { return nil }
+            owner = "t0.\(column.name)"
+            member = "t0.Z_PK"
+            source = "\(members.table) AS t0"
+            condition = .all([.text("\(owner) IS NOT NULL"), members.isOfHierarchy("t0")])
+            order = position.flatMap { members.columns[$0] }.map { ["t0.\($0.name)"] } ?? []
+        case .pairs:
+            guard let pairs = schema.pairs(of: relationship), !pairs.isReflexive else { return nil }
+            owner = "p.\(pairs.source)"
+            member = "p.\(pairs.destination)"
+            source = "\(pairs.table) AS p LEFT JOIN \(members.table) AS t0 ON t0.Z_PK = \(member)"
+            condition = .none
+            order = pairs.position.map { ["p.\($0)"] } ?? []
+        }
+    }
+
+    /// The number of existing members of each owner that has some.
+    var counts: SQLSelect {
+        SQLSelect(
+            ["\(owner) AS owner", "count(t0.Z_PK) AS number"], from: source, where: condition, groupBy: [owner])
+    }
+}
+
 /// The columns of a statement and the required joins.
 private struct RowSelectionText {
     let schema: SQLSchema
     let alias: String
     private(set) var expressions: [String] = []
     private(set) var joins = ""
+    private(set) var joinCount = 0
     private var aliases: [[String]: String] = [:]
 
     init(schema: SQLSchema, alias: String) {
@@ -145,8 +192,23 @@ private struct RowSelectionText {
                 let column = schema.column(named: name, in: entity)
             else { return false }
             expressions.append("\(alias).\(column.name)")
+        case .memberCount(let name):
+            guard let relationship = entity.relationshipsByName[name], relationship.isToMany,
+                let members = MemberRows(of: relationship, from: entity, schema)
+            else { return false }
+            let counts = "(\(members.counts.text(in: SQLiteDialect())))"
+            let table = join(counts) { [alias] in "\($0).owner = \(alias).Z_PK" }
+            expressions.append("ifnull(\(table).number, 0)")
         }
         return true
+    }
+
+    /// Joins a table with an alias of its own, which a statement over `t0` does not have otherwise; returns the alias.
+    private mutating func join(_ table: String, on condition: (String) -> String) -> String {
+        joinCount += 1
+        let alias = "j\(joinCount)"
+        joins += " LEFT JOIN \(table) AS \(alias) ON \(condition(alias))"
+        return alias
     }
 
     /// The entity at the end of a path, and its table alias in the statement.
@@ -172,9 +234,8 @@ private struct RowSelectionText {
             let column = schema.column(named: name, in: entity)
         else { return nil }
         if let known = aliases[path] { return (destination, known) }
-        let alias = "t\(aliases.count + 1)"
+        let alias = join(sqlEntity.table) { "\($0).Z_PK = \(table).\(column.name)" }
         aliases[path] = alias
-        joins += " LEFT JOIN \(sqlEntity.table) AS \(alias) ON \(alias).Z_PK = \(table).\(column.name)"
         return (destination, alias)
     }
 }
@@ -193,5 +254,22 @@ extension NSManagedObjectContext {
         return try store.reading(generation, .lastingState) { database in
             try body(StoreRows(store: store, content: content, database: database))
         }
+    }
+
+    /// Executes a batch update after a check of the rows in the same transaction: nobody else writes between them. An error of the
+    /// check leaves the store as it was.
+    ///
+    /// - Returns: False, without calling the closure, if the store is not an SQLite store or does not have the entity.
+    public func update(
+        _ request: NSBatchUpdateRequest, of store: NSPersistentStore, after check: (StoreRows) throws -> Void
+    ) throws -> Bool {
+        guard let store = store as? SQLiteStore, store.persistentStoreCoordinator === coordinator else { return false }
+        let content = try store.content()
+        let entity = try request.target.entity(in: content.schema.model)
+        guard let sqlEntity = content.schema.entity(entity) else { return false }
+        _ = try store.update(request, sqlEntity, content, self) { batch in
+            try check(StoreRows(store: store, content: content, database: batch.database))
+        }
+        return true
     }
 }
