@@ -42,12 +42,12 @@ import Testing
                 "objectID", "title", "body", "rank", "author", "isPinned", "items.@count", "tags.@count", "createdAt",
                 "identifier",
             ])
-        // The label is the attribute that names the objects, whatever its values.
+        // An attribute without values is no label.
         try queue.write { try $0.execute(sql: "UPDATE ZNOTE SET ZTITLE = NULL, ZCREATEDAT = Z_PK, ZBODY = 'Text'") }
         try queue.close()
         #expect(
             try titles(query().output) == [
-                "objectID", "title", "createdAt", "rank", "author", "body", "isPinned", "items.@count", "tags.@count",
+                "objectID", "body", "createdAt", "rank", "author", "isPinned", "items.@count", "tags.@count", "title",
                 "identifier",
             ])
         // Documents have one order.
@@ -56,7 +56,7 @@ import Testing
         #expect(try query("--csv").output.hasPrefix(names + "\r\n"))
         let page = try RunningServer(store.path).get("table?entity=Note").body
         let heads = page.matches(of: /<th scope="col"[^>]*>(?:<a [^>]*>)?([A-Za-z.@]+)/).map { String($0.1) }
-        #expect(heads.prefix(4) == ["object", "title", "created", "rank"] && heads.last == "identifier")
+        #expect(heads.prefix(4) == ["object", "body", "created", "rank"] && heads.last == "identifier")
     }
 
     @Test func `CSV quotes special characters`() throws {

@@ -106,5 +106,9 @@ struct LossTests {
         #expect(NameSuggestion.nearest(to: "titel", in: names) == "title")
         #expect(NameSuggestion.nearest(to: String(repeating: "x", count: 100_000), in: names) == nil)
         #expect(NameSuggestion.nearest(to: "bdoy", in: ["body", "bdy"].reversed()) == "bdy")
+        // A part of a name is nearer than nothing.
+        let long = ["LoggerNetworkRequestEntity", "LoggerMessageEntity", "LoggerMetadataEntity"]
+        #expect(NameSuggestion.nearest(to: "loggerMessage", in: long) == "LoggerMessageEntity")
+        #expect(NameSuggestion.nearest(to: "og", in: long) == nil)
     }
 }

@@ -162,7 +162,7 @@ struct TextSearch {
                 guard let content = content(of: attribute.value, at: Int32(index + 1)) else { return false }
                 contents.append(content)
             }
-            let label = PageNameCollector.nameAttribute(of: entity)
+            let label = LabelAttribute.name(of: entity, in: context)
             let labelColumn = attributes.firstIndex { $0.key == label }.map { Int32($0 + 1) }
             let isSearched: Bool? = try context.withRows(of: store) { rows in
                 guard let cursor = try rows.cursor(over: entity, columns: attributes.map { .attribute([$0.key]) })

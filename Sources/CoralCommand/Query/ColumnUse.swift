@@ -17,9 +17,9 @@ struct ColumnUse {
         case name, label, differing, same, empty, identifier
     }
 
-    private init(_ entity: NSEntityDescription) {
+    private init(_ entity: NSEntityDescription, _ context: NSManagedObjectContext) {
         self.entity = entity
-        label = PageNameCollector.nameAttribute(of: entity)
+        label = LabelAttribute.name(of: entity, in: context)
     }
 
     /// The columns of an entity. Must be called on the queue of the context. Cost: the first objects are read.
@@ -33,7 +33,7 @@ struct ColumnUse {
         var rows: [[QueryCell]] = []
         _ = try ObjectStream(of: request, isSorted: false, in: context)
             .forEachRow(columns, in: store, .discreteProgress(totalUnitCount: 0)) { rows.append(try $0.cells()) }
-        let use = ColumnUse(entity)
+        let use = ColumnUse(entity, context)
         let groups = columns.indices.map { index in use.group(of: columns[index], rows.map { $0[index] }) }
         return columns.indices.sorted { (groups[$0].rawValue, $0) < (groups[$1].rawValue, $1) }.map { columns[$0] }
     }
@@ -42,7 +42,7 @@ struct ColumnUse {
         switch column.title {
         case "objectID": return .name
         case label: return .label
-        case let title where entity.attributesByName[title] != nil && PageNameCollector.isIdentifier(title):
+        case let title where entity.attributesByName[title] != nil && LabelAttribute.isIdentifier(title):
             return .identifier
         default: break
         }

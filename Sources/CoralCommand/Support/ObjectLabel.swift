@@ -6,8 +6,8 @@ import CoralTools
 enum ObjectLabel {
     /// The label of an object; nil without one.
     static func text(of object: NSManagedObject) -> String? {
-        PageNameCollector.nameAttribute(of: object.entity).flatMap { object.value(forKey: $0) as? String }
-            .flatMap(PageNameCollector.name)
+        object.managedObjectContext.flatMap { LabelAttribute.name(of: object.entity, in: $0) }
+            .flatMap { object.value(forKey: $0) as? String }.flatMap(PageNameCollector.name)
     }
 }
 
@@ -17,7 +17,8 @@ struct LabelOption: ParsableArguments {
         name: .long,
         help: ArgumentHelp(
             "The attribute whose text names the objects of an entity and its subentities. May be repeated.",
-            discussion: "Default: coral.label in the entity's user info, or an attribute that reads as a name.",
+            discussion:
+                "Default: coral.label in the entity's user info, or an attribute that reads as a name or a text, and differs between objects.",
             valueName: "Entity.attribute"),
         completion: Completion.properties)
     var label: [String] = []
@@ -38,7 +39,7 @@ struct LabelOption: ParsableArguments {
                     ? "There is no attribute \"\(path)\"." : "\(path) is not an attribute with text."
                 throw CommandError(reason + CommandError.hint(for: parts[1], in: texts.keys.sorted()))
             }
-            entity.userInfo = (entity.userInfo ?? [:]).merging([PageNameCollector.labelKey: parts[1]]) { $1 }
+            entity.userInfo = (entity.userInfo ?? [:]).merging([LabelAttribute.userInfoKey: parts[1]]) { $1 }
         }
     }
 }

@@ -42,7 +42,9 @@ public struct StorePage: Sendable {
     public func writeStore(
         of snapshot: StoreSnapshot, to sink: any ByteSink, progress: Progress? = nil
     ) throws -> ExportResult {
-        try write(to: sink, of: snapshot.coordinator.managedObjectModel, progress) { writer, progress in
+        let context = try snapshot.makeContext()
+        let labels = context.performAndWait { LabelAttribute.names(in: context) }
+        return try write(to: sink, labels, progress) { writer, progress in
             try exporter.exportStore(of: snapshot) { try $0.exportStore(to: &writer, progress: progress) }
         }
     }
@@ -57,8 +59,7 @@ public struct StorePage: Sendable {
         request.resultType = .managedObjectIDResultType
         return try context.readingOneState {
             let ids = try context.fetch(request)
-            return try write(to: sink, of: context.persistentStoreCoordinator?.managedObjectModel, progress) {
-                writer, progress in
+            return try write(to: sink, LabelAttribute.names(in: context), progress) { writer, progress in
                 let session = try ExportSession(exporter, context: context, store: ids.first?.persistentStore)
                 return try session.export(from: ids, to: &writer, progress: progress)
             }
@@ -72,10 +73,10 @@ public struct StorePage: Sendable {
     }
 
     private func write(
-        to sink: any ByteSink, of model: NSManagedObjectModel?, _ progress: Progress?,
+        to sink: any ByteSink, _ labels: [String: String], _ progress: Progress?,
         _ export: (inout any GraphWriter, Progress?) throws -> ExportResult
     ) throws -> ExportResult {
-        var names: any GraphWriter = PageNameCollector(model)
+        var names: any GraphWriter = PageNameCollector(labels: labels)
         _ = try export(&names, progress)
         guard let names = names as? PageNameCollector else { return ExportResult() }
         progress?.completedUnitCount = 0

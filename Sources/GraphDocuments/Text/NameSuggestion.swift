@@ -1,7 +1,8 @@
 /// Suggestions for misspelt names.
 package enum NameSuggestion {
-    /// The name with the smallest edit distance to the given one, if it is small enough for a typing error. Of equally
-    /// near ones the first in alphabetical order. Nil for a name of more than 64 characters.
+    /// The name with the smallest edit distance to the given one, if it is small enough for a typing error; otherwise the shortest
+    /// that contains it, such as `LoggerMessageEntity` for `LoggerMessage`. Of equally near ones the first in alphabetical order. Nil
+    /// for a name of more than 64 characters.
     ///
     /// Cost: for each name of similar length, the product of both lengths.
     package static func nearest(to name: String, in names: some Sequence<String>) -> String? {
@@ -19,7 +20,14 @@ package enum NameSuggestion {
             if let known = best, (known.distance, known.name) <= (distance, candidate) { continue }
             best = (candidate, distance)
         }
-        return best?.name
+        return best?.name ?? shortest(containing: name, in: names)
+    }
+
+    private static func shortest(containing name: String, in names: some Sequence<String>) -> String? {
+        // A single letter or two are in many names.
+        guard name.utf8.count > 2 else { return nil }
+        let wanted = name.lowercased()
+        return names.filter { $0.lowercased().contains(wanted) }.min { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
     }
 
     private static let longest = 64
