@@ -22,10 +22,10 @@ struct StoreConvertTests {
                 schema: schema, storeUUID: open.store.identifier ?? "",
                 folder: style == .sql ? ExternalFileFolder(for: place) : nil)
             let result = try plain.write(
-                { body in
+                { entities, body in
                     try withoutActuallyEscaping(body) { body in
                         _ = try GraphExporter(layout: .flat, shape: .everything)
-                            .exportStore(of: snapshot, toRecords: { try body($0) })
+                            .exportStore(of: snapshot, entities: entities, toRecords: { try body($0) })
                     }
                 }, to: place, progress: Progress.discreteProgress(totalUnitCount: 0))
             #expect(result.different.examples == [])

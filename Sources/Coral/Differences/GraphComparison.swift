@@ -189,13 +189,15 @@ extension GraphExporter {
     }
 
     /// Passes the records of whole stores to a function, which is not called after the return.
+    ///
+    /// - Parameter entities: The entities of the records; nil for all.
     @discardableResult
     package func exportStore(
-        of snapshot: StoreSnapshot, toRecords body: @escaping (GraphRecord) throws -> Void
+        of snapshot: StoreSnapshot, entities: Set<String>? = nil, toRecords body: @escaping (GraphRecord) throws -> Void
     ) throws -> ExportResult {
         try exportStore(of: snapshot) { session in
             var writer: any GraphWriter = RecordCollector(body)
-            return try session.exportStore(to: &writer, progress: nil)
+            return try session.exportStore(to: &writer, progress: nil, entities: entities)
         }
     }
 }

@@ -185,8 +185,10 @@ package final class ExportSession {
     }
 
     /// Writes the whole store, from its rows where possible; the result is the same as with objects.
+    ///
+    /// - Parameter names: The entities whose own objects are written; nil for all.
     package func exportStore(
-        to writer: inout any GraphWriter, progress: Progress?, fromRows: Bool = true
+        to writer: inout any GraphWriter, progress: Progress?, fromRows: Bool = true, entities names: Set<String>? = nil
     ) throws -> ExportResult {
         self.progress = progress
         let loader = makeLoader(countsRows: true)
@@ -195,7 +197,7 @@ package final class ExportSession {
             store: context.persistentStoreCoordinator?.persistentStores.count == 1 ? store : nil, isWholeStore: true)
         try writer.begin(header)
         if let plainLayout { try plan.omitUnwritten(in: plainLayout) }
-        let entities = storedEntities
+        let entities = storedEntities.filter { names?.contains($0.name ?? "") ?? true }
         progress?.begin(try entities.reduce(0) { try $0 + count(of: $1) })
         for entity in layout == .nested ? try order.ownersFirst(entities) : entities {
             if fromRows, case .rows = try Engine.current.writeRows(of: entity, in: self, to: &writer) { continue }

@@ -91,12 +91,16 @@ struct ConvertCommand: ParsableCommand {
         let snapshot = try open.snapshot()
         let exporter = GraphExporter(layout: .flat, shape: .everything)
         var dangling: ExportResult?
+        let count = try EntityCounts(open).counts.reduce(0) { $0 + $1.count }
         var result = try Work.run("Converting") { progress in
-            try plain.write(
-                { body in
+            progress.begin(count * 2)
+            return try plain.write(
+                { entities, body in
                     // The exporter does not keep the closure after it returns.
                     try withoutActuallyEscaping(body) { body in
-                        dangling = try exporter.exportStore(of: snapshot, toRecords: { try body($0) })
+                        let exported = try exporter.exportStore(
+                            of: snapshot, entities: entities, toRecords: { try body($0) })
+                        if entities == nil { dangling = exported }
                     }
                 },
                 to: partial.item, progress: progress)

@@ -8,23 +8,29 @@ import GraphDocuments
 ///
 /// Entities with values that rows do not contain (transformable values, values in files, transient attributes, …)
 /// are recorded through objects.
-struct RowRecorder {
+///
+/// A class, because each row refers to it: to copy it would cost as much as to read the row.
+final class RowRecorder {
     private let session: ExportSession
     private let rows: StoreRows
     private let entity: NSEntityDescription
     private let name: String
     private let plan: EntityPlan
     private var columns: [StoreRows.Column] = []
-    /// The codec and the column of each attribute of the plan.
-    private var attributes: [(codec: any RowCodec, column: Int32)] = []
+    /// The column of each attribute of the plan.
+    private var attributes: [AttributeColumn] = []
     /// The columns of each relationship of the plan.
     private var relationships: [Relationship] = []
 
-    private struct Relationship {
-        var plan: EntityPlan.Relationship
-        var reference: Reference
+    private final class Relationship {
+        let plan: EntityPlan.Relationship
+        let reference: Reference
         /// The index of the cursor over the members of a to-many relationship.
-        var members: Int?
+        let members: Int?
+
+        init(_ plan: EntityPlan.Relationship, _ reference: Reference, members: Int? = nil) {
+            (self.plan, self.reference, self.members) = (plan, reference, members)
+        }
     }
 
     /// The columns of a row that refer to another row.
@@ -45,9 +51,11 @@ struct RowRecorder {
         name = entity.name ?? ""
         plan = try session.plan.plan(for: entity)
         for attribute in plan.attributes {
-            guard let described = entity.attributesByName[attribute.name], let codec = described.rowCodec()
+            guard let described = entity.attributesByName[attribute.name],
+                let column = AttributeColumn(described, at: Int32(columns.count + 1))
             else { throw reason(attribute.name, "is not a column of rows") }
-            attributes.append((codec, add(.attribute([attribute.name]))))
+            columns.append(.attribute([attribute.name]))
+            attributes.append(column)
         }
         var toMany = 0
         for relationship in plan.relationships {
@@ -60,8 +68,7 @@ struct RowRecorder {
                 }
                 relationships.append(
                     Relationship(
-                        plan: relationship,
-                        reference: Reference(held: 2, found: 1, entity: (destination, isOfOne ? nil : 3)),
+                        relationship, Reference(held: 2, found: 1, entity: (destination, isOfOne ? nil : 3)),
                         members: toMany))
                 toMany += 1
             } else {
@@ -69,8 +76,7 @@ struct RowRecorder {
                 let column = isOfOne ? nil : add(.entity([relationship.name]))
                 relationships.append(
                     Relationship(
-                        plan: relationship,
-                        reference: Reference(held: held, found: found, entity: (destination, column))))
+                        relationship, Reference(held: held, found: found, entity: (destination, column))))
             }
         }
         guard try rows.cursor(over: entity, columns: columns) != nil else {
@@ -83,7 +89,7 @@ struct RowRecorder {
     }
 
     /// Adds a column, and returns its index.
-    private mutating func add(_ column: StoreRows.Column) -> Int32 {
+    private func add(_ column: StoreRows.Column) -> Int32 {
         columns.append(column)
         return Int32(columns.count)
     }
@@ -124,8 +130,7 @@ struct RowRecorder {
         var members: [MemberCursor]
 
         func value(of attribute: Int) -> GraphValue? {
-            let (codec, column) = recorder.attributes[attribute]
-            return cursor.isNull(column) ? nil : codec.read(column, of: cursor)
+            recorder.attributes[attribute].value(in: cursor)
         }
 
         mutating func forEachDestination(

@@ -23,7 +23,7 @@ struct PlainComparison {
                 try DatabaseValue.fetchAll(database.cachedStatement(sql: $0), arguments: [key])
             }
             let expected = record.relationships[members.place].target.ids.map { plain.key(of: $0) }
-            if members.isOrdered ? found != expected : Set(found) != Set(expected) {
+            if found != expected, members.isOrdered || Set(found) != Set(expected) {
                 different.add("\(record.id).\(members.name)")
             }
         }

@@ -36,26 +36,23 @@ package struct PlainDatabase {
         package var different = Findings()
     }
 
-    /// Passes all records of one state of a store to its argument; is called several times.
-    package typealias Records = ((GraphRecord) throws -> Void) throws -> Void
+    /// Passes the records of some entities, or of all, of one state of a store to its second argument; is called several times.
+    package typealias Records = (_ entities: Set<String>?, (GraphRecord) throws -> Void) throws -> Void
 
     /// Creates the tables in an empty database and writes all records; then reads each row again and compares it with
     /// its record.
     ///
     /// Throws `ConversionError`, errors of the database and the file system, and `CocoaError.userCancelled`. The progress
-    /// counts each object twice.
+    /// counts each object twice; its total is the caller's.
     package func write(_ records: Records, to destination: URL, progress: Progress) throws -> Result {
         var result = Result(schema: schema)
-        var count: Int64 = 0
         var sides = PlainSides(schema)
-        try pass(records, progress) { batch in
-            count += Int64(batch.count)
+        try pass(records, of: schema.entitiesWithRequirements.union(sides.entities), progress) { batch in
             for record in batch {
                 survey(record, &result.exceptions)
                 sides.add(record)
             }
         }
-        progress.setTotal(Int(count) * 2)
         result.twoSided = sides.contradicting.map { "\($0.entity.name ?? "").\($0.name)" }
         var plain = self
         plain.schema = schema.adding(columnsFor: sides.contradicting)
@@ -64,11 +61,14 @@ package struct PlainDatabase {
         return try plain.write(records, to: destination, result, progress)
     }
 
+    /// - Parameter entities: The entities of the records; nil for all.
     private func pass(
-        _ records: Records, _ progress: Progress, _ body: @escaping ([GraphRecord]) throws -> Void
+        _ records: Records, of entities: Set<String>? = nil, _ progress: Progress,
+        _ body: @escaping ([GraphRecord]) throws -> Void
     ) throws {
+        if entities?.isEmpty == true { return }
         let batches = RecordBatches(progress, body)
-        try records { try batches.add($0) }
+        try records(entities) { try batches.add($0) }
         try batches.finish()
     }
 
@@ -95,10 +95,8 @@ package struct PlainDatabase {
             try queue.write { database in for record in batch { try insert(record, database, &result) } }
             progress.completedUnitCount += Int64(batch.count)
         }
-        if hasPositions {
-            try pass(records, progress) { batch in
-                try queue.write { database in for record in batch { try setPositions(of: record, database) } }
-            }
+        try pass(records, of: schema.ownersOfPositions, progress) { batch in
+            try queue.write { database in for record in batch { try setPositions(of: record, database) } }
         }
         try queue.write { database in
             for statement in schema.indexStatements { try database.execute(sql: statement) }
@@ -188,11 +186,6 @@ package struct PlainDatabase {
     }
 
     // MARK: - Positions
-
-    private var hasPositions: Bool {
-        schema.joins.contains { $0.inversePosition != nil }
-            || schema.tables.contains { $0.columns.contains { if case .position = $0.content { true } else { false } } }
-    }
 
     private func setPositions(of record: GraphRecord, _ database: Database) throws {
         guard let entity = entities.entity(of: record) else { return }

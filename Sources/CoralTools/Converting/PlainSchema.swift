@@ -56,6 +56,33 @@ package struct PlainSchema {
         model.entities.flatMap(Self.ownRelationships).filter { !$0.isToMany && !Self.hasColumn($0) }
     }
 
+    /// The entities in whose rows an attribute or a reference is required.
+    var entitiesWithRequirements: Set<String> {
+        let required = tables.filter { table in
+            table.columns.contains { column in
+                switch column.content {
+                case .attribute, .reference: column.isRequired
+                case .key, .entity, .position: false
+                }
+            }
+        }
+        return Self.names(of: required.map(\.entity))
+    }
+
+    /// The entities with an ordered relationship whose positions are in the rows of its members, or of pairs that others own.
+    var ownersOfPositions: Set<String> {
+        let ofMembers = tables.flatMap(\.columns).compactMap { column in
+            if case .position(let relationship) = column.content { relationship } else { nil }
+        }
+        let ofPairs = joins.filter { $0.inversePosition != nil }.map(\.relationship)
+        return Self.names(of: (ofMembers + ofPairs).compactMap { Self.inverse($0)?.entity })
+    }
+
+    /// The names of entities and their subentities.
+    private static func names(of entities: [NSEntityDescription]) -> Set<String> {
+        Set(entities.flatMap(hierarchy).compactMap(\.name))
+    }
+
     /// The table of an entity, by its name.
     func table(of entity: String) -> PlainTable? { indices[entity].map { tables[$0] } }
 

@@ -31,6 +31,9 @@ struct PlainSides {
         }
     }
 
+    /// The entities that have such a relationship, or the inverse of one.
+    var entities: Set<String> { sides.reduce(into: []) { $0.formUnion($1.entities.union($1.inverseEntities)) } }
+
     /// - Parameter record: Costs nothing for an entity without such relationships.
     mutating func add(_ record: GraphRecord) {
         if last?.entity != record.entity { last = (record.entity, indices(of: record.entity)) }
