@@ -41,6 +41,11 @@
             ).output
             #expect(row.contains("Account/p1,") && row.contains("PremiumAccount/p2,"), "\(row)")
             #expect(row.contains(AccountsStore.token.uuidString), "\(row)")
+            let source = accounts.file("Accounts.xcdatamodeld")
+            let conversion = try CommandRun("model", "convert", accounts.path, "-o", source)
+            #expect(conversion.status == 0 && conversion.errors.contains("were inferred"), "\(conversion.errors)")
+            let read = try CommandRun("query", accounts.path, "--model", source, "--entity", "Account", "--csv")
+            #expect(read.output.contains("PremiumAccount/p2,"), "\(read.errors)")
             let model = try CommandRun("model", "show", accounts.path, "--entity", "TrialAccount")
             #expect(model.status == 0 && model.output.contains("Account"), "\(model.errors)")
         }

@@ -16,6 +16,9 @@ struct ModelConvertCommand: ParsableCommand {
             source cannot represent the sort descriptors of fetch requests, validations other than limits and \
             patterns, and some default values: omitted parts are listed, and the exit code is 2.
 
+            The model of a store without one is inferred from its tables, and its source can be improved: with --model the \
+            store is read by it, as long as the user info of the entities has coral.inferred.
+
             EXAMPLES:
               coral model convert Notes.sqlite -o Notes.xcdatamodeld
               coral model convert Notes.xcdatamodeld -o Notes.momd

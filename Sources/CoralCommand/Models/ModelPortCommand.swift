@@ -23,9 +23,13 @@ struct ModelPortCommand: ParsableCommand {
     @Flag(name: .long, help: "Print JSON.")
     var json = false
 
+    @OptionGroup var proof: ProofOption
+
     @OptionGroup var quiet: QuietOption
 
-    func run() throws {
+    func run() throws { try proof.prove(directory, body: find) }
+
+    private func find() throws {
         let folder = URL(fileURLWithPath: directory)
         guard let status = FileStatus(directory) else { throw CommandError("There is no folder at \(directory).") }
         guard status.isFolder else {

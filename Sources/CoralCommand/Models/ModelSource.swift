@@ -71,6 +71,13 @@ struct ModelSource: ParsableArguments {
         }
     #endif
 
+    /// Reports that the model of a store was inferred.
+    static func reportInference(of store: URL) {
+        StandardError.report(
+            "\(store.storeName) does not contain its model: entities and properties were inferred from its tables. Give the model "
+                + "with --model for its own names and types.")
+    }
+
     /// Whether a model was inferred from the tables of a store.
     static func isInferred(_ model: NSManagedObjectModel) -> Bool {
         #if canImport(Darwin)
@@ -101,11 +108,10 @@ enum ModelFileSource {
             throw CommandError(
                 "\(url.storeName) is not a model file; on this system, give the model of a store as a file.")
         #else
-            guard let model = try StoreInspection(url: url).cachedModelValue else {
-                throw CommandError("\(url.storeName) does not contain its model, as stores of old systems do not.")
-            }
+            let model = try ModelSource.ownModel(in: StoreInspection(url: url))
+            if ModelSource.isInferred(model) { ModelSource.reportInference(of: url) }
             let name = url.deletingPathExtension().lastPathComponent
-            return try ModelFile(kind: .compiled, versions: [.init(name: name, model: model)])
+            return try ModelFile(kind: .compiled, versions: [.init(name: name, model: model.modelValue())])
         #endif
     }
 

@@ -109,7 +109,18 @@ struct ObjectCards {
             }
             return value.archive.map { text(of: ReadableBytes($0), byteCount: $0.count, in: zone) } ?? ""
         case .value(.data(let data), _): return text(of: ReadableBytes(data), byteCount: data.count, in: zone)
+        case .value(.composite(let elements), _):
+            let members = elements.map { "\($0.name): \(element($0.value, in: zone))" }
+            return "{\(members.joined(separator: ", "))}"
         default: return cell.text(in: zone)
+        }
+    }
+
+    private static func element(_ value: GraphValue, in zone: TimeZone?) -> String {
+        switch value {
+        case .data, .transformable: QueryAnswer.cut(content(of: .value(value, nil), in: zone))
+        case .composite: content(of: .value(value, nil), in: zone)
+        default: ValueText.text(value)
         }
     }
 

@@ -66,6 +66,11 @@ final class DamagedStore: @unchecked Sendable {
         guard !problems.isEmpty else {
             return sentence.map(PageFrame.error) ?? "<p>No problems were found.</p>"
         }
+        return "<h3>What the check finds</h3>\(Self.list(of: problems))\n"
+    }
+
+    /// A list of problems.
+    static func list(of problems: [StoreProblem]) -> HTML {
         let items = problems.map { problem -> HTML in
             let subject = [problem.entity, problem.property ?? ""].filter { !$0.isEmpty }.joined(separator: ".")
             let examples: HTML = " (\(problem.examples.joined(separator: ", ")))"
@@ -74,7 +79,7 @@ final class DamagedStore: @unchecked Sendable {
                 \(examples, if: !problem.examples.isEmpty)</li>
                 """
         }
-        return "<h3>What the check finds</h3><ul>\(items.joined(by: "\n"))</ul>\n"
+        return "<ul>\(items.joined(by: "\n"))</ul>"
     }
 
     private func readable(_ url: URL) -> HTML {

@@ -5,6 +5,8 @@ import CoralTools
 /// The first page: what is in the store.
 struct OverviewPage {
     private let pages: SitePages
+    /// Larger stores are checked on a page of their own.
+    private static let checkedByteLimit: Int64 = 64 << 20
     /// The number of entities whose first objects are shown, and the number of these.
     private static let sampleLimit = (entities: 9, objects: 4)
 
@@ -25,7 +27,7 @@ struct OverviewPage {
             return .page("\(head)<p role=\"status\">The work was cancelled.</p>\n\(list)\(PageFrame.end)")
         }
         pages.work.begin(
-            head, "The dates of all objects are being read.",
+            head, "The dates of all objects are being read, and the store is checked.",
             addressAfterCancelling: FormFields.address("", [("cancelled", "1")]))
         let dates = try pages.access.picture(picture)
         var answer = SiteAnswer.page("\(head)\(dates)\(list)\(PageFrame.end)")
@@ -33,8 +35,18 @@ struct OverviewPage {
         return answer
     }
 
-    /// The dates of all objects that are saved.
-    private func picture() throws -> HTML {
+    /// The dates of all objects that are saved, and what a check of them finds.
+    private func picture() throws -> HTML { try "\(dates())\(problems())" }
+
+    private func problems() throws -> HTML {
+        let open = pages.access.open
+        guard open.url.isFileURL, byteCount <= Self.checkedByteLimit, pages.frame.damaged.isEmpty else { return "" }
+        let problems = try StoreCheck(url: open.url, model: open.model).problems()
+        return
+            "<h3>Check</h3>\n\(problems.isEmpty ? "<p>No problems were found.</p>" : DamagedStore.list(of: problems))\n"
+    }
+
+    private func dates() throws -> HTML {
         let (access, progress) = (pages.access, Progress.discreteProgress(totalUnitCount: 0))
         let dates = try Timeline.dates(of: pages.model, in: access.open.store, access.context, progress)
         guard let picture = ActivityPicture(of: dates, noun: "date", zone: pages.store.zone) else { return "" }
@@ -51,7 +63,7 @@ struct OverviewPage {
         let empty = pages.frame.counts.filter { $0.count == 0 }.map { PageFrame.link(to: $0.name) }
         return """
             <h3>All entities</h3>
-            <table class="objects"><thead><tr><th scope="col">Entity</th><th scope="col">Objects</th></tr></thead>
+            <table class="objects names"><thead><tr><th scope="col">Entity</th><th scope="col">Objects</th></tr></thead>
             <tbody>\(rows)</tbody></table>
             \("<p class=\"sum\">Without objects: \(empty.joined(by: ", "))</p>", if: !empty.isEmpty)
             """
@@ -68,13 +80,16 @@ struct OverviewPage {
     /// The size of the files, and links to the pages about the whole store.
     private var facts: HTML {
         let url = pages.access.open.url
-        let size = ["", "-wal"].reduce(Int64(0)) { $0 + (FileStatus(url.path + $1)?.byteCount ?? 0) }
-        let sentence = url.isFileURL ? "\(Quantity.bytes(size)) · " : ""
+        let sentence = url.isFileURL ? "\(Quantity.bytes(byteCount)) · " : ""
         return """
             <p class="sum">\(sentence)<a href="model">Picture of the model</a> · <a href="history">History</a> · \
             <a href="damage">Check the store</a></p>
 
             """
+    }
+
+    private var byteCount: Int64 {
+        ["", "-wal"].reduce(0) { $0 + (FileStatus(pages.access.open.url.path + $1)?.byteCount ?? 0) }
     }
 
     private var damage: HTML {

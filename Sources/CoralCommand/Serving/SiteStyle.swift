@@ -23,6 +23,7 @@ enum SiteStyle {
             table.objects thead th { position: sticky; top: 0; background: var(--card); white-space: nowrap;
               vertical-align: bottom; }
             table.objects tbody tr:hover { background: var(--page); }
+            table.names td:first-child { white-space: normal; }
             .number { text-align: right; font-variant-numeric: tabular-nums; }
             form.query { margin-bottom: 1rem; }
             form.query label { color: var(--faint); }

@@ -107,9 +107,7 @@ struct OpenStore {
                     "\(url.storeName) does not contain its model, and one that is inferred from the tables does not suffice to "
                         + "change it: give the model with --model.")
             }
-            StandardError.report(
-                "\(url.storeName) does not contain its model: entities and properties were inferred from its tables. Give the model "
-                    + "with --model for its own names and types.")
+            ModelSource.reportInference(of: url)
         }
         let model = model.keepingStoredArchives()
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)

@@ -13,7 +13,7 @@ struct ArgumentAdvice {
             guard let next = Self.subcommand(word, of: level) else { break }
             level = next
         }
-        command = level
+        command = level.configuration.defaultSubcommand ?? level
     }
 
     private static func subcommand(_ name: String, of command: any ParsableCommand.Type) -> (any ParsableCommand.Type)?

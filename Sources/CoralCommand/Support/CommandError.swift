@@ -47,11 +47,15 @@ enum CommandStatus: Int32 {
         EXIT CODES:
           0    Success.
           1    Failure: standard error has the reason, and nothing was changed.
-          2    There are findings: differences (diff, model diff), problems (check, model check, model port, proof verify,
-               verify, doctor, versions check), a store that does not open (explain), rows that a migration changes (migrate
-               --dry-run), versions without a migration (model migrations), losses (salvage), values whose files do not
-               exist (convert, export, import, verify), or omitted parts of a model (model convert).
-          3    The change was made, but its report could not be written to standard output: do not repeat it.
+          2    There are findings: differences (diff, model diff), problems (check,
+               model check, model port, proof verify, verify, doctor, versions
+               check), a store that does not open (explain), rows that a
+               migration changes (migrate --dry-run), versions without a
+               migration (model migrations), losses (salvage), values whose
+               files do not exist (convert, export, import, verify), or omitted
+               parts of a model (model convert).
+          3    The change was made, but its report could not be written to
+               standard output: do not repeat it.
           64   The arguments are invalid.
           130  Interrupted (SIGINT): nothing was changed.
           143  Terminated (SIGTERM): nothing was changed.

@@ -123,7 +123,11 @@ struct VersionsListCommand: ParsableCommand {
 
     @OptionGroup var record: RecordOption
 
-    func run() throws {
+    @OptionGroup var proof: ProofOption
+
+    func run() throws { try proof.prove(record.url.path, body: list) }
+
+    private func list() throws {
         let versions = try VersionRecord(at: record.url).versions
         if json { return try JSONOutput.write(versions.map(VersionReport.init)) }
         guard !versions.isEmpty else {

@@ -43,7 +43,7 @@ extension NSManagedObjectModel {
     }
 
     /// The model as a plain value. Cost: one value for each entity and property.
-    internal final func modelValue() -> Model { ModelValueWriter().value(of: self) }
+    package final func modelValue() -> Model { ModelValueWriter().value(of: self) }
 }
 
 // MARK: - Stores
