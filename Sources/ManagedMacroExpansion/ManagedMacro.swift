@@ -39,12 +39,9 @@
             let className = declaration.name.text
             let isPublic = declaration.modifiers.contains { ["public", "open"].contains($0.name.text) }
             let isFinal = declaration.modifiers.contains { $0.name.text == "final" }
-            // The second path composes those through an optional: `\Note.folder?.title`.
-            let root = isFinal ? className : "Object"
-            let registrations = variables.flatMap { variable in
-                ["\(root).", "\(root)?.?."].map { root in
-                    "KeyPathRegistry.register(\\\(root)\(variable.name), as: \"\(variable.key)\")"
-                }
+            let registrations = variables.map { variable in
+                let root = isFinal ? className : "Object"
+                return "KeyPathRegistry.register(\\\(root).\(variable.name), as: \"\(variable.key)\")"
             }
             guard isFinal else {
                 // The key path of an inherited property has the subclass as its root, and `Self` is the subclass.

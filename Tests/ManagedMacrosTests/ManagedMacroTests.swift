@@ -84,13 +84,9 @@
                             super.registerKeyPaths()
                             func register<Object: Note>(_: Object.Type) {
                                 KeyPathRegistry.register(\Object.title, as: "title")
-                                KeyPathRegistry.register(\Object?.?.title, as: "title")
                                 KeyPathRegistry.register(\Object.count, as: "count")
-                                KeyPathRegistry.register(\Object?.?.count, as: "count")
                                 KeyPathRegistry.register(\Object.kind, as: "kind")
-                                KeyPathRegistry.register(\Object?.?.kind, as: "kind")
                                 KeyPathRegistry.register(\Object.done, as: "done")
-                                KeyPathRegistry.register(\Object?.?.done, as: "done")
                             }
                             register(Self.self)
                         }
@@ -130,9 +126,7 @@
                         public override class func registerKeyPaths() {
                             super.registerKeyPaths()
                             KeyPathRegistry.register(\Note.title, as: "title")
-                            KeyPathRegistry.register(\Note?.?.title, as: "title")
                             KeyPathRegistry.register(\Note.`default`, as: "default")
-                            KeyPathRegistry.register(\Note?.?.`default`, as: "default")
                         }
                         #endif
                     }
@@ -162,9 +156,7 @@
                             super.registerKeyPaths()
                             func register<Object: Note>(_: Object.Type) {
                                 KeyPathRegistry.register(\Object.title, as: "title")
-                                KeyPathRegistry.register(\Object?.?.title, as: "title")
                                 KeyPathRegistry.register(\Object.rank, as: "rank")
-                                KeyPathRegistry.register(\Object?.?.rank, as: "rank")
                             }
                             register(Self.self)
                         }

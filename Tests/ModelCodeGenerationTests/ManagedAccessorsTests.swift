@@ -140,7 +140,6 @@ import Testing
                         fileprivate static func _registerKeyPaths_Folder() {
                             func register<Object: Folder>(_: Object.Type) {
                                 KeyPathRegistry.register(\\Object.name, as: "name")
-                                KeyPathRegistry.register(\\Object?.?.name, as: "name")
                             }
                             register(Self.self)
                         }

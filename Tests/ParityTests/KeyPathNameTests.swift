@@ -4,19 +4,12 @@ import Testing
 private class KeyPathSaga: NSManagedObject {
     #if canImport(Darwin)
         @NSManaged var title: String?
-        @NSManaged var sequel: KeyPathSaga?
     #else
         var title: String? { value(forKey: "title") as? String }
-        var sequel: KeyPathSaga? { value(forKey: "sequel") as? KeyPathSaga }
 
         override class func registerKeyPaths() {
             super.registerKeyPaths()
-            func register<Saga: KeyPathSaga>(_: Saga.Type) {
-                KeyPathRegistry.register(\Saga.title, as: "title")
-                KeyPathRegistry.register(\Saga?.?.title, as: "title")
-                KeyPathRegistry.register(\Saga.sequel, as: "sequel")
-                KeyPathRegistry.register(\Saga?.?.sequel, as: "sequel")
-            }
+            func register<Saga: KeyPathSaga>(_: Saga.Type) { KeyPathRegistry.register(\Saga.title, as: "title") }
             register(Self.self)
         }
     #endif
@@ -40,13 +33,5 @@ private final class KeyPathTrilogy: KeyPathSaga {}
         #expect((\KeyPathTrilogy.title)._kvcKeyPathString == "title")
         #expect(NSSortDescriptor(keyPath: \KeyPathTrilogy.title, ascending: true).key == "title")
         #expect(NSExpression(forKeyPath: \KeyPathTrilogy.title).keyPath == "title")
-    }
-
-    /// Paths through optional relationships, as in the typed predicates of WooCommerce's Storage:
-    /// https://github.com/woocommerce/woocommerce-ios
-    @Test func keyPathsThroughOptionalsHaveNames() {
-        #expect(NSExpression(forKeyPath: \KeyPathTrilogy.sequel?.title).keyPath == "sequel.title")
-        #expect(NSExpression(forKeyPath: \KeyPathSaga.sequel?.sequel?.title).keyPath == "sequel.sequel.title")
-        #expect((\KeyPathSaga.sequel?.title?.count)._kvcKeyPathString == nil)
     }
 }

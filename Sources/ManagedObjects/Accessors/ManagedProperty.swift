@@ -94,12 +94,10 @@ extension Dictionary: SwiftCollection {}
 /// Detects nil in a value of unknown type.
 protocol OptionalValue {
     var isNil: Bool { get }
-    static var wrappedType: Any.Type { get }
 }
 
 extension Optional: OptionalValue {
     var isNil: Bool { self == nil }
-    static var wrappedType: Any.Type { Wrapped.self }
 }
 
 // MARK: - Editing to-many relationships

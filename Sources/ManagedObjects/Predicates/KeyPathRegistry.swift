@@ -39,8 +39,7 @@ public enum KeyPathRegistry {
     }
 
     /// The name of a registered key path, or of one composed of registered ones, such as `\Note.folder.title`; else
-    /// nil. Paths through an optional, as `\Note.folder?.title`, are composed of `\Note.folder` and `\Folder?.?.title`. Cost: one
-    /// look-up; for a composed path, one comparison for each possible composition.
+    /// nil. Cost: one look-up; for a composed path, one comparison for each possible composition.
     public static func name(of keyPath: AnyKeyPath) -> String? {
         if let name = names.name(of: keyPath) { return name }
         return registerKeyPaths(from: type(of: keyPath).rootType) ? names.name(of: keyPath) : nil
@@ -56,7 +55,7 @@ public enum KeyPathRegistry {
             objectClass.registerKeyPaths()
             names.setAsked(next)
             isAnyNew = true
-            pending += names.valueTypes(from: next).map { ($0 as? any OptionalValue.Type)?.wrappedType ?? $0 }
+            pending += names.valueTypes(from: next)
         }
         return isAnyNew
     }

@@ -112,11 +112,8 @@ struct ClassAccessors {
         // The key path of an inherited property has the subclass as its root, and `Self` is the subclass.
         let root = isFinal ? typeName : "Object"
         let managed = properties.filter { !$0.declaration.isPrivate }.map(\.declaration.name)
-        // The second path composes those through an optional: `\Note.folder?.title`.
-        let registrations = (managed + ownProperties).flatMap { name in
-            ["\(root).", "\(root)?.?."].map { root in
-                "KeyPathRegistry.register(\\\(root)\(SwiftName.identifier(name)), as: \"\(name)\")"
-            }
+        let registrations = (managed + ownProperties).map { name in
+            "KeyPathRegistry.register(\\\(root).\(SwiftName.identifier(name)), as: \"\(name)\")"
         }
         text.block("fileprivate static func \(registration)()") { text in
             guard !registrations.isEmpty, !isFinal else {
