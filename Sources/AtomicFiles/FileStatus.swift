@@ -41,19 +41,20 @@ package struct FileStatus {
         status.st_dev == other.status.st_dev && status.st_ino == other.status.st_ino
     }
 
-    /// Whether both are of the same file in the same state: it has not been written to between them.
+    /// Whether both are of the same file in the same state: it has not been changed between them.
+    ///
+    /// They have the same time of change, which programs cannot set: builds and copies give files the time of others.
     package func isUnchanged(_ other: FileStatus) -> Bool {
-        isSame(as: other) && byteCount == other.byteCount && modificationTime == other.modificationTime
+        isSame(as: other) && byteCount == other.byteCount && status.time.tv_sec == other.status.time.tv_sec
+            && status.time.tv_nsec == other.status.time.tv_nsec
     }
 
-    /// The seconds since the file was last written to.
+    /// The seconds since the file or its status was last changed.
     package var age: Double {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
         return Double(now.tv_sec - status.time.tv_sec) + Double(now.tv_nsec - status.time.tv_nsec) / 1e9
     }
-
-    private var modificationTime: [Int] { [Int(status.time.tv_sec), status.time.tv_nsec] }
 
     /// Whether two paths refer to the same file. Symbolic links are not followed.
     package static func isSame(_ first: String, _ second: String) -> Bool {
@@ -74,12 +75,12 @@ package struct FileStatus {
 }
 
 extension stat {
-    /// The time at which the file was last written to.
+    /// The time at which the file or its status was last changed.
     fileprivate var time: timespec {
         #if canImport(Darwin)
-            st_mtimespec
+            st_ctimespec
         #else
-            st_mtim
+            st_ctim
         #endif
     }
 }

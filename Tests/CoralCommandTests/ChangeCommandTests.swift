@@ -180,4 +180,49 @@ import Testing
         try pool.close()
         #expect(try value("rank", of: "Note/p2") == "8.0")
     }
+
+    @Test func `the new values are validated, and not what else the objects lack`() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = folder.appendingPathComponent("Books.sqlite")
+        let book = NSEntityDescription()
+        book.name = "Book"
+        book.properties = ["name", "publisher"].map { name in
+            let attribute = NSAttributeDescription()
+            (attribute.name, attribute.attributeType, attribute.isOptional) = (name, .stringAttributeType, false)
+            if name == "name" {
+                attribute.setValidationPredicates(
+                    [NSPredicate(format: "SELF.length <= 5")], withValidationWarnings: ["too long"])
+            }
+            return attribute
+        }
+        let model = NSManagedObjectModel()
+        model.entities = [book]
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let store = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            for _ in 0..<3 {
+                let book = NSManagedObject(entity: book, insertInto: context)
+                for key in ["name", "publisher"] { book.setValue("Old", forKey: key) }
+            }
+            try context.save()
+        }
+        try coordinator.remove(store)
+        let queue = try DatabaseQueue(path: url.path)
+        defer { try? queue.close() }
+        try queue.write { try $0.execute(sql: "UPDATE ZBOOK SET ZPUBLISHER = NULL WHERE Z_PK = 1") }
+        func set(_ value: String) throws -> (status: Int32, names: [String]) {
+            let run = try CommandRun(
+                "set", url.path, "--entity", "Book", "--where", "TRUEPREDICATE", "name=\(value)", "--yes", "--no-backup"
+            )
+            let names = try queue.read { try String.fetchAll($0, sql: "SELECT ZNAME FROM ZBOOK ORDER BY Z_PK") }
+            return (run.status, names)
+        }
+        #expect(try set("New") == (0, ["New", "New", "New"]))
+        for refused in ["Newest", "null"] { #expect(try set(refused) == (1, ["New", "New", "New"])) }
+    }
 }

@@ -116,7 +116,7 @@ package enum OldValue {
 
 /// The engine of the program.
 package enum Engine {
-    /// With `CORAL_ROWS=0` in the environment it is the public API: to see whether a difference comes of the work on rows.
+    /// With `CORAL_ROWS=0` in the environment it is the public API, to find out whether a difference comes from the work on rows.
     package static let current: any StoreEngine = {
         guard ProcessInfo.processInfo.environment["CORAL_ROWS"] != "0",
             let found = NSClassFromString("CoralRows.RowEngine") as? any StoreEngine.Type

@@ -103,7 +103,7 @@ package struct MemberDifference {
     ///   - given: The keys of the members that a record lists.
     ///   - policy: What happens to present members that are not listed.
     ///   - isOrdered: Whether the relationship is ordered.
-    package init<Key: Hashable>(
+    init<Key: Hashable>(
         from present: [Key], to given: [Key], policy: RelationshipImportPolicy, isOrdered: Bool
     ) {
         listed = Array(given.indices)
@@ -120,6 +120,14 @@ package struct MemberDifference {
         let new = Set(given)
         removed = present.indices.filter { !new.contains(present[$0]) }
         isMoved = isOrdered && added.isEmpty && removed.isEmpty && !zip(present, listed).allSatisfy { $0 == given[$1] }
+    }
+
+    /// The changes to unordered members of a row, by their primary keys, which replace the present ones.
+    ///
+    /// Not generic, because another module would call generic code that is not specialised: a tenth of the instructions of an
+    /// import.
+    package init(ofRows present: [Int64], to given: [Int64]) {
+        self.init(from: present, to: given, policy: .set, isOrdered: false)
     }
 
     /// The indexes of the keys that do not occur before in the list.

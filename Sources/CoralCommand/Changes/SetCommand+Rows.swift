@@ -17,8 +17,7 @@ import CoralTools
     extension SetCommand {
         /// The plan of a change of rows; nil if objects are needed. Must be called on the queue of the store's context.
         ///
-        /// All objects get the same values, so that one of them is validated. Throws its error, and `CommandError` if no object
-        /// matches.
+        /// All objects get the same values, which are validated once. Throws their error, and `CommandError` if no object matches.
         func rowPlan(
             _ assigned: AssignmentPlan, _ entity: NSEntityDescription, _ open: OpenStore
         ) throws -> StoreChange.Plan? {
@@ -33,11 +32,7 @@ import CoralTools
                 return planned
             }
             request.predicate = change.predicate
-            defer { open.context.rollback() }
-            for object in try open.context.fetch(request) {
-                assigned.apply(to: object)
-                try object.validateForUpdate()
-            }
+            for object in try open.context.fetch(request) { try change.validate(for: object) }
             return planned
         }
 
@@ -111,17 +106,19 @@ import CoralTools
         }
 
         private static func predicate(_ key: String, differsFrom value: Any?) -> NSPredicate {
-            let isNull = comparison(key, .equalTo, nil)
+            let isNull = NSComparisonPredicate(key, .equalTo, nil)
             guard let value else { return NSCompoundPredicate(notPredicateWithSubpredicate: isNull) }
-            return NSCompoundPredicate(orPredicateWithSubpredicates: [isNull, comparison(key, .notEqualTo, value)])
+            return NSCompoundPredicate(orPredicateWithSubpredicates: [
+                isNull, NSComparisonPredicate(key, .notEqualTo, value),
+            ])
         }
 
-        private static func comparison(
-            _ key: String, _ type: NSComparisonPredicate.Operator, _ value: Any?
-        ) -> NSPredicate {
-            NSComparisonPredicate(
-                leftExpression: NSExpression(forKeyPath: key), rightExpression: NSExpression(forConstantValue: value),
-                modifier: .direct, type: type, options: [])
+        /// Throws an error if an object must not have the values. Its other properties do not matter: it is one of many.
+        func validate(for object: NSManagedObject) throws {
+            for constant in constants {
+                var value = constant.value
+                try object.validateValue(&value, forKey: constant.key)
+            }
         }
 
         /// The request that changes the rows.

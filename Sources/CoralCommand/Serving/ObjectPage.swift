@@ -168,9 +168,7 @@ struct ObjectPage {
                 else { continue }
                 let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
                 request.predicate = NSComparisonPredicate(
-                    leftExpression: NSExpression(forKeyPath: name),
-                    rightExpression: NSExpression(forConstantValue: object),
-                    modifier: relationship.isToMany ? .any : .direct, type: .equalTo, options: [])
+                    name, .equalTo, object, modifier: relationship.isToMany ? .any : .direct)
                 request.fetchLimit = Self.memberLimit
                 let owners = StoredName.sorted(try pages.access.context.fetch(request))
                 guard !owners.isEmpty else { continue }

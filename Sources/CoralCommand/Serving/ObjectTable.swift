@@ -116,28 +116,20 @@ struct ObjectTable {
         guard let argument = ObjectArgument(argument: position.name), let id = argument.id(in: open) else {
             throw CommandError("The position \(position.name) is not that of an object.")
         }
-        let later = Self.comparison("objectID", isAscending ? .greaterThan : .lessThan, id)
+        let later = NSComparisonPredicate("objectID", isAscending ? .greaterThan : .lessThan, id)
         guard let sort else { return [later] }
         func and(_ first: NSPredicate) -> NSPredicate {
             NSCompoundPredicate(andPredicateWithSubpredicates: [first, later])
         }
-        let isNull = Self.comparison(sort, .equalTo, nil)
+        let isNull = NSComparisonPredicate(sort, .equalTo, nil)
         guard let text = position.value else {
             // Null is before all values.
-            return isAscending ? [and(isNull), Self.comparison(sort, .notEqualTo, nil)] : [and(isNull)]
+            return isAscending ? [and(isNull), NSComparisonPredicate(sort, .notEqualTo, nil)] : [and(isNull)]
         }
         let value = try value(text, sort)
-        let same = and(Self.comparison(sort, .equalTo, value))
-        let beyond = Self.comparison(sort, isAscending ? .greaterThan : .lessThan, value)
+        let same = and(NSComparisonPredicate(sort, .equalTo, value))
+        let beyond = NSComparisonPredicate(sort, isAscending ? .greaterThan : .lessThan, value)
         return isAscending ? [same, beyond] : [same, beyond, isNull]
-    }
-
-    private static func comparison(
-        _ key: String, _ type: NSComparisonPredicate.Operator, _ value: Any?
-    ) -> NSPredicate {
-        NSComparisonPredicate(
-            leftExpression: NSExpression(forKeyPath: key), rightExpression: NSExpression(forConstantValue: value),
-            modifier: .direct, type: type, options: [])
     }
 
     private func value(_ text: String, _ sort: String) throws -> Any? {

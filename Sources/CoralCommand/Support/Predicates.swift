@@ -24,6 +24,17 @@ enum Predicates {
     }
 }
 
+extension NSComparisonPredicate {
+    /// Compares the value at a key path with a constant.
+    convenience init(
+        _ keyPath: String, _ type: Operator, _ value: Any?, modifier: Modifier = .direct
+    ) {
+        self.init(
+            leftExpression: NSExpression(forKeyPath: keyPath), rightExpression: NSExpression(forConstantValue: value),
+            modifier: modifier, type: type, options: [])
+    }
+}
+
 /// Checks key paths against the properties of entities.
 struct KeyPathCheck {
     private let entity: NSEntityDescription

@@ -174,7 +174,7 @@ extension RowImport: ImportSteps {
         _ members: RowMembers, of key: Int64, from present: [Int64], to wanted: inout [Int64]
     ) throws {
         wanted.sort()
-        let difference = MemberDifference(from: present, to: wanted, policy: .set, isOrdered: false)
+        let difference = MemberDifference(ofRows: present, to: wanted)
         if difference.isEmpty { return }
         if !difference.removed.isEmpty { try members.remove(difference.removed.map { present[$0] }, from: key) }
         if !difference.added.isEmpty { try members.add(difference.added.map { wanted[$0] }, to: key) }

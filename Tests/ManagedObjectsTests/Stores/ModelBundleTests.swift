@@ -74,35 +74,40 @@ import Testing
 
     /// WooCommerce's migration reads all 117 versions of its model for each store, to find that of the store.
     @Test("A compiled file is read again only if it has changed")
-    func unchangedFiles() throws {
+    func unchangedFiles() async throws {
         let folder = try StoreFolder(name: "Models")
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         let url = folder.url.appendingPathComponent("Notes.mom")
-        func setTime(_ seconds: Double) throws {
-            let time = Date(timeIntervalSince1970: seconds)
-            try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: url.path)
+        var readCount = 0
+        func read() throws -> [String] {
+            try ModelFileCache.currentModel(at: url) {
+                readCount += 1
+                return try ModelFile.readCurrentModel(at: $0)
+            }.entities.map(\.name)
         }
+        // What has just been written is read each time.
         try ModelFile.writeCompiledModel(model(entity: "One"), to: url)
-        try setTime(1_000_000)
+        #expect(try read() == ["One"] && read() == ["One"] && readCount == 2)
+        try ModelFile.writeCompiledModel(model(entity: "Two"), to: url)
+        #expect(try read() == ["Two"] && readCount == 3)
+        try await Task.sleep(for: .milliseconds(2100))
+        #expect(try read() == ["Two"] && read() == ["Two"] && readCount == 4)
+        // A model that was made of the value can be changed.
         let first = try NSManagedObjectModel.model(contentsOf: url)
         let second = try NSManagedObjectModel.model(contentsOf: url)
         #expect(first !== second && first == second)
         second.entities = []
-        #expect(names(first) == ["One"])
-        // Written over in place: only its time tells.
-        let bytes = try Data(contentsOf: url).count
+        #expect(names(first) == ["Two"])
+        // Written over in place with as many bytes, and given its former time, as a copy or a build does.
+        let time = try #require(FileManager.default.attributesOfItem(atPath: url.path)[.modificationDate])
+        let bytes = try Data(contentsOf: url)
         let file = try FileHandle(forWritingTo: url)
-        try file.write(contentsOf: Data(repeating: 0, count: bytes))
+        try file.write(contentsOf: Data(repeating: 0, count: bytes.count))
         try file.close()
-        try setTime(1_000_000)
-        #expect(names(NSManagedObjectModel(contentsOf: url)) == ["One"])
-        try setTime(1_000_001)
+        try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: url.path)
         #expect(NSManagedObjectModel(contentsOf: url) == nil)
-        // What has just been written is read each time.
-        try ModelFile.writeCompiledModel(model(entity: "Two"), to: url)
-        #expect(names(NSManagedObjectModel(contentsOf: url)) == ["Two"])
-        try ModelFile.writeCompiledModel(model(entity: "Three"), to: url)
-        #expect(names(NSManagedObjectModel(contentsOf: url)) == ["Three"])
+        #expect(throws: ModelError.self) { try read() }
+        #expect(readCount == 5)
     }
 
     @Test("The bundle of another module's resources")
