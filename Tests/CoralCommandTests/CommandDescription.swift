@@ -29,6 +29,8 @@ struct CommandDescription: Decodable {
     let discussion: String?
     let arguments: [Argument]?
     let subcommands: [CommandDescription]?
+    /// The name of the subcommand that is meant if none is named.
+    let defaultSubcommand: String?
 
     /// The own options and the arguments, without the options that every command has.
     var ownArguments: [Argument] {
@@ -69,6 +71,9 @@ struct CommandDescription: Decodable {
             return next.mistake(in: Array(words.dropFirst()))
         }
         if words == ["--help"] { return nil }
+        if let usual = subcommands?.first(where: { $0.commandName == defaultSubcommand }) {
+            return usual.mistake(in: words)
+        }
         var rest = words[...]
         var values = 0
         while let word = rest.popFirst() {

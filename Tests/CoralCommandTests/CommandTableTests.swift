@@ -60,6 +60,9 @@ import Testing
         for (_, command) in try CommandDescription.all() {
             for line in command.examples { check(line, coral) }
         }
+        for command in coral.subcommands ?? [] where command.subcommands != nil {
+            for line in command.examples { check(line, coral) }
+        }
         for line in coral.examples where !line.contains("--generate-completion-script") { check(line, coral) }
     }
 
@@ -117,7 +120,8 @@ import Testing
                 end()
                 commands.append([])
             case ">", "#":
-                end()
+                // In `2>&1` the number belongs to the redirection.
+                if word.flatMap(Int.init) == nil { end() }
                 return commands
             case " ": end()
             default: word = (word ?? "") + String(character)
