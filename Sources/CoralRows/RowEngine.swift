@@ -217,7 +217,11 @@ private struct MovedStoreDraft: StoreDraft {
         }
     }
 
-    extension PostgreSQLDraft: ServerStoreDraft {}
+    extension PostgreSQLDraft: ServerStoreDraft {
+        package func commit() throws {
+            try commit(replacingStore: false)
+        }
+    }
 #else
     extension RowEngine {
         package func makeServerDraft(at destination: URL) -> any ServerStoreDraft {

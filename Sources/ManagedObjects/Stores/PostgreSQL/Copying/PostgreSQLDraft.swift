@@ -29,7 +29,7 @@
         ///
         /// - Parameter replacingStore: Whether it replaces a store that is there, whose connections are ended.
         /// - Throws: Code 516 if there is a store that must not be replaced, and errors of the server.
-        package func commit(replacingStore: Bool = false) throws {
+        package func commit(replacingStore: Bool) throws {
             do {
                 let connection = try PostgreSQLConnection(location.server, settings: location.settings)
                 defer { connection.close() }
