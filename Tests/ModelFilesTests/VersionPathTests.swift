@@ -34,12 +34,15 @@ import Testing
         }
         for mask in 0..<64 {
             let edges = pairs.enumerated().filter { mask >> $0.offset & 1 == 1 }.map(\.element)
-            let best = ways(0, edges).map { way in (way.reduce(0) { $0 + $1.1 - $1.0 - 1 }, way.count) }.min { $0 < $1 }
-            let found = VersionPath.steps(
+            let all = VersionPath.all(
                 from: 0, to: 3, isMapped: { _, _ in false },
                 isInferred: { from, to in edges.contains { $0 == (from, to) } })
-            #expect(found.map { $0.reduce(0) { $0 + $1.to - $1.from - 1 } } == best?.0)
-            #expect(found?.count == best?.1)
+            for (start, found) in all.enumerated() {
+                let skipped = ways(start, edges).map { way in (way.reduce(0) { $0 + $1.1 - $1.0 - 1 }, way.count) }
+                let best = skipped.min { $0 < $1 }
+                #expect(found.map { $0.reduce(0) { $0 + $1.to - $1.from - 1 } } == best?.0)
+                #expect(found?.count == best?.1)
+            }
         }
     }
 

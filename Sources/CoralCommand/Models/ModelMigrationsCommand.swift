@@ -14,7 +14,8 @@ struct ModelMigrationsCommand: ParsableCommand {
             those in the model's file and beside it. The versions are in the order of their names, unless --order \
             specifies another order. The checksums are those that staged migration uses.
 
-            Exit code 2 means that the current version cannot be reached from an earlier one.
+            Exit code 2 means that the current version cannot be reached from an earlier one. What prevents a migration \
+            directly to the current version is stated for the last of such versions, with --json for each.
 
             EXAMPLES:
               coral model migrations Notes.xcdatamodeld
@@ -84,6 +85,8 @@ private struct ModelMigrationsReport: Encodable {
         var obstacles: [String]
         /// The versions on the way to the current one; null if it cannot be reached.
         var path: [String]?
+        /// What prevents a migration directly to the current version, if it cannot be reached.
+        var directObstacles: [String]
     }
 
     var current: String
@@ -94,7 +97,9 @@ private struct ModelMigrationsReport: Encodable {
         current = migrations.current
         unreachable = migrations.unreachable
         versions = migrations.entries.map { entry in
-            var version = Version(name: entry.name, checksum: entry.checksum, obstacles: [], path: entry.path)
+            var version = Version(
+                name: entry.name, checksum: entry.checksum, obstacles: [], path: entry.path,
+                directObstacles: entry.obstacles.map(Self.text))
             switch entry.step {
             case nil: break
             case VersionMigrations.Kind.none?: version.step = "none"
@@ -102,9 +107,7 @@ private struct ModelMigrationsReport: Encodable {
             case .mapping(let name)?: (version.step, version.mapping) = ("mapping", name)
             case .impossible(let obstacles)?:
                 version.step = "impossible"
-                version.obstacles = obstacles.map { obstacle in
-                    "\([obstacle.entity, obstacle.property].compactMap { $0 }.joined(separator: ".")): \(obstacle.reason)"
-                }
+                version.obstacles = obstacles.map(Self.text)
             }
             return version
         }
@@ -122,8 +125,22 @@ private struct ModelMigrationsReport: Encodable {
         guard !unreachable.isEmpty else {
             return text + "Stores of every version can be migrated to \"\(current)\".\n"
         }
-        let list = unreachable.map { "\"\($0)\"" }.joined(separator: ", ")
-        return text + "Stores of these versions cannot be migrated to \"\(current)\": \(list).\n"
+        text +=
+            "Stores of these versions cannot be migrated to \"\(current)\": \(unreachableRanges.joined(separator: ", ")).\n"
+        guard let last = versions.last(where: { $0.path == nil }) else { return text }
+        return text + "Directly from \"\(last.name)\":\n" + last.directObstacles.map { "    \($0)\n" }.joined()
+    }
+
+    /// The versions that do not reach the current one; several in turn as the first and the last of them.
+    private var unreachableRanges: [String] {
+        versions.split { $0.path != nil }.map { range in
+            let names = range.map { "\"\($0.name)\"" }
+            return names.count < 3 ? names.joined(separator: ", ") : "\(names[0]) to \(names[names.count - 1])"
+        }
+    }
+
+    private static func text(_ obstacle: InferredMapping.Obstacle) -> String {
+        "\([obstacle.entity, obstacle.property].compactMap { $0 }.joined(separator: ".")): \(obstacle.reason)"
     }
 
     private static func step(_ version: Version) -> String {

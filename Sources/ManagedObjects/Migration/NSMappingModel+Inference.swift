@@ -3,12 +3,21 @@ import Foundation
 import ModelFiles
 import PredicateLanguage
 
+extension InferredMapping {
+    /// Infers the mapping of two models. Cost: a step for each property of each entity, and the version hashes where they are not known.
+    init(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) {
+        self.init(
+            from: (source.modelValue(), source.entityVersionHashesByName),
+            to: (destination.modelValue(), destination.entityVersionHashesByName))
+    }
+}
+
 extension NSMappingModel {
     /// Infers the mapping model of a store that contains the entities of a configuration only.
     static func inferredMappingModel(
         from sourceModel: NSManagedObjectModel, to destinationModel: NSManagedObjectModel, configuration: String?
     ) throws -> NSMappingModel {
-        let inferred = InferredMapping(from: sourceModel.modelValue(), to: destinationModel.modelValue())
+        let inferred = InferredMapping(from: sourceModel, to: destinationModel)
         let names = configuration.flatMap { destinationModel.storedEntities(forConfigurationName: $0) }
             .map { Set($0.flatMap(\.lineage).compactMap(\.name)) }
         func isStored(_ name: String) -> Bool { names?.contains(name) ?? true }

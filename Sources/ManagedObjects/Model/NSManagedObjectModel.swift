@@ -153,7 +153,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
     internal final func noteChange() { freezing.withLock { knownVersionHashes = nil } }
 
     /// The checksum of all entities, base64: `NSStoreModelVersionChecksumKey` of a store's metadata.
-    open var versionChecksum: String { VersionHash(modelValue()).checksum }
+    open var versionChecksum: String { VersionHash.checksum(entityVersionHashesByName) }
 
     /// Whether a store was written with the entities of a configuration, or of the whole model if the name is nil.
     ///

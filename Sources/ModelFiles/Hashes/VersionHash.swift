@@ -6,7 +6,6 @@ import PredicateLanguage
 /// A model is compatible with a store when it has as many entities as the store has hashes, and all hashes are equal.
 public struct VersionHash: Sendable {
     private let inheritance: ModelInheritance
-    private let entityNames: [String]
     private var hashes: [String: [UInt8]] = [:]
     /// The hashes of the properties of each entity, with inherited ones, by name in the order of the names.
     private var properties: [String: [(name: String, hash: [UInt8])]] = [:]
@@ -23,7 +22,6 @@ public struct VersionHash: Sendable {
     /// - Parameter keepsProperties: Whether the hashes of properties remain, for ``inherited(by:)``.
     init(_ model: Model, keepsProperties: Bool) {
         inheritance = ModelInheritance(model)
-        entityNames = Set(model.entities.map(\.name)).sorted(by: Self.isOrdered)
         for entity in inheritance.parentsFirst() { hash(entity) }
         if !keepsProperties { properties = [:] }
     }
@@ -32,9 +30,12 @@ public struct VersionHash: Sendable {
     public var entityHashes: [String: Data] { hashes.mapValues { Data($0) } }
 
     /// `NSStoreModelVersionChecksumKey`, base64: one hash of all.
-    public var checksum: String {
+    public var checksum: String { Self.checksum(entityHashes) }
+
+    /// `NSStoreModelVersionChecksumKey`, base64, of given hashes.
+    package static func checksum(_ hashes: [String: Data]) -> String {
         var bytes: [UInt8] = []
-        for name in entityNames { bytes += hashes[name] ?? [] }
+        for name in hashes.keys.sorted(by: isOrdered) { bytes += hashes[name] ?? Data() }
         return Data(SecureHash.sha256(bytes)).base64EncodedString()
     }
 

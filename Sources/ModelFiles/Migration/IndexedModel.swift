@@ -14,9 +14,11 @@ final class IndexedModel {
             indexed[entity.name] = entry
         }
 
-    init(_ model: Model) {
+    /// - Parameter hashes: The version hash of each entity, if it is known.
+    init(_ model: Model, hashes: [String: Data]? = nil) {
         self.model = model
         inheritance = ModelInheritance(model)
+        if let hashes { self.hashes = hashes }
     }
 
     /// The topmost ancestor of an entity; nil for an unknown entity. The first call costs one step for each property of the model.

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The mapping from one model to another that is inferred from the models alone: Core Data's lightweight migration.
 ///
 /// No store is read. Changes that cannot be inferred are listed in ``obstacles``; a migration must only be run if
@@ -83,6 +85,11 @@ public struct InferredMapping: Sendable, Equatable {
     /// Infers the mapping. Cost: the version hashes of both models, and a step for each property of each entity.
     public init(from old: Model, to new: Model) {
         self.init(from: IndexedModel(old), to: IndexedModel(new))
+    }
+
+    /// Infers the mapping of models whose version hashes are known.
+    package init(from old: (model: Model, hashes: [String: Data]), to new: (model: Model, hashes: [String: Data])) {
+        self.init(from: IndexedModel(old.model, hashes: old.hashes), to: IndexedModel(new.model, hashes: new.hashes))
     }
 
     init(from old: IndexedModel, to new: IndexedModel) {

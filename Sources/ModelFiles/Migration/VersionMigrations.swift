@@ -29,6 +29,8 @@ public struct VersionMigrations: Sendable {
         /// The names of the versions that a store passes during its migration, from this version to the current one; nil if the
         /// current one cannot be reached. For the current version and for later ones, only their own name.
         public var path: [String]?
+        /// What prevents a migration directly to the current version, if that version cannot be reached; otherwise empty.
+        public var obstacles: [InferredMapping.Obstacle] = []
     }
 
     /// The versions in order.
@@ -39,8 +41,8 @@ public struct VersionMigrations: Sendable {
     /// The names of the versions before the current one from which it cannot be reached.
     public var unreachable: [String] { entries.filter { $0.path == nil }.map(\.name) }
 
-    /// Examines the versions of a file. Cost: the version hashes of all versions, and an inference for each step; one for each pair
-    /// of versions if a step is impossible.
+    /// Examines the versions of a file. Cost: the version hashes of all versions, and an inference for each step. Where versions do
+    /// not reach the current one by their steps, a search for an obstacle for each pair of a version before and one after.
     ///
     /// - Parameters:
     ///   - file: The versions.
@@ -49,50 +51,43 @@ public struct VersionMigrations: Sendable {
     /// - Throws: ``ModelError`` if a name of `order` is no version, or one is missing.
     public init(of file: ModelFile, order: [String]? = nil, mappings: [Mapping] = []) throws {
         let versions = try order.map { try Self.ordered(file.versions, by: $0) } ?? file.versions
-        let hashes = versions.map { VersionHash($0.model) }
-        let entityHashes = hashes.map(\.entityHashes)
         let models = versions.map { IndexedModel($0.model) }
-        // Each version's path asks for the same steps again.
-        var knownMappings: [Int: String?] = [:]
-        var knownKinds: [Int: Kind] = [:]
         current = file.current.name
         let end = versions.firstIndex { $0.name == file.current.name } ?? versions.count - 1
         func mapping(_ from: Int, _ to: Int) -> String? {
-            if mappings.isEmpty { return nil }
-            let pair = from * versions.count + to
-            if let known = knownMappings[pair] { return known }
-            let name = mappings.first { mapping in
-                MappingArchive.fits(mapping.entities, from: entityHashes[from], to: entityHashes[to])
-            }?.name
-            knownMappings[pair] = .some(name)
-            return name
+            mappings.first { MappingArchive.fits($0.entities, from: models[from].hashes, to: models[to].hashes) }?.name
         }
-        func findKind(_ from: Int, _ to: Int) -> Kind {
-            if entityHashes[from] == entityHashes[to] { return .none }
-            if let name = mapping(from, to) { return .mapping(name) }
-            let obstacles = InferredMapping(from: models[from], to: models[to]).obstacles
-            return obstacles.isEmpty ? .inferred : .impossible(obstacles)
+        func obstacles(_ from: Int, _ to: Int) -> [InferredMapping.Obstacle] {
+            InferredMapping(from: models[from], to: models[to]).obstacles
         }
         func kind(_ from: Int, _ to: Int) -> Kind {
-            let pair = from * versions.count + to
-            if let known = knownKinds[pair] { return known }
-            let kind = findKind(from, to)
-            knownKinds[pair] = kind
-            return kind
+            if models[from].hashes == models[to].hashes { return .none }
+            if let name = mapping(from, to) { return .mapping(name) }
+            let obstacles = obstacles(from, to)
+            return obstacles.isEmpty ? .inferred : .impossible(obstacles)
         }
+        let steps = versions.indices.dropFirst().map { kind($0 - 1, $0) }
+        // What prevents one migration mostly prevents those of other versions too.
+        var suspect: String?
+        let ways = VersionPath.all(
+            from: 0, to: end, isMapped: { mapping($0, $1) != nil },
+            isInferred: { from, to in
+                if to == from + 1 {
+                    if case .impossible = steps[from] { return false }
+                    return true
+                }
+                var inference = MigrationInference(from: models[from], to: models[to])
+                guard let entity = inference.entityWithObstacle(suspect: suspect) else { return true }
+                suspect = entity
+                return false
+            })
         entries = versions.indices.map { index in
-            let path =
-                index >= end
-                ? [versions[index].name]
-                : VersionPath.steps(
-                    from: index, to: end, isMapped: { mapping($0, $1) != nil },
-                    isInferred: { from, to in
-                        if case .impossible = kind(from, to) { false } else { true }
-                    }
-                ).map { [versions[index].name] + $0.map { versions[$0.to].name } }
+            let way = index < end ? ways[index] : []
             return Entry(
-                name: versions[index].name, checksum: hashes[index].checksum,
-                step: index == 0 ? nil : kind(index - 1, index), path: path)
+                name: versions[index].name, checksum: VersionHash.checksum(models[index].hashes),
+                step: index == 0 ? nil : steps[index - 1],
+                path: way.map { [versions[index].name] + $0.map { versions[$0.to].name } },
+                obstacles: way == nil ? obstacles(index, end) : [])
         }
     }
 

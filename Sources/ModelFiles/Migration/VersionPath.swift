@@ -14,50 +14,44 @@ package enum VersionPath {
         package var isMapped: Bool
     }
 
-    /// The steps with the fewest versions skipped by inference, and of these the fewest steps; nil if there are none.
-    ///
-    /// Cost: the square of the number of versions in calls of `isMapped`. `isInferred` is called for consecutive versions, and for
-    /// others only if consecutive ones do not suffice, where they would be a better way than the one that is known.
+    /// The steps from a version to a later one: those with the fewest versions skipped by inference, and of these the fewest; nil if
+    /// there are none. Cost: that of ``all(from:to:isMapped:isInferred:)``.
     package static func steps(
         from start: Int, to end: Int, isMapped: (Int, Int) throws -> Bool, isInferred: (Int, Int) throws -> Bool
     ) rethrows -> [Step]? {
-        guard start < end else { return start == end ? [] : nil }
-        return try search(from: start, to: end, skips: false, isMapped, isInferred)
-            ?? search(from: start, to: end, skips: true, isMapped, isInferred)
+        guard start <= end else { return nil }
+        return try all(from: start, to: end, isMapped: isMapped, isInferred: isInferred)[0]
     }
 
-    private static func search(
-        from start: Int, to end: Int, skips: Bool, _ isMapped: (Int, Int) throws -> Bool,
-        _ isInferred: (Int, Int) throws -> Bool
-    ) rethrows -> [Step]? {
-        struct Reached {
+    /// The steps to the last of several versions from each of them, in their order.
+    ///
+    /// Cost: half the square of the number of versions in calls of `isMapped`. `isInferred` is called for consecutive versions, and
+    /// for others only where they would be a better way than the one that is known.
+    package static func all(
+        from start: Int, to end: Int, isMapped: (Int, Int) throws -> Bool, isInferred: (Int, Int) throws -> Bool
+    ) rethrows -> [[Step]?] {
+        struct Way {
             var skipped: Int
             var count: Int
             var step: Step?
         }
-        var reached: [Int: Reached] = [start: Reached(skipped: 0, count: 0)]
-        for version in (start + 1)...end {
-            // From the nearest version back: a way over a near version skips few, so that farther ones rarely need an inference.
-            for distance in 1...(version - start) {
-                let origin = version - distance
-                guard let before = reached[origin] else { continue }
+        var ways: [Int: Way] = [end: Way(skipped: 0, count: 0)]
+        for origin in (start..<end).reversed() {
+            // The nearest version comes first: a way over it skips few, so that farther ones rarely need an inference.
+            for version in (origin + 1)...end {
+                guard let rest = ways[version] else { continue }
                 let isMapped = try isMapped(origin, version)
-                guard isMapped || skips || distance == 1 else { continue }
-                let skipped = before.skipped + (isMapped ? 0 : distance - 1)
-                let count = before.count + 1
-                if let best = reached[version], (best.skipped, best.count) <= (skipped, count) { continue }
+                let skipped = rest.skipped + (isMapped ? 0 : version - origin - 1)
+                let count = rest.count + 1
+                if let best = ways[origin], (best.skipped, best.count) <= (skipped, count) { continue }
                 guard try isMapped || isInferred(origin, version) else { continue }
-                let step = Step(from: origin, to: version, isMapped: isMapped)
-                reached[version] = Reached(skipped: skipped, count: count, step: step)
+                ways[origin] = Way(
+                    skipped: skipped, count: count, step: Step(from: origin, to: version, isMapped: isMapped))
             }
         }
-        var steps: [Step] = []
-        var version = end
-        while version != start {
-            guard let step = reached[version]?.step else { return nil }
-            steps.append(step)
-            version = step.from
+        return (start...end).map { version in
+            guard let way = ways[version] else { return nil }
+            return sequence(first: way) { way in way.step.flatMap { ways[$0.to] } }.compactMap(\.step)
         }
-        return steps.reversed()
     }
 }

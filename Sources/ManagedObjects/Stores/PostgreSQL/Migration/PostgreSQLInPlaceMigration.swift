@@ -92,7 +92,7 @@
             let new = SQLSchemaBuilder.schema(
                 of: destination, configuration: migration.configuration, naming: .postgreSQL)
             try new.requireUsableNames()
-            let inferred = InferredMapping(from: source.modelValue(), to: destination.modelValue())
+            let inferred = InferredMapping(from: source, to: destination)
             let schema = try MigratedSchema(
                 from: old, catalog, to: new, inferred.entities, dialect: PostgreSQLDialect())
             let plan = InPlacePlan(

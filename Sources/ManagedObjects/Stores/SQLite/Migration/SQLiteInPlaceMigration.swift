@@ -43,6 +43,7 @@ struct SQLiteInPlaceMigration {
                 migration.didComplete?((Double(index) + fraction) / Double(models.count - 1))
             }
         }
+        try CachedModel.write(destination, to: database)
         // Connections with the old model check the metadata when this number has changed.
         if try database.versionOfSchema() == version { try database.incrementVersionOfSchema() }
     }
@@ -58,7 +59,7 @@ struct SQLiteInPlaceMigration {
         try catalog.requireTables(of: old, url: url)
         try old.requireUsableNames()
         try new.requireUsableNames()
-        let inferred = InferredMapping(from: source.modelValue(), to: destination.modelValue())
+        let inferred = InferredMapping(from: source, to: destination)
         let schema = try MigratedSchema(from: old, catalog, to: new, inferred.entities, dialect: SQLiteDialect())
         let defersCleanUp = NSPersistentStore.flag(
             NSPersistentStoreDeferredLightweightMigrationOptionKey, in: migration.options)
@@ -85,7 +86,6 @@ struct SQLiteInPlaceMigration {
         metadata.content[NSPersistentStoreDeferredLightweightMigrationOptionKey] = isLeft ? true : nil
         metadata.content[StoreMetadataKeys.migrationManagerClass] = "NSSQLiteInPlaceMigrationManager"
         try metadata.write(to: database)
-        try CachedModel.write(destination, to: database)
     }
 
     private func observeStatements(of database: Database) {
