@@ -36,6 +36,30 @@ import Testing
         #expect(try notes.contents() == before)
     }
 
+    @Test func `inferred steps are one line, with the reason why they are not one step`() throws {
+        func renamingAgain(_ text: String) -> String {
+            text.replacingOccurrences(
+                of: #"name="heading" elementID="title""#, with: #"name="subject" elementID="heading""#)
+        }
+        let model = try bundle([
+            ("Notes 2", renamingTitle), ("Notes 3", removingPrice), ("Notes 4", renamingAgain),
+        ])
+        let run = try CommandRun("migrate", notes.path, "--to", model, "--dry-run")
+        #expect(run.status == 0, "\(run.output)\(run.errors)")
+        let lines = run.output.components(separatedBy: "\n")
+        #expect(lines[0] == "Notes -> Notes 4: 3 inferred steps")
+        let reason = "One step would give other objects. Note.subject: Its values do not have the same source."
+        #expect(lines[1] == reason)
+        #expect(lines[2].hasPrefix("The migration loses nothing"))
+        let json = try CommandRun("migrate", notes.path, "--to", model, "--dry-run", "--json")
+        #expect(json.output.contains(#""detour" : "\#(reason)""#), "\(json.output)")
+        let impossible = try bundle([("Notes 2", renamingTitle), ("Notes 3", requiringSite), ("Notes 4", { $0 + " " })])
+        let failed = try CommandRun("migrate", notes.path, "--to", impossible, "--dry-run")
+        #expect(failed.status == 1)
+        #expect(
+            failed.output.contains("\nOne step is not possible. Item.name: It becomes required"), "\(failed.output)")
+    }
+
     @Test func `a store is migrated, with a backup`() throws {
         let model = try bundle([("Notes 2", renamingTitle)])
         let run = try CommandRun("migrate", notes.path, "--to", model)
@@ -230,6 +254,13 @@ import Testing
         #expect(run.status == 2)
         #expect(run.output.contains("impossible"))
         #expect(run.output.contains("Item.name: It becomes required"))
-        #expect(run.output.hasSuffix("cannot be migrated to \"Notes 3\": \"Notes\", \"Notes 2\".\n"))
+        let end = try #require(run.output.range(of: "Stores of these"))
+        let lines = run.output[end.lowerBound...].components(separatedBy: "\n")
+        #expect(lines[0].hasSuffix("cannot be migrated to \"Notes 3\": \"Notes\", \"Notes 2\"."))
+        #expect(lines[1] == "Directly from \"Notes 2\":")
+        #expect(lines[2].hasPrefix("    Item.name: It becomes required"))
+        let more = try bundle([("Notes 2", renamingTitle), ("Notes 3", removingPrice), ("Notes 4", requiringSite)])
+        let collapsed = try CommandRun("model", "migrations", more).output
+        #expect(collapsed.contains("to \"Notes 4\": \"Notes\" to \"Notes 3\".\n"), "\(collapsed)")
     }
 }

@@ -6,8 +6,8 @@ import CoreData
 ///     let result = try rehearsal.run(onStoreAt: storeURL)
 ///     for finding in result.findings { print(finding.count, finding.entity, finding.message) }
 ///
-/// Rows are examined before steps that are inferred, repaired or impossible. Steps with a mapping model are run without this
-/// examination, because the effect of a mapping model on rows cannot be derived from the two models.
+/// Rows are examined before steps that are inferred, repaired or impossible, if the step may concern them. Steps with a mapping model
+/// are run without this examination, because the effect of a mapping model on rows cannot be derived from the two models.
 public struct MigrationRehearsal: Sendable {
     /// The migration.
     public let migration: ProgressiveMigration
@@ -25,7 +25,8 @@ public struct MigrationRehearsal: Sendable {
         public var findings: [MigrationFinding]
         /// Why the migration fails; nil if it succeeds.
         public var failure: String?
-        /// The time that the steps took, in seconds.
+        /// The time that the migration of a copy took, in seconds. Inferred steps are one transaction, as in
+        /// ``ProgressiveMigration/migrateStore(at:to:progress:)``.
         public var duration: TimeInterval
         /// The number of objects after the steps that succeeded.
         public var objectCount: Int
@@ -37,8 +38,11 @@ public struct MigrationRehearsal: Sendable {
     /// Runs the steps on a copy in the temporary folder, up to the first that fails. The copy of a store in PostgreSQL is in
     /// another schema of the same database (`coral_copy_…`), which is removed.
     ///
-    /// Progress counts thousandths of steps. Cost: the disk space of two copies of the store; each object of entities that
-    /// change is loaded once for each step.
+    /// Inferred steps run together up to the next one whose rows have to be examined. If that has divided the migration, it is run
+    /// once more on another copy, undivided, which gives the time.
+    ///
+    /// Progress counts thousandths of steps. Cost: the disk space of two copies of the store; each object of an entity that loses
+    /// values, or whose values may not fit, is loaded once for each such step.
     ///
     /// - Throws: ``MigrationError`` if the store's version is not known or a repair does not fit, Core Data's errors if the
     ///   store cannot be read, and `CocoaError.userCancelled`.
@@ -55,32 +59,62 @@ public struct MigrationRehearsal: Sendable {
         }
         let scratch = ScratchStores(forCopiesOf: url)
         defer { scratch.remove() }
-        var current = try scratch.next()
-        try StepExecution.copy(url, to: current, model: result.steps[0].source.model)
+        func copy() throws -> URL {
+            let copy = try scratch.next()
+            try StepExecution.copy(url, to: copy, model: result.steps[0].source.model)
+            return copy
+        }
+        let parts = try parts(of: result.steps)
+        let isDivided = parts.count > 1 && migration.isLightweight(result.steps)
         let execution = StepExecution(migration: migration, scratch: scratch, progress: progress)
-        progress?.begin(result.steps.count * 1000)
-        for (index, step) in result.steps.enumerated() {
-            let merged = try execution.deduplicate(current, before: step, limit: exampleLimit)
-            let findings = try findings(of: step, inStoreAt: current, progress)
+        progress?.begin(result.steps.count * (isDivided ? 2000 : 1000))
+        var current = try copy()
+        for part in parts {
+            let merged = try execution.deduplicate(current, before: part.steps[0], limit: exampleLimit)
+            let findings = try part.rows.findings(inStoreAt: current, limit: exampleLimit, progress)
             result.findings += findings + merged
-            result.failure = failure(of: step, findings)
+            result.failure = failure(of: part.steps[0], findings)
             if result.failure != nil { return result }
             let start = Date()
             do {
-                current = try execution.run(step, at: current, to: scratch.next())
+                current = try execution.run(part.steps, at: current, to: scratch.next())
             } catch let error as CocoaError where error.code == .userCancelled {
                 throw error
             } catch {
                 result.failure =
-                    "The step from \"\(step.source.name)\" to \"\(step.destination.name)\" fails. "
+                    "The step from \"\(part.steps[0].source.name)\" to \"\(part.steps[part.steps.count - 1].destination.name)\" fails. "
                     + (error as NSError).localizedDescription
                 return result
             }
             result.duration += Date().timeIntervalSince(start)
-            progress?.completedUnitCount = Int64(index + 1) * 1000
+        }
+        if isDivided {
+            let whole = try copy()
+            let start = Date()
+            _ = try execution.run(result.steps, at: whole, to: scratch.next())
+            result.duration = Date().timeIntervalSince(start)
         }
         result.objectCount = try Self.objectCount(ofStoreAt: current, migration.destination.model)
         return result
+    }
+
+    /// Steps that run together, and the rows that are examined before the first of them.
+    private struct Part {
+        var rows: RowRehearsal
+        var steps: [MigrationStep]
+    }
+
+    private func parts(of steps: [MigrationStep]) throws -> [Part] {
+        var parts: [Part] = []
+        for step in steps {
+            let rows = try RowRehearsal(of: step, repairs: migration.repairs)
+            if !rows.isNeeded, let last = parts.last, migration.isLightweight(last.steps + [step]) {
+                parts[parts.count - 1].steps.append(step)
+            } else {
+                parts.append(Part(rows: rows, steps: [step]))
+            }
+        }
+        return parts
     }
 
     private func failure(of step: MigrationStep, _ findings: [MigrationFinding]) -> String? {
@@ -88,29 +122,6 @@ public struct MigrationRehearsal: Sendable {
         guard findings.contains(where: \.isBreaking) else { return nil }
         return
             "The step from \"\(step.source.name)\" to \"\(step.destination.name)\" fails because of the rows that were found."
-    }
-
-    private func findings(
-        of step: MigrationStep, inStoreAt url: URL, _ progress: Progress?
-    ) throws -> [MigrationFinding] {
-        if case .mapping = step.kind { return [] }
-        let model = step.source.model.keepingStoredArchives()
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        let store = try coordinator.addPersistentStore(
-            ofType: url.storeType, configurationName: nil, at: url, options: [NSReadOnlyPersistentStoreOption: true]
-        )
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
-        context.undoManager = nil
-        let findings = try context.performAndWait {
-            defer { context.reset() }
-            return try RowRehearsal(
-                step: step, repairs: migration.repairs, context: context, model: model, limit: exampleLimit,
-                progress: progress
-            ).findings()
-        }
-        try coordinator.remove(store)
-        return findings
     }
 
     private static func objectCount(ofStoreAt url: URL, _ model: NSManagedObjectModel) throws -> Int {

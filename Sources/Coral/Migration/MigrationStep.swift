@@ -24,6 +24,9 @@ public struct MigrationStep: Sendable {
     /// Why an impossible step cannot be inferred, a sentence for each obstacle; empty for other steps.
     public var obstacles: [String] { placedObstacles.map(\.description) }
 
+    /// Whether Core Data infers the changes.
+    package var isInferred: Bool { if case .inferred = kind { true } else { false } }
+
     /// The obstacles with their places.
     package var placedObstacles: [MigrationObstacle] {
         if case .impossible(let obstacles) = kind { obstacles } else { [] }

@@ -58,41 +58,70 @@ struct ModelCorrespondence {
 
     // MARK: - Several steps
 
-    /// Whether migrating from the first of several versions directly to the last gives the same objects as going through
-    /// all of them: every entity and property has the same source, and the intermediate versions have no other default values.
-    static func isDirect(through models: [NSManagedObjectModel]) -> Bool {
-        guard let first = models.first, let last = models.last, models.count > 2 else { return true }
-        let direct = ModelCorrespondence(from: first, to: last)
-        let steps = zip(models, models.dropFirst()).map(ModelCorrespondence.init(from:to:))
-        for entity in last.entities {
-            let chain = Self.lineage(of: entity, over: steps)
-            guard chain.first?.flatMap({ $0 })?.name == direct.source(of: entity)?.name else { return false }
-            let names = direct.source(of: entity).map { direct.properties(from: $0, to: entity) } ?? [:]
-            for property in Self.properties(of: entity) {
-                guard isDirect(property, chain, steps, from: names[property.name]) else { return false }
+    /// Why migrating from the first of several versions directly to the last does not give the same objects as going through
+    /// all of them; nil if it does: every entity and property has the same source, and the intermediate versions give objects no
+    /// other default values.
+    static func difference(ofDirectStepThrough versions: [ModelVersion]) -> String? {
+        guard let first = versions.first, let last = versions.last, versions.count > 2 else { return nil }
+        let direct = ModelCorrespondence(from: first.model, to: last.model)
+        let steps = zip(versions, versions.dropFirst()).map { ModelCorrespondence(from: $0.model, to: $1.model) }
+        for entity in last.model.sortedEntities {
+            let name = entity.name ?? ""
+            let chain = lineage(of: entity, over: steps)
+            let before = direct.source(of: entity)
+            guard chain.first?.flatMap({ $0 })?.name == before?.name else {
+                return "\(name): Its objects do not have the same source."
+            }
+            let names = before.map { direct.properties(from: $0, to: entity) } ?? [:]
+            let found = sources(of: entity, chain, steps)
+            for property in properties(of: entity) {
+                if let index = found[property.name]?.otherDefault {
+                    return "\(name).\(property.name): In \"\(versions[index].name)\" objects get another default value."
+                }
+                if found[property.name]?.name != names[property.name] {
+                    return "\(name).\(property.name): Its values do not have the same source."
+                }
             }
         }
-        return true
+        return nil
     }
 
-    private static func isDirect(
-        _ property: NSPropertyDescription, _ chain: [NSEntityDescription?], _ steps: [ModelCorrespondence],
-        from direct: String?
-    ) -> Bool {
-        var name: String? = property.name
-        let initial = (property as? NSAttributeDescription)?.defaultValue as? NSObject
+    /// Where the values of a property come from over several steps.
+    private struct Source {
+        /// The property of the first version; nil if there is none.
+        var name: String?
+        /// The position of a version in between that gives objects a default value which one step would not give them.
+        var otherDefault: Int?
+    }
+
+    private static func sources(
+        of entity: NSEntityDescription, _ chain: [NSEntityDescription?], _ steps: [ModelCorrespondence]
+    ) -> [String: Source] {
+        let final = entity.attributesByName
+        var sources: [String: Source] = [:]
+        for property in properties(of: entity) { sources[property.name] = Source(name: property.name) }
         for (index, step) in steps.enumerated().reversed() {
-            guard let current = name, let after = chain[index + 1] else { break }
-            guard let before = chain[index] else {
-                name = nil
-                break
+            guard let after = chain[index + 1] else { break }
+            let names = chain[index].map { step.properties(from: $0, to: after) }
+            let (former, attributes) = (chain[index]?.attributesByName, after.attributesByName)
+            for (property, source) in sources {
+                guard let current = source.name else { continue }
+                let name = names?[current]
+                sources[property]?.name = name
+                guard let former, index + 2 < chain.count, let attribute = attributes[current],
+                    let last = final[property]
+                else { continue }
+                // The version that adds an attribute gives its default value to all objects, and the one that makes it required to
+                // those without a value.
+                let before = name.flatMap { former[$0] }
+                let isFilled = before.map { $0.isOptional && !attribute.isOptional } ?? true
+                let isSame = attribute.defaultValue as? NSObject == last.defaultValue as? NSObject
+                if isFilled, !isSame || before != nil && last.isOptional {
+                    sources[property]?.otherDefault = index + 1
+                }
             }
-            name = step.properties(from: before, to: after)[current]
-            // The value of an object is the default value of the version that adds the attribute or makes it required.
-            let declared = after.attributesByName[current]?.defaultValue as? NSObject
-            if index + 2 < chain.count, declared != initial { return false }
         }
-        return name == direct
+        return sources
     }
 
     /// An entity of the last model in every model; nil where it does not exist yet.

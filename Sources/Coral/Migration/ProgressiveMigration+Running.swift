@@ -59,7 +59,7 @@ extension ProgressiveMigration {
     /// Whether the steps can be made in the file of a store.
     func isLightweight(_ steps: [MigrationStep]) -> Bool {
         guard repairs.isEmpty, steps.count == 1 || Engine.current.migratesChains else { return false }
-        return steps.allSatisfy { if case .inferred = $0.kind { true } else { false } }
+        return steps.allSatisfy(\.isInferred)
     }
 
     /// Migrates a copy of a store where the store, or the output, is on a server.

@@ -134,11 +134,27 @@ public struct ProgressiveMigration: Sendable {
             }
             return steps
         }
-        let isDirect =
-            found.count > 1 && found.allSatisfy { !$0.isMapped } && table.isInferred(from: start, to: end)
-            && ModelCorrespondence.isDirect(through: versions[start...].map(\.model))
-        if isDirect { return [step(from: versions[start], to: versions[end])] }
-        return found.map { step(from: versions[$0.from], to: versions[$0.to]) }
+        let steps = found.map { step($0, in: versions) }
+        if steps.count > 1, steps.allSatisfy(\.isInferred), detour(of: steps) == nil {
+            return [step(from: versions[start], to: versions[end])]
+        }
+        return steps
+    }
+
+    /// Why a store is not migrated by one inferred step: what prevents a step directly to the destination, or what it would change.
+    /// Nil for one step to the destination, and for steps with mapping models or repairs.
+    package func detour(of steps: [MigrationStep]) -> String? {
+        guard let first = steps.first?.source, let last = steps.last?.destination,
+            steps.count > 1 || !last.isEqual(to: destination),
+            steps.allSatisfy({ $0.isInferred || !$0.placedObstacles.isEmpty })
+        else { return nil }
+        let obstacles = MigrationObstacle.obstacles(from: first.model, to: destination.model)
+        if let obstacle = obstacles.first { return "One step is not possible. \(obstacle)" }
+        guard last.isEqual(to: destination) else { return nil }
+        let versions = [first] + steps.map(\.destination)
+        return ModelCorrespondence.difference(ofDirectStepThrough: versions).map {
+            "One step would give other objects. \($0)"
+        }
     }
 
     /// The position of the version in the order is not known. The store is migrated directly if possible; otherwise the version
@@ -150,7 +166,14 @@ public struct ProgressiveMigration: Sendable {
         let table = VersionTable(all, mappings: mappings)
         let found = VersionPath.steps(
             from: 0, to: all.count - 1, isMapped: table.isMapped, isInferred: table.isInferred)
-        return found?.map { step(from: all[$0.from], to: all[$0.to]) } ?? [direct]
+        return found?.map { step($0, in: all) } ?? [direct]
+    }
+
+    /// A step that was found to be possible.
+    private func step(_ step: VersionPath.Step, in versions: [ModelVersion]) -> MigrationStep {
+        let (source, destination) = (versions[step.from], versions[step.to])
+        if step.isMapped { return self.step(from: source, to: destination) }
+        return MigrationStep(source: source, destination: destination, kind: .inferred)
     }
 
     private func step(from source: ModelVersion, to destination: ModelVersion) -> MigrationStep {

@@ -2,26 +2,58 @@ import CoreData
 
 /// Examines the rows of a store before one step of a migration.
 struct RowRehearsal {
-    let step: MigrationStep
-    let repairs: [MigrationRepair]
-    /// A context that reads the store with ``model``.
-    let context: NSManagedObjectContext
+    private let step: MigrationStep
+    private let repairs: [MigrationRepair]
     /// The source model, with values of transformable attributes as bytes.
-    let model: NSManagedObjectModel
-    let limit: Int
-    let progress: Progress?
+    private let model: NSManagedObjectModel
+    private var entities: [(entity: NSEntityDescription, checks: [RowRehearsalCheck], keys: [UniquenessRehearsal])] = []
 
-    /// The findings: first those that stop the migration, each kind by entity and property.
-    func findings() throws -> [MigrationFinding] {
+    /// Whether the rows have to be read: a change may concern them.
+    var isNeeded: Bool { !entities.isEmpty }
+
+    init(of step: MigrationStep, repairs: [MigrationRepair]) throws {
+        self.step = step
+        self.repairs = repairs
+        model = step.source.model.keepingStoredArchives()
+        // The effect of a mapping model on rows cannot be derived from the two models.
+        if case .mapping = step.kind { return }
         let correspondence = ModelCorrespondence(from: model, to: step.destination.model)
-        // A plan describes the whole model, so one loader is used for all entities.
-        let loader = try ObjectLoader(reading: model, in: context, batchSize: 500)
         let constraints = UniquenessRehearsal.new(in: correspondence)
-        var found = RehearsalRows(limit: limit)
         for entity in model.sortedEntities where !entity.isAbstract {
             let checks = try checks(of: entity, correspondence)
             let keys = constraints.filter { $0.concerns(entity) }
-            guard !checks.isEmpty || !keys.isEmpty else { continue }
+            if !checks.isEmpty || !keys.isEmpty { entities.append((entity, checks, keys)) }
+        }
+    }
+
+    /// The findings in a store with the version before the step: first those that stop the migration, each kind by entity and
+    /// property.
+    ///
+    /// - Parameter limit: The number of URIs that a finding contains.
+    func findings(inStoreAt url: URL, limit: Int, _ progress: Progress?) throws -> [MigrationFinding] {
+        guard isNeeded else { return [] }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let store = try coordinator.addPersistentStore(
+            ofType: url.storeType, configurationName: nil, at: url, options: [NSReadOnlyPersistentStoreOption: true]
+        )
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        context.undoManager = nil
+        let findings = try context.performAndWait {
+            defer { context.reset() }
+            return try self.findings(in: context, limit, progress)
+        }
+        try coordinator.remove(store)
+        return findings
+    }
+
+    private func findings(
+        in context: NSManagedObjectContext, _ limit: Int, _ progress: Progress?
+    ) throws -> [MigrationFinding] {
+        // A plan describes the whole model, so one loader is used for all entities.
+        let loader = try ObjectLoader(reading: model, in: context, batchSize: 500)
+        var found = RehearsalRows(limit: limit)
+        for (entity, checks, keys) in entities {
             let ids = try loader.ids(of: entity)
             for start in stride(from: 0, to: ids.count, by: loader.batchSize) {
                 try autoreleasing {

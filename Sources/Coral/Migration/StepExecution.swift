@@ -20,6 +20,18 @@ package struct StepExecution {
         try Self.copy(current, to: destination, model: migration.destination.model)
     }
 
+    /// Runs steps that are possible together in place, or one step of any kind. The progress counts a thousand units for each.
+    ///
+    /// - Returns: The location of the result.
+    func run(_ steps: [MigrationStep], at current: URL, to next: URL) throws -> URL {
+        let count = (progress?.completedUnitCount ?? 0) + Int64(steps.count * 1000)
+        defer { progress?.completedUnitCount = count }
+        guard steps.count > 1 else { return try run(steps[0], at: current, to: next) }
+        if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
+        _ = try Engine.current.migrate(storeAt: current, by: steps, progress: progress)
+        return current
+    }
+
     /// Runs one step, in place where Core Data supports this.
     ///
     /// - Returns: The location of the result.

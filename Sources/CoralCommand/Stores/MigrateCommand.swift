@@ -108,7 +108,7 @@ struct MigrateCommand: ParsableCommand {
         warnOfUnfittingMappings(migration, result)
         let name = ServerURLs.shown(store)
         var report = MigrationReport(
-            result, store: name, to: migration.destination.name, rehearsalSeconds: Date().timeIntervalSince(start))
+            result, of: migration, store: name, rehearsalSeconds: Date().timeIntervalSince(start))
         if dryRun || !result.isPossible {
             try json ? JSONOutput.write(report) : StandardOutput.write(report.text)
             if let failure = result.failure {

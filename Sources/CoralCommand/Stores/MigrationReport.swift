@@ -23,15 +23,16 @@ struct MigrationReport: Encodable {
             }
         }
 
-        var text: String {
+        /// The step as text, which has this source if several steps are one line.
+        func text(since source: String? = nil, _ count: Int = 1) -> String {
             let way: String =
                 switch kind {
                 case "mapping": "by the mapping model \(mapping ?? "")"
                 case "repaired": "inferred, with repairs"
                 case "impossible": TextStyle.red.text("impossible")
-                default: kind
+                default: count > 1 ? "\(count) inferred steps" : kind
                 }
-            return "\(from) -> \(to): \(way)\n" + obstacles.map { "    \($0)\n" }.joined()
+            return "\(source ?? from) -> \(to): \(way)\n" + obstacles.map { "    \($0)\n" }.joined()
         }
     }
 
@@ -69,6 +70,8 @@ struct MigrationReport: Encodable {
     var store: String
     var to: String
     var steps: [Step]
+    /// Why several steps are not one; nil for one step, and for steps with mapping models.
+    var detour: String?
     var findings: [Finding]
     /// Why the migration fails; nil if it would succeed.
     var failure: String?
@@ -79,10 +82,13 @@ struct MigrationReport: Encodable {
     var objectCount: Int
     var isMigrated = false
 
-    init(_ result: MigrationRehearsal.Result, store: String, to: String, rehearsalSeconds: Double) {
+    init(
+        _ result: MigrationRehearsal.Result, of migration: ProgressiveMigration, store: String, rehearsalSeconds: Double
+    ) {
         self.rehearsalSeconds = (rehearsalSeconds * 1000).rounded() / 1000
         self.store = store
-        self.to = to
+        to = migration.destination.name
+        detour = migration.detour(of: result.steps)
         steps = result.steps.map(Step.init)
         findings = result.findings.map(Finding.init)
         failure = result.failure
@@ -93,7 +99,7 @@ struct MigrationReport: Encodable {
     /// The report of a rehearsal, as text.
     var text: String {
         guard !steps.isEmpty else { return conclusion }
-        var text = steps.map(\.text).joined() + findings.map(\.text).joined()
+        var text = stepLines + (detour.map { "\($0)\n" } ?? "") + findings.map(\.text).joined()
         if failure == nil {
             let isExamined = !steps.contains { $0.kind == "mapping" }
             text += findings.isEmpty && isExamined ? "The migration loses nothing" : "The migration works"
@@ -105,6 +111,19 @@ struct MigrationReport: Encodable {
             if !isExamined { text += "What a mapping model removes or changes was not examined.\n" }
         }
         return text
+    }
+
+    /// A line for each step; inferred steps in turn are one line.
+    private var stepLines: String {
+        var lines = ""
+        var first = 0
+        for (index, step) in steps.enumerated() {
+            let next = index + 1 < steps.count ? steps[index + 1].kind : nil
+            if step.kind == "inferred", next == "inferred" { continue }
+            lines += step.text(since: steps[first].from, index - first + 1)
+            first = index + 1
+        }
+        return lines
     }
 
     private static func text(ofSeconds seconds: Double) -> String {

@@ -28,6 +28,32 @@ import Testing
             #expect(try migration.migrateStore(at: store.url).isEmpty)
         }
 
+        @Test func `a version in between that gives objects a default value is not left out`() throws {
+            func version(
+                _ name: String, optional: Bool, default value: String?, _ others: [String]
+            ) -> ModelVersion {
+                let title = WebModel.attribute("title", .stringAttributeType, optional: optional)
+                title.defaultValue = value
+                return Models.version(name, [title] + others.map { WebModel.attribute($0, .stringAttributeType) })
+            }
+            let first = version("Notes", optional: true, default: nil, [])
+            func steps(_ between: ModelVersion, optional: Bool, default value: String) throws -> Int {
+                let last = version("Last", optional: optional, default: value, ["author", "place"])
+                let store = try VersionStore(first) { $0.insert("Note", [:]) }
+                let count = try ProgressiveMigration(to: last, through: [first, between])
+                    .migrateStore(at: store.url).count
+                #expect(try store.values("title", last) == [between.name == "Required" ? "white" : "nil"])
+                return count
+            }
+            let required = version("Required", optional: false, default: "white", ["author"])
+            #expect(try steps(required, optional: true, default: "white") == 2)
+            #expect(try steps(required, optional: false, default: "black") == 2)
+            #expect(try steps(required, optional: false, default: "white") == 1)
+            // The default value of an attribute that objects have already is that of new objects only.
+            let optional = version("Optional", optional: true, default: "white", ["author"])
+            #expect(try steps(optional, optional: true, default: "black") == 1)
+        }
+
         @Test func `a property that would lose its values is migrated step by step`() throws {
             let store = try store()
             let migration = ProgressiveMigration(to: Models.third, through: [Models.first, Models.second])
