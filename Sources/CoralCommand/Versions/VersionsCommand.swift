@@ -86,10 +86,14 @@ struct VersionsInitCommand: ParsableCommand {
         jobs:
           versions:
             runs-on: ubuntu-latest
+            container: swift:6.1-bookworm
             steps:
               - uses: actions/checkout@v4
               - name: Install coral
-                run: echo "Replace this line by the installation of coral, such as that of its package."
+                run: |
+                  apt-get update && apt-get install -y make
+                  git clone --depth 1 --branch \(CoralVersion.current) https://example.org/coral /tmp/coral
+                  make -C /tmp/coral install
               - name: Check the record
                 run: \(check)
 
