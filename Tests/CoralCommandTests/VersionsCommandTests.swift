@@ -191,6 +191,35 @@ import Testing
         #expect(report.findings.contains { $0.kind == "loss" && $0.message.hasPrefix("Tag: ") }, "\(report.findings)")
     }
 
+    @Test func `objects whose owners are removed are found`() throws {
+        let albums = store.file("Albums.xcdatamodeld")
+        let other = store.file("Albums")
+        func ship(_ name: String, _ entities: String) throws {
+            let folder = URL(fileURLWithPath: "\(albums)/\(name).xcdatamodel")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try Data("<model>\(entities)</model>".utf8).write(to: folder.appendingPathComponent("contents"))
+        }
+        let name = #"<attribute name="name" optional="YES" attributeType="String"/>"#
+        try ship(
+            "Albums",
+            #"<entity name="Album">\#(name)<relationship name="photos" optional="YES" toMany="YES" deletionRule="Cascade" "#
+                + #"destinationEntity="Photo" inverseName="album" inverseEntity="Photo"/></entity>"#
+                + #"<entity name="Photo">\#(name)<relationship name="album" maxCount="1" deletionRule="Nullify" "#
+                + #"destinationEntity="Album" inverseName="photos" inverseEntity="Album"/></entity>"#)
+        #expect(try CommandRun("versions", "init", "--record", other).status == 0)
+        let added = try CommandRun("versions", "add", "1.0", "--record", other, "--model", albums)
+        #expect(added.status == 0, "\(added.errors)")
+        try ship("Albums 2", #"<entity name="Photo">\#(name)</entity>"#)
+        let run = try CommandRun("versions", "check", "--record", other, "--model", albums, "--json")
+        #expect(run.status == 2)
+        let report = try JSONDecoder().decode(Report.self, from: Data(run.output.utf8))
+        let messages = report.findings.filter { $0.kind == "loss" }.map(\.message)
+        #expect(messages.contains { $0.hasPrefix("Album: The entity is removed") }, "\(messages)")
+        #expect(
+            messages.contains { $0.hasPrefix("Photo: The objects belong to Album.photos, which is removed") },
+            "\(messages)")
+    }
+
     @Test func `a reused identifier and two versions alike are found`() throws {
         let identified = replaced(try source(), "<model ", #"<model userDefinedModelVersionIdentifier="7" "#)
         try ship(
