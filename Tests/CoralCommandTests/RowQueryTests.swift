@@ -71,24 +71,31 @@
             try queue.write { try $0.execute(sql: "UPDATE ZNOTE SET ZRANK = NULLIF(Z_PK % 4, 0), Z_OPT = 1") }
             let command = try SetCommand.parse(
                 [store.path, "--entity", "Note", "--where", "title != 'Note 0'", "rank=2", "body=null"])
-            let open = try OpenStore(path: store.path, model: ModelSource.parse([]), isReadOnly: false)
-            let entity = try open.entity(named: "Note")
-            let plan = try open.context.performAndWait {
-                let assigned = try AssignmentPlan(command.assignments, of: entity, in: open, zone: nil)
-                return try #require(try command.rowPlan(assigned, entity, open))
+            let plan = { (open: OpenStore) in
+                try open.context.performAndWait {
+                    let entity = try open.entity(named: "Note")
+                    let assigned = try AssignmentPlan(command.assignments, of: entity, in: open, zone: nil)
+                    return try #require(try command.rowPlan(assigned, entity, open))
+                }
             }
+            let preview = try OpenStore(path: store.path, model: ModelSource.parse([]))
+            let shown = try plan(preview)
+            try preview.close()
+            #expect(shown.lines.count == 29 && shown.lines.first == "Note/p3.rank: 3.0 -> 2.0", "\(shown.lines)")
+            #expect(shown.lines.contains("Note/p4.rank: null -> 2.0"))
+            let open = try OpenStore(path: store.path, model: ModelSource.parse([]), isReadOnly: false)
+            let planned = try plan(open)
             // Only one object is made, to be validated.
             #expect(open.context.registeredObjects.count <= 1)
-            #expect(plan.lines.count == 29 && plan.lines.first == "Note/p3.rank: 3.0 -> 2.0", "\(plan.lines)")
-            #expect(plan.lines.contains("Note/p4.rank: null -> 2.0"))
+            #expect(planned.lines.isEmpty && planned.agrees(with: shown))
             // A row that another process changes is not overwritten.
             try queue.write { try $0.execute(sql: "UPDATE ZNOTE SET ZRANK = 9 WHERE Z_PK = 3") }
             #expect(throws: CommandError.self) {
-                try open.context.performAndWait { try command.writeRows(open, plan) }
+                try open.context.performAndWait { try command.writeRows(open, shown) }
             }
             #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT sum(Z_OPT) FROM ZNOTE") } == 40)
             try queue.write { try $0.execute(sql: "UPDATE ZNOTE SET ZRANK = 3 WHERE Z_PK = 3") }
-            try open.context.performAndWait { try command.writeRows(open, plan) }
+            try open.context.performAndWait { try command.writeRows(open, shown) }
             try open.close()
             // The versions of the others are those from before.
             #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT sum(Z_OPT) FROM ZNOTE") } == 69)

@@ -221,9 +221,13 @@ import Testing
     }
 
     @Test func `the first page shows what is in the store`() throws {
-        let page = try RunningServer(store.path).get("").body
+        let server = try RunningServer(store.path)
+        let page = try server.get("").body
         #expect(page.contains("<a href=\"object?id=Note/p1\" title=\"Note/p1\">Groceries</a>"))
         #expect(page.contains("<a href=\"damage\">Check the store</a>") && page.contains(" kB · "))
+        #expect(page.contains("<a href=\"model\"><img src=\"model.svg\" alt=\"Picture of the model\""))
+        let picture = try server.get("model.svg")
+        #expect(picture.status == 200 && picture.body.hasPrefix("<svg ") && picture.body.contains(">Note</text>"))
     }
 
     @Test func `the first page has a picture of the dates, without those that mean never`() throws {

@@ -22,7 +22,8 @@ import CoralTools
             _ assigned: AssignmentPlan, _ entity: NSEntityDescription, _ open: OpenStore
         ) throws -> StoreChange.Plan? {
             guard let change = try rowChange(assigned, entity),
-                let planned = try open.context.withRows(of: open.store, { try plan(change, $0) }) ?? nil
+                let planned = try open.context.withRows(
+                    of: open.store, { try plan(change, $0, isShown: open.store.isReadOnly) }) ?? nil
             else { return nil }
             let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
             request.fetchLimit = 1
@@ -42,7 +43,9 @@ import CoralTools
             let assigned = try AssignmentPlan(assignments, of: description, in: open, zone: zone.zone)
             guard let change = try rowChange(assigned, description) else { throw StoreChange.hasChanged }
             _ = try open.context.update(change.update, of: open.store) { rows in
-                guard try plan(change, rows) == planned else { throw StoreChange.hasChanged }
+                guard try plan(change, rows, isShown: false)?.agrees(with: planned) == true else {
+                    throw StoreChange.hasChanged
+                }
             }
         }
 
@@ -51,13 +54,15 @@ import CoralTools
         }
 
         /// The plan for the rows of a state; nil if the database does not have their values.
-        private func plan(_ change: RowChange, _ rows: StoreRows) throws -> StoreChange.Plan? {
+        ///
+        /// - Parameter isShown: Whether the plan has its lines. Without them memory does not grow with the number of rows.
+        private func plan(_ change: RowChange, _ rows: StoreRows, isShown: Bool) throws -> StoreChange.Plan? {
             var lines: [String] = []
             var hasher = Hasher()
             let count = try change.forEach(in: rows) { name, key, old, new in
                 hasher.combine(name)
                 hasher.combine(old.exactText(in: nil))
-                lines.append("\(name).\(key): \(text(of: old)) -> \(text(of: new))")
+                if isShown { lines.append("\(name).\(key): \(text(of: old)) -> \(text(of: new))") }
             }
             return count.map { count in
                 StoreChange.Plan(

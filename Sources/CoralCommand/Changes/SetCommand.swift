@@ -95,8 +95,12 @@ struct SetCommand: ParsableCommand {
         guard !plan.summary.isEmpty else {
             return try StandardOutput.write("Nothing to change: the objects have these values.\n")
         }
-        let text = plan.lines.map { "~ \($0)\n" }.joined() + (isSaved ? "Done: " : "Would ") + plan.summary + ".\n"
-        try isSaved ? StandardOutput.report(text) : StandardOutput.write(text)
+        let write = isSaved ? StandardOutput.report : StandardOutput.write
+        // One system call for many lines.
+        for start in stride(from: 0, to: plan.lines.count, by: 1_000) {
+            try write(plan.lines[start...].prefix(1_000).map { "~ \($0)\n" }.joined())
+        }
+        try write("\(isSaved ? "Done: " : "Would ")\(plan.summary).\n")
     }
 }
 

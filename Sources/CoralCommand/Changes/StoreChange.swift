@@ -16,13 +16,20 @@ struct StoreChange: ParsableArguments {
     }
 
     /// The changes of a context that are not saved.
-    struct Plan: Equatable {
-        /// Short descriptions of the changes, one for each property or object, in a stable order.
+    struct Plan {
+        /// Short descriptions of the changes, one for each property or object, in a stable order. Empty for a change of rows in
+        /// the store that is opened for writing.
         var lines: [String]
         /// The change as an infinitive phrase: `delete 2 objects`. Empty if there is nothing to change.
         var summary: String
         /// A hash of the values that rows have before they are changed; nil for a change of objects.
         var rowHash: Int?
+
+        /// Whether both plans make the same changes.
+        func agrees(with other: Plan) -> Bool {
+            guard summary == other.summary, rowHash == other.rowHash else { return false }
+            return rowHash != nil || lines == other.lines
+        }
     }
 
     /// Makes a plan in the store opened read-only, asks for confirmation, and makes the same change in the store opened
@@ -52,7 +59,7 @@ struct StoreChange: ParsableArguments {
         }
         let open = try OpenStore(path: store, model: source, isReadOnly: false)
         try open.context.performAndWait {
-            guard try self.planned(change, open) == planned, ChangedValues(of: open.context) == values else {
+            guard try self.planned(change, open).agrees(with: planned), ChangedValues(of: open.context) == values else {
                 throw Self.hasChanged
             }
             if planned.rowHash == nil {

@@ -22,7 +22,7 @@ struct OverviewPage {
             \(pages.frame.beginning(title: "Entities"))\(facts)\(damage)\(recent)<div class="tiles">\(try largest.map(tile))</div>
 
             """
-        let list = self.list(of: full)
+        let list: HTML = "\(model)\(self.list(of: full))"
         if pages.request["cancelled"] != nil {
             return .page("\(head)<p role=\"status\">The work was cancelled.</p>\n\(list)\(PageFrame.end)")
         }
@@ -51,6 +51,14 @@ struct OverviewPage {
         let dates = try Timeline.dates(of: pages.model, in: access.open.store, access.context, progress)
         guard let picture = ActivityPicture(of: dates, noun: "date", zone: pages.store.zone) else { return "" }
         return "<h3>Dates of objects</h3>\n\(picture.html)\n"
+    }
+
+    private var model: HTML {
+        """
+        <h3>Model</h3>
+        <p class="model"><a href="model"><img src="model.svg" alt="Picture of the model" loading="lazy"></a></p>
+
+        """
     }
 
     private func list(of entities: [EntityCounts.Entity]) -> HTML {
@@ -82,8 +90,7 @@ struct OverviewPage {
         let url = pages.access.open.url
         let sentence = url.isFileURL ? "\(Quantity.bytes(byteCount)) · " : ""
         return """
-            <p class="sum">\(sentence)<a href="model">Picture of the model</a> · <a href="history">History</a> · \
-            <a href="damage">Check the store</a></p>
+            <p class="sum">\(sentence)<a href="history">History</a> · <a href="damage">Check the store</a></p>
 
             """
     }

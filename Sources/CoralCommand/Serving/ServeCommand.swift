@@ -11,8 +11,8 @@ struct ServeCommand: ParsableCommand {
             this machine can connect, and requests from other web sites are rejected.
 
             A field on every page finds text in all values. The first page has the largest entities with some of their \
-            objects, a picture of all dates, and the objects that were viewed since the command began. There are tables \
-            of objects with predicates, sorting and a choice of columns, a card for each object with links in both \
+            objects, pictures of all dates and of the model, and the objects that were viewed since the command \
+            began. There are tables of objects with predicates, sorting and a choice of columns, a card for each object with links in both \
             directions, the diagram of the model, and the history of changes. A table can be written as CSV or JSON, or \
             as the coral query command that has the same result.
 

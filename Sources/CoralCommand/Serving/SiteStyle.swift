@@ -76,6 +76,7 @@ enum SiteStyle {
             .seconds i { font-style: normal; color: var(--faint); }
             .seconds i:not(:last-child) { display: none; }
             .diagram { overflow: auto; border: 1px solid var(--line); border-radius: 10px; background: #fff; }
+            .model img { display: block; max-width: 100%; max-height: 24rem; border: 1px solid var(--line); border-radius: 10px; }
             .activity { margin: 0 0 1.2rem; }
             .activity svg { display: block; width: 100%; height: 6rem; border-bottom: 1px solid var(--line); }
             .activity rect { fill: var(--link); }

@@ -113,6 +113,7 @@ struct SitePages {
             return .page(page)
         case "value": return try value()
         case "model": return diagram()
+        case "model.svg": return picture()
         case "history": return .page(try TimelinePage(self).html())
         default: return .page(frame.page(title: "Not found", main: "<p>There is no such page.</p>"), status: 404)
         }
@@ -157,6 +158,13 @@ struct SitePages {
             """
         var answer = SiteAnswer.page(frame.page(title: "Model", main: "\(buttons)\(picture)"))
         // The diagram has its own style sheet.
+        answer.allowsInlineStyles = true
+        return answer
+    }
+
+    /// The diagram alone, for the first page: a browser reads it after the page.
+    private func picture() -> SiteAnswer {
+        var answer = SiteAnswer(contentType: "image/svg+xml", body: Data(ModelDiagram(model).svg().utf8))
         answer.allowsInlineStyles = true
         return answer
     }

@@ -35,8 +35,8 @@ struct ExportCommand: ParsableCommand {
             are written, and the related objects according to --follow: those that they own (through cascading \
             relationships), everything, or nothing.
 
-            The format html is a single page for a browser: the objects, with links along their relationships. It \
-            cannot be imported again; all other formats can.
+            The format html is a single page for a browser: the objects, with links along their relationships, at \
+            most 100,000. It cannot be imported again; all other formats can.
 
             The formats csv and tsv are folders of tables: a file for each entity, Note.csv, and one for each relationship \
             that no column expresses, Note.tags.csv. The first column has the name of the object, Note/p1, with which others \
@@ -181,9 +181,15 @@ struct ExportCommand: ParsableCommand {
         var page = StorePage(shape: chosenPart)
         page.title = open.url.lastPathComponent
         page.missingFiles = missing.missingFiles
-        guard let request else { return try page.writeStore(of: open.snapshot(), to: sink, progress: progress) }
-        return try open.context.performAndWait {
-            try page.write(request, in: open.context, to: sink, progress: progress)
+        do {
+            guard let request else { return try page.writeStore(of: open.snapshot(), to: sink, progress: progress) }
+            return try open.context.performAndWait {
+                try page.write(request, in: open.context, to: sink, progress: progress)
+            }
+        } catch let error as PageError where error.code == .tooManyObjects {
+            throw CommandError(
+                "An HTML page of more than \(Quantity.grouped(page.objectLimit)) objects is not shown by browsers. Browse the store "
+                    + "with coral serve, choose objects with --entity and --where, or write tables with --format csv.")
         }
     }
 

@@ -10,6 +10,8 @@ package struct PageNameCollector: GraphWriter {
     private(set) var counts: [String: Int] = [:]
     /// The attributes that name the objects of entities.
     private let labels: [String: String]
+    /// The maximum number of objects.
+    private let objectLimit: Int
     /// The one of the current object's entity.
     private var label: String?
     /// The best name so far of the current object, with its rank; the lowest rank is best.
@@ -17,7 +19,10 @@ package struct PageNameCollector: GraphWriter {
     private var best: (text: String, rank: Int)?
 
     /// - Parameter labels: The attributes that name objects, by the names of the entities.
-    init(labels: [String: String]) { self.labels = labels }
+    init(labels: [String: String], objectLimit: Int) {
+        self.labels = labels
+        self.objectLimit = objectLimit
+    }
 
     /// A text as a name: on one line, truncated; nil if it consists of spaces.
     package static func name(_ text: String) -> String? {
@@ -48,8 +53,11 @@ package struct PageNameCollector: GraphWriter {
         best = (line, rank)
     }
 
-    package mutating func endObject() {
+    package mutating func endObject() throws {
         guard let id else { return }
         names[id] = .some(best?.text)
+        guard names.count <= objectLimit else {
+            throw PageError(.tooManyObjects, "The page would have more than \(objectLimit) objects.")
+        }
     }
 }

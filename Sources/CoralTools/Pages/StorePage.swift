@@ -1,3 +1,4 @@
+import CodedErrors
 import Coral
 import GraphDocuments
 
@@ -22,14 +23,17 @@ public struct StorePage: Sendable {
     public var textLimit = 2000
     /// The maximum size of pictures that are shown, in bytes; for larger ones only the size is shown.
     public var pictureLimit = 200_000
+    /// The maximum number of objects; of more the page is not written, because browsers do not show it. A page of a hundred
+    /// thousand objects has some 90 MB.
+    public var objectLimit = 100_000
 
     /// A page of a part of the graph.
     public init(shape: GraphShape = .ownership) { self.shape = shape }
 
     /// Writes the content of the coordinator's stores, ordered by entity and primary key, from one state.
     ///
-    /// Throws `ShapeError`, errors of fetching and of the sink, and `CocoaError.userCancelled`. Progress counts each
-    /// object twice.
+    /// Throws `PageError` if there are more objects than ``objectLimit``, `ShapeError`, errors of fetching and of the sink, and
+    /// `CocoaError.userCancelled`. Progress counts each object twice.
     @discardableResult
     public func writeStore(
         of coordinator: NSPersistentStoreCoordinator, to sink: any ByteSink, progress: Progress? = nil
@@ -76,11 +80,21 @@ public struct StorePage: Sendable {
         to sink: any ByteSink, _ labels: [String: String], _ progress: Progress?,
         _ export: (inout any GraphWriter, Progress?) throws -> ExportResult
     ) throws -> ExportResult {
-        var names: any GraphWriter = PageNameCollector(labels: labels)
+        var names: any GraphWriter = PageNameCollector(labels: labels, objectLimit: objectLimit)
         _ = try export(&names, progress)
         guard let names = names as? PageNameCollector else { return ExportResult() }
         progress?.completedUnitCount = 0
         var page: any GraphWriter = PageWriter(self, names, to: ByteOutput(to: sink))
         return try export(&page, progress)
     }
+}
+
+extension StorePage: ErrorDomain {}
+
+/// Why a page is not written.
+public typealias PageError = CodedError<StorePage>
+
+extension PageError.Code {
+    /// The page would have more objects than its limit.
+    public static let tooManyObjects = Self(rawValue: "tooManyObjects")
 }

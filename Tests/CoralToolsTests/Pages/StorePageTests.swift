@@ -5,7 +5,9 @@ import Testing
 
 /// A page of a store: its content, the targets of its links, and the escaping of values.
 @Suite struct StorePageTests {
-    private func page(_ title: String, _ body: (NSManagedObjectContext) throws -> Void) throws -> String {
+    private func page(
+        _ title: String, objectLimit: Int? = nil, _ body: (NSManagedObjectContext) throws -> Void
+    ) throws -> String {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: .notes())
         try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
@@ -17,6 +19,7 @@ import Testing
         let sink = MemorySink()
         var page = StorePage()
         page.title = title
+        if let objectLimit { page.objectLimit = objectLimit }
         try page.writeStore(of: coordinator, to: sink)
         return String(decoding: sink.data, as: UTF8.self)
     }
@@ -56,6 +59,15 @@ import Testing
         #expect(!html.contains("<img src=x"))
         #expect(!html.contains("href=\"javascript"))
         #expect(!html.contains("\u{0}"))
+    }
+
+    @Test func `a page of more objects than its limit is not written`() throws {
+        let insertThree = { (context: NSManagedObjectContext) in
+            for number in 1...3 { _ = self.insert("Note", ["title": "Note \(number)"], context) }
+        }
+        #expect(try page("Notes", objectLimit: 3, insertThree).contains("3 objects"))
+        let error = #expect(throws: PageError.self) { try page("Notes", objectLimit: 2, insertThree) }
+        #expect(error?.code == .tooManyObjects && error?.message == "The page would have more than 2 objects.")
     }
 
     @Test func `long text is truncated, and empty properties share a row`() throws {
