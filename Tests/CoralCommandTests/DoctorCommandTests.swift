@@ -100,6 +100,73 @@ import Testing
         #expect(try examined().report.findings.contains { $0.kind == "damage" })
     }
 
+    @Test func `problems that only the owner of the data can decide have a command line as cure, and it cures them`()
+        throws
+    {
+        let model = store.file("Cured.xcdatamodel")
+        try FileManager.default.createDirectory(atPath: model, withIntermediateDirectories: true)
+        let source = """
+            <model><entity name="Note">
+            <attribute name="title" attributeType="String"/>
+            <attribute name="rank" optional="YES" attributeType="Integer 64"/>
+            <relationship name="items" optional="YES" toMany="YES" ordered="YES" destinationEntity="Item" inverseName="note" inverseEntity="Item"/>
+            <relationship name="first" optional="YES" maxCount="1" destinationEntity="Item"/>
+            <uniquenessConstraints><uniquenessConstraint><constraint value="title"/></uniquenessConstraint></uniquenessConstraints>
+            </entity><entity name="Thing" isAbstract="YES"/><entity name="Other" parentEntity="Thing"/>
+            <entity name="Item" parentEntity="Thing">
+            <relationship name="note" optional="YES" maxCount="1" destinationEntity="Note" inverseName="items" inverseEntity="Note"/>
+            </entity></model>
+            """
+        try Data(source.utf8).write(to: URL(fileURLWithPath: "\(model)/contents"))
+        let document = store.file("Cured.json")
+        try Data(
+            #"{"Note":[{"title":"a","items":[{},{}]},{"title":"b","rank":1},{"title":"c","rank":2}],"Other":[{}]}"#.utf8
+        ).write(to: URL(fileURLWithPath: document))
+        let path = store.file("Cured.sqlite")
+        let imported = try CommandRun("import", document, "--into", path, "--model", model)
+        #expect(imported.status == 0, "\(imported.errors)")
+        let queue = try DatabaseQueue(path: path)
+        try queue.write { database in
+            let index = try String.fetchOne(database, sql: "SELECT name FROM sqlite_master WHERE sql LIKE '%UNIQUE%'")
+            try database.execute(
+                sql: """
+                    DROP INDEX "\(index ?? "")"; UPDATE ZNOTE SET ZTITLE = 'b' WHERE ZTITLE = 'c';
+                    UPDATE ZNOTE SET ZRANK = 'many', ZFIRST = (SELECT max(Z_PK) FROM ZTHING) WHERE ZTITLE = 'a';
+                    UPDATE ZTHING SET Z_FOK_NOTE = 1 WHERE ZNOTE IS NOT NULL; INSERT INTO ZTHING (Z_PK, Z_ENT) VALUES (5, 99);
+                    UPDATE Z_PRIMARYKEY SET Z_MAX = 5 WHERE Z_NAME = 'Thing'
+                    """)
+        }
+        try queue.close()
+        func cures() throws -> [String: String] {
+            let run = try CommandRun("doctor", path, "--json")
+            let report = try JSONDecoder().decode(Report.self, from: Data(run.output.utf8))
+            return Dictionary(
+                uniqueKeysWithValues: report.findings.filter { !$0.isNote }.map {
+                    ($0.subject ?? "", $0.cure ?? "none")
+                })
+        }
+        let decisions = [
+            "Note.title": "title == 'b' AND rank == 2", "Note.rank": "title == 'a'", "Note.first": "title == 'a'",
+            "Note.items": "title == 'a'", "Thing": "",
+        ]
+        let lines = try cures()
+        #expect(Set(lines.keys) == Set(decisions.keys), "\(lines)")
+        for (subject, line) in lines where subject != "Thing" {
+            let decided = line.replacingOccurrences(of: "PREDICATE", with: "\"\(decisions[subject] ?? "")\"")
+                .replacingOccurrences(of: "VALUE", with: "null").replacingOccurrences(
+                    of: "OBJECTS", with: "Item/p2,Item/p1")
+            let run = try CommandRun(shell: decided + " --yes --no-backup")
+            #expect(run.status == 0, "\(decided): \(run.errors)")
+        }
+        let rest = try cures()
+        #expect(Set(rest.keys) == ["Thing"], "\(rest)")
+        // The objects are copied to a new store, which has no other rows.
+        let run = try CommandRun(shell: "cd '\(store.folder.path)' && \(rest["Thing"] ?? "")")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try CommandRun("check", store.file("New.sqlite")).status == 0)
+        #expect(try CommandRun("info", store.file("New.sqlite"), "--json").output.contains("\"objectCount\" : 5"))
+    }
+
     @Test func `a store without its model is compacted, and nothing is deleted from it`() throws {
         let before = try itemCount()
         try execute("DROP TABLE Z_MODELCACHE")

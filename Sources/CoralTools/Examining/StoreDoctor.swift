@@ -35,7 +35,7 @@
             case none
             /// By `coral doctor --fix`, with this value.
             case fix(String)
-            /// By a command line, in which `STORE` is the store.
+            /// By a command line, in which `STORE` is the store; `PREDICATE`, `VALUE` and `OBJECTS` are decisions about the data.
             case command(String)
             /// By what the app, or its model, has to do, as a sentence.
             case program(String)
@@ -209,16 +209,29 @@
                     .fix("files")
                 } else if problem.isRepairable {
                     .command("coral check STORE --repair Repaired.sqlite")
-                } else if problem.code == .damagedFile {
-                    .command("coral salvage STORE -o Salvaged.sqlite")
                 } else {
-                    .none
+                    decision(on: problem)
                 }
             return Finding(
                 kind: kind,
                 subject: [problem.entity, problem.property ?? ""].filter { !$0.isEmpty }.joined(separator: "."),
                 message: problem.message, count: problem.count, byteCount: nil, examples: problem.examples, cure: cure,
                 isNote: false)
+        }
+
+        /// The cure of a problem that nobody can repair without knowing what the data mean.
+        private static func decision(on problem: StoreProblem) -> Cure {
+            let objects = "STORE --entity \(problem.entity) --where PREDICATE"
+            return switch (problem.code, problem.property) {
+            case (.damagedFile, _): .command("coral salvage STORE -o Salvaged.sqlite")
+            case (.notUnique, _): .command("coral delete \(objects)")
+            case (.ambiguousPosition, let property?): .command("coral set \(objects) \(property)=OBJECTS")
+            case (_, let property?): .command("coral set \(objects) \(property)=VALUE")
+            // Rows that are no objects, and keys that are used up: a new store has neither.
+            case (_, nil):
+                .command(
+                    "coral export STORE -o Objects.json && coral import Objects.json --into New.sqlite --model STORE")
+            }
         }
     }
 
