@@ -47,7 +47,7 @@ import Testing
         let run = try CommandRun("migrate", notes.path, "--to", model, "--dry-run")
         #expect(run.status == 0, "\(run.output)\(run.errors)")
         let lines = run.output.components(separatedBy: "\n")
-        #expect(lines[0] == "Notes -> Notes 4: 3 inferred steps")
+        #expect(lines[0] == "Notes -> Notes 4: 2 inferred steps")
         let reason = "One step would give other objects. Note.subject: Its values do not have the same source."
         #expect(lines[1] == reason)
         #expect(lines[2].hasPrefix("The migration loses nothing"))

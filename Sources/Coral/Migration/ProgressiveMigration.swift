@@ -4,7 +4,7 @@ import ModelFiles
 // How a store is migrated over several versions.
 //
 // `ProgressiveMigration` (in `Coral/Migration`) finds the steps: `VersionPath`, in `ModelFiles`, searches the shortest
-// path over the versions, and `ModelCorrespondence` determines whether several inferred steps have the effect of one. A
+// path over the versions, and `ModelCorrespondence` determines which inferred steps in turn have the effect of one. A
 // chain of inferred steps is one transaction in the store's file (`LightweightMigration`; with Apple's framework one
 // step); other chains run on a copy (`StepExecution`), which replaces the store at the end. Repairs of attributes
 // become a mapping model (`RepairedMapping`): inferred for a copy of the newer model without the obstacles, with a
@@ -21,9 +21,9 @@ import ModelFiles
 ///     print(try migration.steps(forStoreAt: storeURL).count)
 ///     try migration.migrateStore(at: storeURL)
 ///
-/// A step is made with a mapping model if there is one for its versions, else by inference. Consecutive steps that can all
-/// be inferred become one, if that gives the same objects: if no property loses its values or gets another default value in an
-/// intermediate version. Inferred steps that cannot become one are still one transaction.
+/// A step is made with a mapping model if there is one for its versions, else by inference. Consecutive inferred steps become one
+/// where that gives the same objects: where no property loses its values or gets another default value in an intermediate version.
+/// Those that are left are still one transaction.
 public struct ProgressiveMigration: Sendable {
     /// The version to migrate to.
     public let destination: ModelVersion
@@ -124,6 +124,10 @@ public struct ProgressiveMigration: Sendable {
             return stepsFromUnknown(source)
         }
         let end = versions.count - 1
+        // Mostly one step suffices. Then no step between other versions has to be inferred.
+        if start < end, !table.hasMapping(among: start...end), Self.isOneStep(Array(versions[start...])) {
+            return [MigrationStep(source: versions[start], destination: destination, kind: .inferred)]
+        }
         let found = VersionPath.steps(from: start, to: end, isMapped: table.isMapped, isInferred: table.isInferred)
         guard let found else {
             // The steps between consecutive versions, up to the first that is not possible.
@@ -134,11 +138,37 @@ public struct ProgressiveMigration: Sendable {
             }
             return steps
         }
-        let steps = found.map { step($0, in: versions) }
-        if steps.count > 1, steps.allSatisfy(\.isInferred), detour(of: steps) == nil {
-            return [step(from: versions[start], to: versions[end])]
+        return Self.joined(found.map { step($0, in: versions) })
+    }
+
+    /// Steps of which inferred ones in turn are replaced by as few as give the same objects.
+    private static func joined(_ steps: [MigrationStep]) -> [MigrationStep] {
+        var joined: [MigrationStep] = []
+        var start = 0
+        while start < steps.count {
+            let end = steps[start...].firstIndex { !$0.isInferred } ?? steps.count
+            // The number of steps that one step replaces, and a number that is too large; all steps are tried first.
+            var (count, excess, next) = (1, end - start + 1, end - start)
+            while count + 1 < excess {
+                let versions = [steps[start].source] + steps[start..<start + next].map(\.destination)
+                if isOneStep(versions) { count = next } else { excess = next }
+                next = (count + excess) / 2
+            }
+            joined.append(
+                count == 1
+                    ? steps[start]
+                    : MigrationStep(
+                        source: steps[start].source, destination: steps[start + count - 1].destination, kind: .inferred)
+            )
+            start += count
         }
-        return steps
+        return joined
+    }
+
+    /// Whether one inferred step from the first of several versions to the last gives the same objects as a step to each.
+    private static func isOneStep(_ versions: [ModelVersion]) -> Bool {
+        ModelCorrespondence.difference(ofDirectStepThrough: versions) == nil
+            && MigrationObstacle.obstacles(from: versions[0].model, to: versions[versions.count - 1].model).isEmpty
     }
 
     /// Why a store is not migrated by one inferred step: what prevents a step directly to the destination, or what it would change.
@@ -166,7 +196,7 @@ public struct ProgressiveMigration: Sendable {
         let table = VersionTable(all, mappings: mappings)
         let found = VersionPath.steps(
             from: 0, to: all.count - 1, isMapped: table.isMapped, isInferred: table.isInferred)
-        return found?.map { step($0, in: all) } ?? [direct]
+        return found.map { Self.joined($0.map { step($0, in: all) }) } ?? [direct]
     }
 
     /// A step that was found to be possible.
@@ -206,6 +236,11 @@ private struct VersionTable {
 
     func isMapped(from: Int, to: Int) -> Bool {
         mappings.contains { $0.fits(from: hashes[from], to: hashes[to]) }
+    }
+
+    func hasMapping(among indices: ClosedRange<Int>) -> Bool {
+        !mappings.isEmpty
+            && indices.contains { from in indices.contains { from < $0 && isMapped(from: from, to: $0) } }
     }
 
     func isInferred(from: Int, to: Int) -> Bool {

@@ -67,6 +67,31 @@ import Testing
             #expect(names.allSatisfy { $0.hasPrefix("Notes.sqlite") }, "\(names)")
         }
 
+        @Test func `steps are combined up to where one would lose values`() throws {
+            func version(_ name: String, _ names: [(name: String, identifier: String?)]) -> ModelVersion {
+                Models.version(
+                    name,
+                    names.map { name, identifier in
+                        let attribute = WebModel.attribute(name, .stringAttributeType, optional: true)
+                        attribute.renamingIdentifier = identifier
+                        return attribute
+                    })
+            }
+            let others: [(name: String, identifier: String?)] = [("a", nil), ("b", nil), ("c", nil)]
+            let first = version("1", [("title", nil)])
+            let versions = [
+                first, version("2", [("heading", "title")]), version("3", [("heading", "title")] + others.prefix(1)),
+                version("4", [("heading", "title")] + others.prefix(2)),
+                version("5", [("name", "heading")] + others.prefix(2)),
+                version("6", [("name", "heading")] + others), version("7", [("label", "name")] + others),
+            ]
+            let store = try VersionStore(first) { $0.insert("Note", ["title": "Groceries"]) }
+            let migration = ProgressiveMigration(to: versions[6], through: versions)
+            #expect(text(try migration.steps(forStoreAt: store.url)) == ["1 -> 4", "4 -> 6", "6 -> 7"])
+            try migration.migrateStore(at: store.url)
+            #expect(try store.values("label", versions[6]) == ["Groceries"])
+        }
+
         /// The number of the file in its file system: that of a copy differs.
         private func fileNumber(_ url: URL) throws -> Int? {
             try FileManager.default.attributesOfItem(atPath: url.path)[.systemFileNumber] as? Int
