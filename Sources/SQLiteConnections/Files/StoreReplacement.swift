@@ -18,8 +18,9 @@ import GRDB
 ///   file, and the folder of its large values.
 /// 2. The old store is locked exclusively. If another connection uses it, an error is thrown, and nothing has changed.
 ///   A connection that opens it after this step waits.
-/// 3. The new store's large values are linked into the folder of large values at the destination. Their names are
-///   UUIDs, so that they do not conflict with those of the old store.
+/// 3. The new store's large values that the old one does not have are listed in the partial folder, and linked into the
+///   folder of large values at the destination. Their names are UUIDs, so that they do not conflict with those of the old
+///   store.
 /// 4. The old store's log is checkpointed into its file, or its unfinished transaction is rolled back. It now consists
 ///   of one file too.
 /// 5. The companion files of the old store are removed, because SQLite would apply the old log to the new store.
@@ -29,8 +30,8 @@ import GRDB
 /// 8. The large values that only the old store has are removed, then the partial folder.
 ///
 /// A process that is killed between steps 3 and 6 leaves large values of the new store in the folder of the
-/// destination; the next replacement removes them, too. One that is killed in step 8 may leave values to which no row
-/// refers; `coral check` finds them.
+/// destination; the next replacement removes the listed ones, too. Others are the old store's: a copy of it has links to
+/// the same files. One that is killed in step 8 may leave values to which no row refers; `coral check` finds them.
 package final class StoreReplacement {
     /// What the destination may contain.
     package enum Occupant: Sendable {
@@ -192,35 +193,49 @@ package final class StoreReplacement {
     /// Links the new store's large values into the folder of the destination, and returns the paths of those that did
     /// not exist there.
     private func addValues() throws -> [String] {
-        var added: [String] = []
+        let added = try missingValues()
+        guard !added.isEmpty else { return [] }
+        let list = Self.addedValues(in: folder.url)
+        try JSONEncoder().encode(added).write(to: list)
+        try FileSystem.synchronize(list.path)
         do {
-            for path in new.largeValues.sorted() {
+            for path in added {
                 let source = new.supportDirectory.appendingPathComponent(path).path
                 let target = old.supportDirectory.appendingPathComponent(path)
-                if FileStatus(target.path, followingLinks: false) != nil {
-                    guard FileManager.default.contentsEqual(atPath: source, andPath: target.path) else {
-                        throw CocoaError(
-                            .fileWriteFileExists,
-                            "Two large values have the same file name and different content. Move \(target.path) to "
-                                + "another folder.",
-                            url: destination)
-                    }
-                    continue
-                }
                 try FileManager.default.createDirectory(
                     at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
-                added.append(path)
                 if try !FileSystem.addName(target.path, to: source) {
                     try FileManager.default.copyItem(atPath: source, toPath: target.path)
                 }
             }
-            if !added.isEmpty { try FileSystem.synchronizeTree(old.supportDirectory.path) }
+            try FileSystem.synchronizeTree(old.supportDirectory.path)
         } catch {
             Self.remove(added, from: old)
             throw error
         }
         return added
     }
+
+    /// The paths of the new store's large values that do not exist at the destination.
+    private func missingValues() throws -> [String] {
+        try new.largeValues.sorted().filter { path in
+            let source = new.supportDirectory.appendingPathComponent(path).path
+            let target = old.supportDirectory.appendingPathComponent(path).path
+            guard FileStatus(target, followingLinks: false) != nil else { return true }
+            guard
+                FileStatus.isSame(source, target) || FileManager.default.contentsEqual(atPath: source, andPath: target)
+            else {
+                throw CocoaError(
+                    .fileWriteFileExists,
+                    "Two large values have the same file name and different content. Move \(target) to another folder.",
+                    url: destination)
+            }
+            return false
+        }
+    }
+
+    /// The file of a partial folder that lists the large values which are linked into the folder of the destination.
+    private static func addedValues(in folder: URL) -> URL { folder.appendingPathComponent(".values") }
 
     private func exchange(_ occupant: Occupant) throws {
         if occupant == .nothing {
@@ -248,8 +263,11 @@ package final class StoreReplacement {
     private static func removeValues(of leftover: URL, at destination: URL) {
         let new = StoreFiles(url: leftover.appendingPathComponent(destination.lastPathComponent))
         let old = StoreFiles(url: destination)
-        guard new.exists, !FileStatus.isSame(new.path, old.path) else { return }
-        let linked = new.largeValues.filter { path in
+        guard new.exists, !FileStatus.isSame(new.path, old.path),
+            let list = try? Data(contentsOf: addedValues(in: leftover)),
+            let added = try? JSONDecoder().decode([String].self, from: list)
+        else { return }
+        let linked = new.largeValues.intersection(added).filter { path in
             FileStatus.isSame(
                 new.supportDirectory.appendingPathComponent(path).path,
                 old.supportDirectory.appendingPathComponent(path).path)

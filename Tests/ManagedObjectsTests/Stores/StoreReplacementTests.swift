@@ -115,6 +115,30 @@ import Testing
         #expect(bench.partialFolders.isEmpty)
     }
 
+    /// A copy of the store has links to the files of its large values.
+    @Test(arguments: StoreReplacement.Step.allCases)
+    func `after a kill at any step of replacing a store by a changed copy it has all of its large values`(
+        step: StoreReplacement.Step
+    ) async throws {
+        let bench = try Bench()
+        defer { bench.remove() }
+        try bench.makeStore(bench.place, "old", count: 3)
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [folder = bench.folder.path as String, number = step.rawValue as Int] in
+            let bench = Bench(URL(fileURLWithPath: folder))
+            let replacement = try StoreReplacement(at: bench.place)
+            try replacement.makeCopy()
+            try StoreReplacement.$didTakeStep.withValue({ if $0.rawValue == number { kill(getpid(), SIGKILL) } }) {
+                try replacement.commit(replacing: .store)
+            }
+        }
+        #expect(bench.partialFolders.count == 1)
+        _ = try StoreReplacement(at: bench.place)
+        #expect(bench.partialFolders.isEmpty)
+        #expect(try bench.titles(bench.place) == ["old 0", "old 1", "old 2"])
+        #expect(StoreFiles(url: bench.place).largeValues.count == 3)
+    }
+
     @Test func `a store that is in use is not replaced`() throws {
         let bench = try Bench()
         defer { bench.remove() }
