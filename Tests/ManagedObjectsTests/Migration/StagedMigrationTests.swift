@@ -94,6 +94,23 @@ import Testing
         #expect(manager.container == nil)
     }
 
+    @Test func `the errors of stores that do not fit state the reasons, in the words of coral explain`() throws {
+        let folder = try StoreFolder()
+        try makeStore(folder.url)
+        let reason = "size: type is string in the store, integer64 in the model"
+        let plain = #expect(throws: CocoaError.self) { try OpenStore(at: folder.url, model: Self.model(3)) }
+        #expect(plain?.errorCode == NSPersistentStoreIncompatibleVersionHashError)
+        #expect(plain?.localizedDescription.contains(reason) == true, "\(String(describing: plain))")
+        let manager = NSStagedMigrationManager([
+            NSCustomMigrationStage(migratingFrom: Self.reference(3), to: Self.reference(4))
+        ])
+        let staged = #expect(throws: CocoaError.self) {
+            try OpenStore(at: folder.url, model: Self.model(4), options: Self.options(manager))
+        }
+        #expect(staged?.errorCode == NSManagedObjectModelReferenceNotFoundError)
+        #expect(staged?.localizedDescription.contains(reason) == true, "\(String(describing: staged))")
+    }
+
     @Test func aStoreOfALaterVersionIsRefused() throws {
         let folder = try StoreFolder()
         try makeStore(folder.url, version: 3)
