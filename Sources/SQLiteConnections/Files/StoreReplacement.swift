@@ -30,8 +30,9 @@ import GRDB
 /// 8. The large values that only the old store has are removed, then the partial folder.
 ///
 /// A process that is killed between steps 3 and 6 leaves large values of the new store in the folder of the
-/// destination; the next replacement removes the listed ones, too. Others are the old store's: a copy of it has links to
-/// the same files. One that is killed in step 8 may leave values to which no row refers; `coral check` finds them.
+/// destination; the next replacement removes the listed ones, too. Others are the old store's: the new store has links to
+/// the same files if it is a copy. One that is killed in step 8 may leave values to which no row refers; `coral check`
+/// finds them.
 package final class StoreReplacement {
     /// What the destination may contain.
     package enum Occupant: Sendable {
