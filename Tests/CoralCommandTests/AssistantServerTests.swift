@@ -94,6 +94,27 @@ import Testing
         #expect(try store.contents() == before)
     }
 
+    @Test func `all calls of a session read one state, whatever another process writes`() throws {
+        let get = { (id: Int) in call("get", #"{"object":"Note/p1"}"#, id: id) }
+        let output = store.file("answers")
+        let run = try CommandRun(
+            shell: """
+                answered() { n=0; until grep -q '"id":'"$1" '\(output)' || [ $((n += 1)) -gt 1200 ]; do sleep 0.05; done; }
+                {
+                    echo '\(get(1))'; answered 1
+                    coral set '\(store.path)' --entity Note --where TRUEPREDICATE rank=7 --yes --no-backup > /dev/null
+                    echo '\(get(2))'; echo '\(get(3))'
+                } | coral mcp '\(store.path)' > '\(output)'
+                coral query '\(store.path)' --entity Note --columns rank --csv
+                """)
+        #expect(run.status == 0 && run.output == "rank\r\n7.0\r\n7.0\r\n", "\(run.output)\(run.errors)")
+        let answers = try String(contentsOfFile: output, encoding: .utf8).split(separator: "\n").map {
+            try JSONDecoder().decode(JSONValue.self, from: Data($0.utf8))
+        }
+        let results = answers.map(data)
+        #expect(results.count == 3 && results[0] != nil && results.allSatisfy { $0 == results[0] }, "\(answers)")
+    }
+
     @Test func `objects are changed only if the server was started for it`() throws {
         let change = call("set", #"{"entity":"Note","where":"title == \"Groceries\"","assignments":["rank=7"]}"#)
         let query = call("query", #"{"entity":"Note","where":"rank == 7","columns":"title"}"#, id: 2)

@@ -3,6 +3,8 @@ import Foundation
 import GRDB
 import Testing
 
+@testable import CoralCommand
+
 /// `coral timeline`: all dates of a store in one sequence.
 @Suite struct TimelineCommandTests {
     private let store: NotesStore
@@ -67,6 +69,25 @@ import Testing
         #expect(try timeline("-o", store.file("t.html"), "--force").status == 0)
         #expect(try !String(contentsOfFile: store.file("t.html"), encoding: .utf8).contains("<rect "))
         #expect(try timeline("-o", store.file("t.xlsx")).status == 1)
+    }
+
+    @Test func `labels are those of the state from which the dates are`() throws {
+        let store = try NotesStore(titles: (0..<1_200).map { "Note \($0)" })
+        let queue = try DatabaseQueue(path: store.path)
+        try queue.write { try $0.execute(sql: "UPDATE ZNOTE SET ZCREATEDAT = Z_PK") }
+        let open = try OpenStore(path: store.path, model: ModelSource.parse([]))
+        var labels: [String?] = []
+        try open.context.performAndWait {
+            let timeline = try Timeline(
+                of: [open.entity(named: "Note")], in: open, .init(), .discreteProgress(totalUnitCount: 0))
+            try timeline.forEach(in: open) { event in
+                if labels.isEmpty { try queue.write { try $0.execute(sql: "UPDATE ZNOTE SET ZTITLE = 'other'") } }
+                labels.append(event.label)
+            }
+        }
+        try open.close()
+        try queue.close()
+        #expect(labels == (0..<1_200).map { "Note \($0)" })
     }
 
     #if !canImport(Darwin)

@@ -52,7 +52,9 @@ struct AssistantTools {
             defer {
                 if tool.isWriting { try? open() }
                 // Objects of this call are not needed by the next one.
-                if let context = OpenStore.session?.store.context { context.performAndWait { context.reset() } }
+                if let store = OpenStore.session?.store {
+                    store.context.performAndWait { try? store.releaseObjects() }
+                }
             }
             return Self.result(
                 try output(

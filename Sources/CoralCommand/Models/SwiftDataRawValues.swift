@@ -26,7 +26,7 @@ struct SwiftDataRawValues {
                         found["\(entity.name).\(name)", default: []].insert(value)
                     }
                 }
-                store.context.reset()
+                try store.releaseObjects()
             }
         }
         return found

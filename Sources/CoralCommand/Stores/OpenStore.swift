@@ -79,6 +79,10 @@ struct OpenStore {
         throw CommandError("\(url.path) is a device or a pipe, not a store.")
     }
 
+    /// Releases the objects that were read, for commands that read many; the state stays the same. Must be called on the context's
+    /// queue.
+    func releaseObjects() throws { try context.resetKeepingState() }
+
     /// Closes the store. Objects fetched from it can no longer be used.
     func close() throws {
         context.performAndWait { context.reset() }

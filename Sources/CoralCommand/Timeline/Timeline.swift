@@ -222,7 +222,7 @@ struct Timeline {
                 let name = "\(kind.entity)/p\(entry.key)"
                 try body(Event(seconds: entry.seconds, object: name, kind: kind.text, label: labels[name]))
             }
-            open.context.reset()
+            try open.releaseObjects()
         }
     }
 
