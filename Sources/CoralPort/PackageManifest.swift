@@ -5,7 +5,8 @@
     /// The rewriting of a package's manifest: each target that uses Core Data off Apple's platforms gets its product, and the plugin if
     /// it has a model or `@NSManaged` properties; targets that import `os`, `OSLog` or `Combine` get the products of the package `Apple`.
     /// Targets that import SwiftData get its product, and the package the trait of its macros, which needs version 6.1 of the manifest's
-    /// language.
+    /// language. A target in the mode of Swift 6 whose closures Apple's SDK accepts in that mode and other platforms do not
+    /// (``CapturedVariables``) is compiled in the mode of Swift 5 on those.
     ///
     /// What a target names already stays. The products have a condition, so that nothing changes on Apple's platforms.
     struct PackageManifest {
@@ -45,6 +46,7 @@
             var products: [(name: String, package: String)] = []
             var usesPlugin = false
             var hasModel = false
+            var usesCapturedVariables = false
         }
 
         /// The extensions of the models that the plugin compiles.
@@ -74,6 +76,11 @@
                     products.map {
                         ".product(name: \"\($0.name)\", package: \"\($0.package)\", condition: .when(platforms: [.linux]))"
                     }, to: "dependencies", of: target, after: ["name", "group"])
+                if needs.usesCapturedVariables, !text.contains("swiftLanguageMode(") {
+                    edits += adding(
+                        [".swiftLanguageMode(.v5, .when(platforms: [.linux]))"], to: "swiftSettings", of: target,
+                        after: target.arguments.compactMap { $0.label?.text }.filter { $0 != "plugins" })
+                }
                 hasModels = hasModels || needs.hasModel
                 usesMacros = usesMacros || products.contains { $0.name == "SwiftData" }
                 if needs.usesPlugin, !text.contains("CoralModelPlugin") {
@@ -120,6 +127,14 @@
             return parts.first.map { ($0, parts.dropFirst().first ?? 0) }
         }
 
+        /// Whether the mode of targets that state none is that of Swift 6.
+        private var isSwift6: Bool {
+            guard let version = toolsVersion, version >= (6, 0) else { return false }
+            return ["swiftLanguageModes: ", "swiftLanguageVersions: "].allSatisfy { label in
+                file.text.range(of: label).map { file.text[$0.upperBound...].hasPrefix("[.v6") } ?? true
+            }
+        }
+
         private mutating func raiseToolsVersion(to least: (major: Int, minor: Int)) {
             guard let line = versionLine, let version = toolsVersion, version < least else { return }
             file.apply([SourceEdit(0..<line.utf8.count, "// swift-tools-version:\(least.major).\(least.minor)")])
@@ -143,6 +158,7 @@
                 hasModel || usesCoreData && !attributes.isDisjoint(with: ["NSManaged", "objc", "objcMembers"])
             if !imports.isDisjoint(with: ["os", "OSLog"]) { needs.products.append(("os", "Apple")) }
             if imports.contains("Combine") { needs.products.append(("Combine", "Apple")) }
+            needs.usesCapturedVariables = usesCoreData && isSwift6 && files.contains(where: CapturedVariables.areUsed)
             return needs
         }
 

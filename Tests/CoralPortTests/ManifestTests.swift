@@ -1,5 +1,6 @@
 #if Macros
     import Foundation
+    import ModelCodeGeneration
     import Testing
 
     @testable import CoralPort
@@ -65,6 +66,56 @@
                         """)
                 #expect(changed["App.swift"] == "import Combine\nimport CoreData\nimport os\nlet b = Bundle.module\n")
                 #expect(changed["Plain.swift"] == "let start = Date().timeIntervalSinceReferenceDate\n")
+            }
+        }
+
+        /// DispatchQueue.async has `@preconcurrency` in Apple's SDK since Xcode 15 (swiftlang/swift, pull request 67640).
+        @Test("Closures of Dispatch that use variables of their functions are compiled in the mode of Swift 5")
+        func capturedVariables() throws {
+            let manifest = """
+                // swift-tools-version:6.0
+                import PackageDescription
+                let settings: [SwiftSetting] = []
+                let package = Package(name: "App", dependencies: [.package(name: "coral", path: "../coral")], targets: [
+                    .target(name: "App", dependencies: [.product(name: "CoreData", package: "coral")], swiftSettings: settings),
+                    .target(name: "Plain", dependencies: [.product(name: "CoreData", package: "coral")]),
+                    .target(name: "Old", dependencies: [.product(name: "CoreData", package: "coral")], swiftSettings: [.swiftLanguageMode(.v5)]),
+                ])
+                """
+            let captured =
+                "import CoreData\nfunc all() {\n    var values: [Int] = []\n    queue.async { values.append(1) }\n}\n"
+            let files = [
+                "Package.swift": manifest, "Sources/App/App.swift": captured, "Sources/Old/Old.swift": captured,
+                "Sources/Plain/Plain.swift":
+                    "import CoreData\nvar values: [Int] = []\nfunc all() {\n    let count = 0\n    queue.async { var values = [count]; note.values.append(1) }\n    var values = 1\n}\n",
+            ]
+            try package(files) { folder in
+                let text = try rewritten(folder)["Package.swift"] ?? ""
+                #expect(
+                    text
+                        == manifest.replacing(
+                            "swiftSettings: settings",
+                            with: "swiftSettings: [.swiftLanguageMode(.v5, .when(platforms: [.linux]))] + settings"))
+            }
+        }
+
+        @Test("Files that a target excludes are no sources of it")
+        func excludedFiles() throws {
+            let manifest = """
+                // swift-tools-version:5.9
+                import PackageDescription
+                let package = Package(name: "App", targets: [.target(name: "App", exclude: ["Expansions", "Old.swift"])])
+                """
+            let source = "let start = CFAbsoluteTimeGetCurrent()\n"
+            let files = [
+                "Package.swift": manifest, "Sources/App/App.swift": source, "Sources/App/Old.swift": source,
+                "Sources/App/Older.swift": source, "Sources/App/Expansions/A/A.swift": source,
+            ]
+            try package(files) { folder in
+                let changed = try rewritten(folder)
+                #expect(changed.keys.sorted() == ["App.swift", "Older.swift"])
+                let app = folder.appendingPathComponent("App")
+                #expect(try PortingFinding.findings(below: app).map(\.message) == [])
             }
         }
 

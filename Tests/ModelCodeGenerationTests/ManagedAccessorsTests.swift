@@ -154,6 +154,40 @@ import Testing
                     """)
         }
 
+        @Test("Key paths through optional relationships to classes of the module have names")
+        func optionalPaths() throws {
+            let text = """
+                import CoreData
+                final class Line: NSManagedObject {
+                    @NSManaged var order: Order?
+                    @NSManaged var product: Shop.Product?
+                    @NSManaged var title: String?
+                    @NSManaged private var draft: Order?
+                    @NSManaged var owner: Order
+                }
+                class Record: NSManagedObject { @NSManaged var `default`: Bool }
+                class Order: Record {
+                    @NSManaged var orderID: Int64
+                    @NSManaged private var secret: String?
+                    @NSManaged func addToLines(_ values: NSSet)
+                    @NSManaged var lines: NSSet?
+                }
+                enum Shop {
+                    class Product: NSManagedObject { @NSManaged var price: Int64, similar: Shop.Product? }
+                }
+                """
+            let registered = try accessors(of: ["Line.swift": text]).text.matches(
+                of: /register\(\\(\S+), as: "(\S+)"\)/
+            ).map { "\($0.1) \($0.2)" }
+            #expect(
+                registered.filter { $0.contains("?") } == [
+                    "Line.order?.orderID order.orderID", "Line.order?.lines order.lines",
+                    "Line.order?.`default` order.default",
+                    "Line.product?.price product.price", "Line.product?.similar product.similar",
+                    "Object.similar?.price similar.price", "Object.similar?.similar similar.similar",
+                ])
+        }
+
         @Test("Properties that have keys by @objc have names of key paths, also in classes without @NSManaged")
         func ownProperties() throws {
             let note = """

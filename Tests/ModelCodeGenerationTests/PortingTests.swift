@@ -154,7 +154,7 @@ import Testing
             ])
         #expect(found(set + "var tags: [Int]\na.tags = [b]").filter { $0.hasSuffix("[") } == [])
         #expect(found("note.objectWillChange.sink {}") == ["1:5 .objectWillChange"])
-        #expect(found("progress.observe(\\.fractionCompleted) {}") == ["1:9 .observe(\\.fractionCompleted"])
+        #expect(found("progress.observe(\\.fractionCompleted) {}") == [])
         #expect(
             found("@objc protocol A { @objc optional func b() }") == ["1:1 @objc", "1:20 @objc", "1:26 optional func"])
         #expect(found("override required init(entity: E) {}") == [])

@@ -47,6 +47,20 @@ final class EmptyingPolicy: NSEntityMigrationPolicy {
         #expect(count == 1)
     }
 
+    /// NSMigrationManager, `migrationProgress`: the value can be observed. A test of the package CoreDataPlus expects that it reaches 1.
+    @Test func progressCanBeObserved() throws {
+        var observed: [Float] = []
+        var observation: NSKeyValueObservation?
+        let manager = try migrate(try OldLibrary()) { _, manager in
+            observation = manager.observe(\.migrationProgress, options: [.new]) { _, change in
+                observed.append(change.newValue ?? -1)
+            }
+        }
+        #expect(observed.last == 1)
+        #expect(observed == observed.sorted() && observed.allSatisfy { $0 >= 0 })
+        withExtendedLifetime((manager, observation)) {}
+    }
+
     /// NSMigrationManager: "If a store exists at the destination, the migrated objects are added to it."
     @Test func aDestinationThatExistsIsAppendedTo() throws {
         let library = try OldLibrary()

@@ -1,7 +1,46 @@
 import CoreData
+import Foundation
 import OpenCombine
 
-// Publishers of Core Data: the values of a managed object's property, and the results of a fetch.
+// Publishers of Core Data: the changes of a managed object, the values of its property, and the results of a fetch.
+
+extension NSManagedObject: @retroactive ObservableObject {
+    /// Publishes before a property of the object is set, and after a merge or a refresh has given it other values. The same publisher
+    /// each time. Ask for it on the queue of the object's context.
+    public var objectWillChange: ObservableObjectPublisher { ObjectPublishers.shared.publisher(of: self) }
+}
+
+/// The publishers of objects that have been asked for theirs.
+private final class ObjectPublishers: @unchecked Sendable {  // because every access holds the lock
+    static let shared = ObjectPublishers()
+
+    private struct Entry {
+        weak var object: NSManagedObject?
+        let publisher: ObservableObjectPublisher
+        let observation: NSKeyValueObservation
+    }
+
+    private let lock = NSLock()
+    private var entries: [ObjectIdentifier: Entry] = [:]
+    /// The number of entries at which those of deallocated objects are removed.
+    private var limit = 64
+
+    func publisher(of object: NSManagedObject) -> ObservableObjectPublisher {
+        lock.withLock {
+            let id = ObjectIdentifier(object)
+            // A deallocated object may have had the same address.
+            if let entry = entries[id], entry.object === object { return entry.publisher }
+            if entries.count >= limit {
+                entries = entries.filter { $1.object != nil }
+                limit = max(64, 2 * entries.count)
+            }
+            let publisher = ObservableObjectPublisher()
+            let observation = object.observeChanges { _ in publisher.send() }
+            entries[id] = Entry(object: object, publisher: publisher, observation: observation)
+            return publisher
+        }
+    }
+}
 
 extension KeyValueObservable where Self: NSManagedObject {
     /// A publisher of the values of a property, starting with the current one unless the options say otherwise. Subscribe on the

@@ -48,6 +48,26 @@ import Testing
         other.cancel()
     }
 
+    /// NSManagedObject conforms to ObservableObject; the publisher "emits before the object has changed".
+    @Test func changesOfObjectsAreAnnounced() throws {
+        let context = try context()
+        let note = Note(context: context)
+        note.title = "a"
+        try context.save()
+        var titles: [String?] = []
+        let subscription = note.objectWillChange.sink { titles.append(note.title) }
+        #expect(note.objectWillChange === note.objectWillChange)
+        note.title = "b"
+        #expect(titles == ["a"])
+        note.objectWillChange.send()
+        context.refresh(note, mergeChanges: false)
+        context.processPendingChanges()
+        #expect(titles.count == 3)
+        subscription.cancel()
+        note.title = "c"
+        #expect(titles.count == 3)
+    }
+
     @Test func resultsOfFetchesArePublished() throws {
         let context = try context()
         let request = NSFetchRequest<Note>(entityName: "Note")

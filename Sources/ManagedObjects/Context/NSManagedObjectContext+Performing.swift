@@ -152,8 +152,11 @@ extension NSManagedObjectContext {
             heldNotifications?.append((name, userInfo))
             return
         }
-        if isObservable, name == .NSManagedObjectContextObjectsDidChange {
-            for object in userInfo[NSRefreshedObjectsKey] as? Set<NSManagedObject> ?? [] { object.noteRefreshing() }
+        if name == .NSManagedObjectContextObjectsDidChange,
+            let refreshed = userInfo[NSRefreshedObjectsKey] as? Set<NSManagedObject>
+        {
+            if isObservable { for object in refreshed { object.noteRefreshing() } }
+            observations.didRefresh(refreshed)
         }
         NotificationCenter.default.post(name: name, object: self, userInfo: userInfo)
     }

@@ -35,6 +35,12 @@ open class NSMigrationManager: NSObject {
     private struct SharedState {
         var progress: Float = 0
         var cancellation: (any Error)?
+        // Unsafe because an observation is only called on the thread that migrates.
+        nonisolated(unsafe) var observations: [Observer] = []
+    }
+
+    private struct Observer {
+        weak var observation: NSKeyValueObservation?
     }
 
     /// Creates a manager. Checks take place when a store is migrated. The models can no longer be changed.
@@ -83,7 +89,8 @@ open class NSMigrationManager: NSObject {
     /// migration runs.
     open var currentEntityMapping: NSEntityMapping { currentMapping ?? NSEntityMapping() }
 
-    /// The part of the migration that is done, from 0 to 1; 0 again after it.
+    /// The part of the migration that is done, from 0 to 1; 0 again after it. It can be observed:
+    /// `manager.observe(\.migrationProgress) { manager, change in … }`.
     open var migrationProgress: Float { shared.withLock { $0.progress } }
 
     /// Values that policies share.
@@ -111,14 +118,28 @@ open class NSMigrationManager: NSObject {
                 + "value(forFunction:arguments:) for it.")
     }
 
-    final func setProgress(_ progress: Float) { shared.withLock { $0.progress = progress } }
+    final func setProgress(_ progress: Float) {
+        let observations = shared.withLock { $0.observations.compactMap(\.observation) }
+        for observation in observations { observation.willChange?() }
+        shared.withLock { $0.progress = progress }
+        for observation in observations { observation.didChange?() }
+    }
+
+    final func add(_ observation: NSKeyValueObservation) {
+        shared.withLock { $0.observations.append(Observer(observation: observation)) }
+    }
 
     /// - Throws: The error of ``cancelMigrationWithError(_:)``.
     final func checkCancellation() throws {
         if let error = shared.withLock({ $0.cancellation }) { throw error }
     }
 
-    private func end() { shared.withLock { $0 = SharedState() } }
+    private func end() {
+        shared.withLock { state in
+            state.progress = 0
+            state.cancellation = nil
+        }
+    }
 
     // MARK: - Migration
 

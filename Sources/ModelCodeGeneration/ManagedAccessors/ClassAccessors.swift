@@ -10,6 +10,8 @@ struct ClassAccessors {
     private let members: [Member]
     /// The names of the properties that the class implements itself.
     private let ownProperties: [String]
+    /// The key paths through optional relationships, as `folder?.name`, and their names.
+    private let optionalPaths: [(path: String, name: String)]
     /// The types of the class's properties by name.
     private let propertyTypes: [String: String]
     /// The functions with `@NSManaged` that do not change a relationship, which are errors.
@@ -17,10 +19,11 @@ struct ClassAccessors {
 
     init(
         owner: [String], isFinal: Bool, members: [(offset: Int, declaration: ManagedDeclaration)],
-        ownProperties: [String], symbols: AccessorSymbols
+        ownProperties: [String], optionalPaths: [(path: String, name: String)], symbols: AccessorSymbols
     ) {
         self.owner = owner
         self.ownProperties = ownProperties
+        self.optionalPaths = optionalPaths
         self.isFinal = isFinal
         self.members = members.map { offset, declaration in
             let roles: [AccessorSymbols.Role] = [.getter, .setter, .function]
@@ -112,9 +115,8 @@ struct ClassAccessors {
         // The key path of an inherited property has the subclass as its root, and `Self` is the subclass.
         let root = isFinal ? typeName : "Object"
         let managed = properties.filter { !$0.declaration.isPrivate }.map(\.declaration.name)
-        let registrations = (managed + ownProperties).map { name in
-            "KeyPathRegistry.register(\\\(root).\(SwiftName.identifier(name)), as: \"\(name)\")"
-        }
+        let paths = (managed + ownProperties).map { (SwiftName.identifier($0), $0) } + optionalPaths
+        let registrations = paths.map { "KeyPathRegistry.register(\\\(root).\($0), as: \"\($1)\")" }
         text.block("fileprivate static func \(registration)()") { text in
             guard !registrations.isEmpty, !isFinal else {
                 for line in registrations { text.line(line) }

@@ -43,7 +43,9 @@ package struct ManagedAccessors {
                 ClassAccessors(
                     owner: owner, isFinal: types[owner]?.isFinal ?? false,
                     members: members.sorted { $0.offset < $1.offset }.map { ($0.offset, $0.element) },
-                    ownProperties: ownProperties[owner] ?? [], symbols: symbols))
+                    ownProperties: ownProperties[owner] ?? [],
+                    optionalPaths: Self.optionalPaths(of: owner, byOwner.mapValues { $0.map(\.element) }, types),
+                    symbols: symbols))
         }
         self.classes = classes
         self.mistakes = mistakes + classes.flatMap(\.mistakes)
@@ -62,6 +64,24 @@ package struct ManagedAccessors {
             return types.isManagedObjectClass(property.owner) && obstacle(toExtending: property.owner, types) == nil
         }
         return Dictionary(grouping: named, by: \.owner).mapValues { $0.map(\.name) }
+    }
+
+    /// The key paths of a class through its optional relationships to classes of the module. They are registered one by one: a path
+    /// that is composed of others, such as `\\Note.folder` and `\\Folder?.?.name`, is not equal to `\\Note.folder?.name`.
+    private static func optionalPaths(
+        of owner: [String], _ declarations: [[String]: [ManagedDeclaration]], _ types: ModuleTypes
+    ) -> [(path: String, name: String)] {
+        (declarations[owner] ?? []).flatMap { declaration -> [(path: String, name: String)] in
+            guard !declaration.isPrivate, case .property(let type) = declaration.kind, type.hasSuffix("?"),
+                let destination = types.classPath(of: String(type.dropLast()), in: owner)
+            else { return [] }
+            let inherited = ([destination] + types.superclasses(of: destination)).flatMap { declarations[$0] ?? [] }
+            let names = inherited.filter { !$0.isPrivate && $0.isProperty }.map(\.name)
+            return names.map { name in
+                let path = "\(SwiftName.identifier(declaration.name))?.\(SwiftName.identifier(name))"
+                return (path, declaration.name + "." + name)
+            }
+        }
     }
 
     /// Why there can be no accessor; nil if there can.
@@ -118,6 +138,8 @@ struct ManagedDeclaration {
     }
 
     var isPrivate: Bool { ["private", "fileprivate"].contains(access) }
+
+    var isProperty: Bool { if case .property = kind { true } else { false } }
 
     /// The type of a property's values: that of `String!` is `String?`.
     static func valueType(_ type: String) -> String { type.hasSuffix("!") ? type.dropLast() + "?" : type }

@@ -51,14 +51,19 @@ struct ModuleTypes {
             let colon = rest.firstIndex(of: ":")
         {
             let name = rest[rest.index(after: colon)...].split { ",<{".contains($0) }.first ?? ""
-            let names = name.split { ". ".contains($0) }.map(String.init)
-            // Looked up in the types that enclose the class, from the innermost.
-            next = (0..<path.count).reversed().map { Array(path[..<$0]) + names }.first {
-                types[$0]?.kind == "class" && $0 != path
-            }
+            next = classPath(of: String(name), in: Array(path.dropLast()), except: path)
             if let next { found.append(next) }
         }
         return found
+    }
+
+    /// The class of the module with a name as it is written in some type, or one that encloses it; nil if there is none.
+    func classPath(of name: String, in enclosing: [String], except excluded: [String]? = nil) -> [String]? {
+        let names = name.split { ". ".contains($0) }.map(String.init)
+        // Looked up in the types that enclose the name, from the innermost.
+        return (0...enclosing.count).reversed().map { Array(enclosing[..<$0]) + names }.first {
+            types[$0]?.kind == "class" && $0 != excluded
+        }
     }
 
     /// The declarations of the types without members, as Swift text.

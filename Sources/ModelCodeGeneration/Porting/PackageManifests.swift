@@ -21,6 +21,18 @@ struct PackageManifests {
             }
             return owner?.usesModelPlugin ?? targets.contains(where: \.usesModelPlugin)
         }
+
+        /// Whether a target excludes a file from its sources. It is often a text that a test compares, such as the expansion of a macro.
+        func excludes(_ file: URL) -> Bool {
+            let path = file.standardizedFileURL.path
+            return targets.contains { target in
+                target.folders.contains { directory in
+                    let start = (folder?.path ?? "") + "/" + directory + "/"
+                    return path.hasPrefix(start)
+                        && target.excluded.contains { path == start + $0 || path.hasPrefix(start + $0 + "/") }
+                }
+            }
+        }
     }
 
     /// The content of the manifest for a folder, by the folder's path.
@@ -69,6 +81,8 @@ struct TargetDeclaration {
     /// The folders that it can have, relative to the package's folder: that of `path:`, or those with its name.
     let folders: [String]
     let usesModelPlugin: Bool
+    /// The files and folders that are no sources, relative to the target's folder: the literals of `exclude:`.
+    let excluded: [String]
 
     private init(_ text: Substring) {
         func string(_ label: String) -> String? {
@@ -78,6 +92,10 @@ struct TargetDeclaration {
         // An argument `path:` follows dependencies; a dependency by path has a parenthesis of its own.
         folders = string(" path").map { [$0] } ?? ["Sources/", "Tests/", "Source/", "src/"].map { $0 + name }
         usesModelPlugin = Self.namesPlugin(text) || Self.refersToPlugins(text)
+        let list = text.range(of: "exclude: [").map { text[$0.upperBound...].prefix { $0 != "]" } } ?? ""
+        // Every other part between quotation marks is a literal.
+        let parts = list.split(separator: "\"", omittingEmptySubsequences: false)
+        excluded = parts.indices.filter { $0 % 2 == 1 }.map { String(parts[$0]) }
     }
 
     static func namesPlugin(_ text: Substring) -> Bool { text.contains("CoralModelPlugin") }

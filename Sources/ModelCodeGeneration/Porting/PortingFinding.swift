@@ -17,7 +17,7 @@ public struct PortingFinding: Sendable, Hashable {
         return "\(file):\(line):\(column): warning: \(problem) \(rule.replacement)"
     }
 
-    /// The findings in every Swift file below a folder, sorted by path. Folders whose names begin with a dot are
+    /// The findings in every Swift file below a folder, sorted by path, apart from files that a target excludes. Folders whose names begin with a dot are
     /// skipped, and symbolic links are not followed. `@NSManaged` is no finding in a target that uses the plugin
     /// CoralModelPlugin, which implements it, and otherwise one for each module. What the package `Apple` declares is none where
     /// the manifest names its products. Cost: every file is read once.
@@ -47,14 +47,16 @@ public struct PortingFinding: Sendable, Hashable {
         }
     }
 
-    /// The Swift files below a folder, sorted by path; see ``findings(below:)``.
+    /// The Swift files below a folder that a package may compile, sorted by path; see ``findings(below:)``.
     package static func swiftFiles(below folder: URL) -> [URL] {
         var files: [URL] = []
+        var manifests = PackageManifests()
         let enumerator = FileManager.default.enumerator(
             at: folder, includingPropertiesForKeys: [.isRegularFileKey], options: [.skipsHiddenFiles])
         while let url = enumerator?.nextObject() as? URL {
             if url.pathExtension == "swift",
-                (try? url.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile) == true
+                (try? url.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile) == true,
+                !manifests.content(for: url).excludes(url)
             {
                 files.append(url)
             }

@@ -120,11 +120,6 @@ public struct PortingRule: Sendable, Hashable {
                 ".objectWillChange",
                 "There is no Combine: observe the object's keys by `observe(key:)`, or the notification of changes."),
         ]
-        + ["fractionCompleted", "completedUnitCount", "isFinished", "isCancelled", "migrationProgress"].map {
-            PortingRule(
-                ".observe(\\.\($0)",
-                "Only managed objects can be observed: read the value when it is needed.")
-        }
 
     private static let tests =
         [

@@ -165,7 +165,7 @@ import Testing
         ),
         (
             "Calls the same function as observe(key:options:changeHandler:).",
-            ["observe(_:options:changeHandler:)", "values(of:)"]
+            ["observe(_:options:changeHandler:)", "observeChanges(_:)", "values(of:)"]
         ),
     ]
 

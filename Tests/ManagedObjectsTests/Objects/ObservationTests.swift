@@ -64,6 +64,26 @@ struct ObservationTests {
         withExtendedLifetime((items, title)) {}
     }
 
+    /// Nothing announces changes of Foundation's progress: the values are compared at intervals, so the test waits for calls.
+    @Test func `of Foundation's progress`() async throws {
+        let progress = Progress(totalUnitCount: 4)
+        let (changes, continuation) = AsyncStream<[Double?]>.makeStream()
+        let observation = progress.observe(\.fractionCompleted, options: [.initial, .old, .new]) { _, change in
+            continuation.yield([change.oldValue, change.newValue])
+        }
+        var iterator = changes.makeAsyncIterator()
+        #expect(await iterator.next() == [nil, 0])
+        progress.completedUnitCount = 1
+        #expect(await iterator.next() == [0, 0.25])
+        progress.completedUnitCount = 4
+        observation.invalidate()
+        #expect(await iterator.next() == [0.25, 1])
+        progress.completedUnitCount = 3
+        observation.invalidate()
+        continuation.finish()
+        #expect(await iterator.next() == nil)
+    }
+
     @Test func `as a sequence of values`() async throws {
         let (context, note) = try note()
         var values = note.values(of: \.title).makeAsyncIterator()

@@ -1,0 +1,201 @@
+import Foundation
+
+// Observing one property of one object, with the API of Swift on Apple's platforms: `object.observe(\.title) { … }`.
+// Outside Apple's platforms Foundation has no key-value observing, so its names are declared here: for managed objects, and for the
+// progress of migrations and other work (ProgressObserving.swift).
+
+/// The values in a change, and additional calls.
+public struct NSKeyValueObservingOptions: OptionSet, Sendable {
+    public let rawValue: UInt
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+    /// The value after the change.
+    public static let new = NSKeyValueObservingOptions(rawValue: 1)
+    /// The value before the change.
+    public static let old = NSKeyValueObservingOptions(rawValue: 2)
+    /// An additional call immediately, before there is any change.
+    public static let initial = NSKeyValueObservingOptions(rawValue: 4)
+    /// An additional call before each change.
+    public static let prior = NSKeyValueObservingOptions(rawValue: 8)
+}
+
+/// One change of an observed property.
+public struct NSKeyValueObservedChange<Value> {
+    /// The value before the change, if requested.
+    public let oldValue: Value?
+    /// The value after the change, if requested.
+    public let newValue: Value?
+    /// True in the call that comes before the change.
+    public let isPrior: Bool
+}
+
+/// An observation. It ends when it is deallocated, or with ``invalidate()``.
+public final class NSKeyValueObservation: NSObject {
+    /// The key of the property; nil is all properties.
+    fileprivate let key: String?
+    fileprivate weak var object: NSObject?
+    private(set) var willChange: (() -> Void)?
+    private(set) var didChange: (() -> Void)?
+    private var end: (() -> Void)?
+
+    /// An observation of a value that is read before and after each change.
+    init<Object: NSObject, Value>(
+        of object: Object, key: String?, options: NSKeyValueObservingOptions, value: @escaping (Object) -> Value,
+        _ handler: @escaping (Object, NSKeyValueObservedChange<Value>) -> Void
+    ) {
+        self.object = object
+        self.key = key
+        super.init()
+        var before: Value?
+        willChange = { [weak object] in
+            guard let object else { return }
+            before = options.contains(.old) ? value(object) : nil
+            if options.contains(.prior) {
+                handler(object, NSKeyValueObservedChange(oldValue: before, newValue: nil, isPrior: true))
+            }
+        }
+        didChange = { [weak object] in
+            guard let object else { return }
+            let new = options.contains(.new) ? value(object) : nil
+            handler(object, NSKeyValueObservedChange(oldValue: before, newValue: new, isPrior: false))
+        }
+    }
+
+    /// An observation of changes that nothing announces.
+    ///
+    /// - Parameter end: Is called by ``invalidate()``. What it retains exists as long as the observation.
+    init(end: @escaping () -> Void) {
+        key = nil
+        self.end = end
+    }
+
+    /// Ends the observation.
+    public func invalidate() {
+        willChange = nil
+        didChange = nil
+        let end = end
+        self.end = nil
+        end?()
+    }
+}
+
+/// The protocol with which ``observe(_:options:changeHandler:)`` refers to its object's class.
+public protocol KeyValueObservable: AnyObject {}
+
+extension NSManagedObject: KeyValueObservable {}
+
+extension KeyValueObservable where Self: NSManagedObject {
+    /// Calls a block whenever a property has been set, on the queue of the object's context: by key, by a generated
+    /// accessor, from the other side of a relationship, or by undo. Values that a merge or a refresh reads from the
+    /// store are not observed; `NSManagedObjectContextObjectsDidChange` reports these.
+    ///
+    /// - Parameter keyPath: A property that has a name; see ``KeyPathRegistry``.
+    /// - Returns: The observation. Keep a reference to it: it ends when it is deallocated.
+    public func observe<Value>(
+        _ keyPath: KeyPath<Self, Value>, options: NSKeyValueObservingOptions = [],
+        changeHandler: @escaping (Self, NSKeyValueObservedChange<Value>) -> Void
+    ) -> NSKeyValueObservation {
+        observe(
+            KeyPathRegistry.requiredName(of: keyPath), options: options, value: { $0[keyPath: keyPath] }, changeHandler)
+    }
+
+    /// Calls a block whenever the property with a name has been set. An addition to Foundation's API, for objects
+    /// without a class of their own.
+    ///
+    /// - Returns: The observation. Keep a reference to it: it ends when it is deallocated.
+    public func observe(
+        key: String, options: NSKeyValueObservingOptions = [],
+        changeHandler: @escaping (Self, NSKeyValueObservedChange<Any?>) -> Void
+    ) -> NSKeyValueObservation {
+        observe(key, options: options, value: { $0.value(forKey: key) }, changeHandler)
+    }
+
+    /// The values of a property, starting with the current one: an addition to Foundation's API. The observation ends
+    /// when the sequence is terminated; the object is not retained.
+    public func values<Value: Sendable>(of keyPath: KeyPath<Self, Value>) -> AsyncStream<Value> {
+        AsyncStream { continuation in
+            let observation = observe(keyPath, options: [.initial, .new]) { _, change in
+                if let value = change.newValue { continuation.yield(value) }
+            }
+            // Unsafe because the observation is only released there.
+            nonisolated(unsafe) var held: NSKeyValueObservation? = observation
+            continuation.onTermination = { _ in
+                held?.invalidate()
+                held = nil
+            }
+        }
+    }
+
+    /// Calls a block before any property of the object is set, and after a merge or a refresh has given it other values. An addition to
+    /// Foundation's API, for publishers such as `objectWillChange`.
+    ///
+    /// - Returns: The observation. Keep a reference to it: it ends when it is deallocated.
+    public func observeChanges(_ handler: @escaping (Self) -> Void) -> NSKeyValueObservation {
+        observe(nil, options: .prior, value: { _ in }) { object, change in
+            if change.isPrior { handler(object) }
+        }
+    }
+
+    private func observe<Value>(
+        _ key: String?, options: NSKeyValueObservingOptions, value: @escaping (Self) -> Value,
+        _ handler: @escaping (Self, NSKeyValueObservedChange<Value>) -> Void
+    ) -> NSKeyValueObservation {
+        checkQueue()
+        let observation = NSKeyValueObservation(of: self, key: key, options: options, value: value, handler)
+        context?.observations.add(observation, of: self)
+        if options.contains(.initial) { observation.didChange?() }
+        return observation
+    }
+}
+
+/// The observations of a context's objects.
+struct ObjectObservations {
+    private struct Entry {
+        weak var observation: NSKeyValueObservation?
+    }
+
+    private var entries: [ObjectIdentifier: [Entry]] = [:]
+
+    fileprivate mutating func add(_ observation: NSKeyValueObservation, of object: NSManagedObject) {
+        let id = ObjectIdentifier(object)
+        // A deallocated object may have had the same address.
+        var list = (entries[id] ?? []).filter { $0.observation?.object === object }
+        list.append(Entry(observation: observation))
+        entries[id] = list
+        object.state.mark(.observed)
+    }
+
+    func willChange(_ key: String, of object: NSManagedObject) {
+        for observation in observations(of: key, of: object) { observation.willChange?() }
+    }
+
+    func didChange(_ key: String, of object: NSManagedObject) {
+        for observation in observations(of: key, of: object) { observation.didChange?() }
+    }
+
+    /// Informs the observers of all properties that some objects have other values.
+    func didRefresh(_ objects: Set<NSManagedObject>) {
+        guard !entries.isEmpty else { return }
+        for object in objects {
+            for observation in observations(of: nil, of: object) { observation.willChange?() }
+        }
+    }
+
+    /// The observations of a property and those of all properties.
+    private func observations(of key: String?, of object: NSManagedObject) -> [NSKeyValueObservation] {
+        (entries[ObjectIdentifier(object)] ?? []).compactMap(\.observation).filter {
+            ($0.key == key || $0.key == nil) && $0.object === object
+        }
+    }
+}
+
+/// The kinds of changes of sets, with the names of key-value observing.
+public enum NSKeyValueSetMutationKind: UInt, Sendable {
+    /// Members are added.
+    case union = 1
+    /// Members are removed.
+    case minus
+    /// All but some members are removed.
+    case intersect
+    /// The members are replaced.
+    case set
+}
