@@ -39,6 +39,7 @@ import Testing
     @Test(arguments: [
         (["query"], ["Note"], "An entity is given as --entity Note."),
         (["export"], ["Note"], "An entity is given as --entity Note."),
+        (["export"], ["notes.json"], "The output is named with --output notes.json."),
         (["serve"], ["8080"], "A port is given as --port 8080."),
         (["find"], ["two", "words"], "A text of several words is written in quotes."),
     ]) func `a word that a command does not expect is explained`(command: [String], words: [String], advice: String)

@@ -89,6 +89,9 @@ struct ArgumentAdvice {
         if command == FindCommand.self { return "A text of several words is written in quotes." }
         let options = Self.options(of: command)
         if Int(word) != nil, options.contains("--port") { return "A port is given as --port \(word)." }
+        if options.contains("--output"), word.contains(where: { "./".contains($0) }) {
+            return "The output is named with --output \(word)."
+        }
         return options.contains("--entity") ? "An entity is given as --entity \(word)." : nil
     }
 }
