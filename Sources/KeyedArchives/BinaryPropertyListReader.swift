@@ -12,6 +12,12 @@ struct BinaryPropertyListReader {
 
     /// The reading state of each object.
     private var states: [State]
+    /// The children of the open containers, the innermost last.
+    private var openChildren: [[Int]] = []
+    /// The strings that are keys, each with the number of the first object that has it.
+    private var keyNumbers: [String: Int] = [:]
+    /// The number of the first object with the same string, for objects that are keys; -1 for others.
+    private var firstNumbers: [Int]
     /// The number of bytes that the objects may still occupy together. Objects that need more than the file has
     /// overlap.
     private var remainingBytes: Int
@@ -54,6 +60,7 @@ struct BinaryPropertyListReader {
         self.topObject = topObject
         self.offsetTable = offsetTable
         states = Array(repeating: .unread, count: objectCount)
+        firstNumbers = Array(repeating: -1, count: objectCount)
         remainingBytes = bytes.count
     }
 
@@ -137,6 +144,7 @@ extension BinaryPropertyListReader {
             states[number] = .open
             let children = try children(at: start)
             try spend(children.count * referenceSize, at: start)
+            openChildren.append(children)
             return children
         default:
             throw unknownMarker(at: start)
@@ -157,7 +165,7 @@ extension BinaryPropertyListReader {
     /// Builds the value of a container whose children have been read.
     private mutating func close(_ number: Int) throws {
         let start = try offset(of: number)
-        let children = try children(at: start)
+        let children = openChildren.removeLast()
         var values: [PropertyListValue] = []
         values.reserveCapacity(children.count)
         var depth = 0
@@ -192,9 +200,30 @@ extension BinaryPropertyListReader {
                 }
                 return key
             }
-            value = .dictionary(PropertyListDictionary(zip(keys, values[count...])))
+            value = .dictionary(
+                areDifferent(keys, children[..<count])
+                    ? PropertyListDictionary(keys: keys, values: Array(values[count...]))
+                    : PropertyListDictionary(zip(keys, values[count...])))
         }
         states[number] = .read(value, depth: depth + 1, size: size)
+    }
+
+    /// Whether all keys of a dictionary are different. Each string of the file is looked up once; the rest compares numbers.
+    private mutating func areDifferent(_ keys: [String], _ numbers: ArraySlice<Int>) -> Bool {
+        for (key, number) in zip(keys, numbers) where firstNumbers[number] < 0 {
+            let first = keyNumbers[key] ?? number
+            keyNumbers[key] = first
+            firstNumbers[number] = first
+        }
+        if keys.count > PropertyListDictionary.largestSearchedCount {
+            return Set(numbers.map { firstNumbers[$0] }).count == keys.count
+        }
+        for index in numbers.indices {
+            for other in numbers.startIndex..<index where firstNumbers[numbers[other]] == firstNumbers[numbers[index]] {
+                return false
+            }
+        }
+        return true
     }
 
     /// The indexes of the objects in a container: of a dictionary, all keys and then all values.

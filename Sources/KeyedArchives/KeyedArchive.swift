@@ -4,12 +4,25 @@ import Foundation
 ///
 /// No class is looked up or instantiated, so an archive from an untrusted source can be read.
 public struct KeyedArchive: Sendable, Hashable {
+    /// One object, because each ``ArchivedObject`` refers to it.
+    private final class Content: Sendable {
+        let objects: [PropertyListValue]
+        let top: PropertyListDictionary
+        let archiver: String
+
+        init(_ objects: [PropertyListValue], _ top: PropertyListDictionary, _ archiver: String) {
+            (self.objects, self.top, self.archiver) = (objects, top, archiver)
+        }
+    }
+
+    private let content: Content
+
     /// The object table. Index 0 is the text `$null`, which represents nil.
-    public let objects: [PropertyListValue]
+    public var objects: [PropertyListValue] { content.objects }
     /// The archive's named roots: references into the table, and inline values.
-    public let top: PropertyListDictionary
+    public var top: PropertyListDictionary { content.top }
     /// The class that wrote the archive.
-    public let archiver: String
+    public var archiver: String { content.archiver }
 
     /// The key of the only root of most archives.
     public static let rootKey = "root"
@@ -28,10 +41,14 @@ public struct KeyedArchive: Sendable, Hashable {
         else {
             throw ArchiveError(.notAnArchive, "The property list is not a keyed archive.")
         }
-        self.objects = objects
-        self.top = top
-        archiver = propertyList["$archiver"]?.string ?? "NSKeyedArchiver"
+        content = Content(objects, top, propertyList["$archiver"]?.string ?? "NSKeyedArchiver")
     }
+
+    public static func == (left: KeyedArchive, right: KeyedArchive) -> Bool {
+        left.objects == right.objects && left.top == right.top && left.archiver == right.archiver
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(objects) }
 
     /// The root object. Nil when the archive has none under ``rootKey``, or when it is nil.
     public var root: ArchivedObject? {
@@ -48,8 +65,9 @@ public struct KeyedArchive: Sendable, Hashable {
         guard objects.indices.contains(number) else {
             throw ArchiveError(.danglingReference, "A reference is dangling.", at: .object(number))
         }
-        if number == 0 || objects[number] == .string("$null") { return nil }
-        return ArchivedObject(archive: self, number: number, value: objects[number])
+        let entry = objects[number]
+        if number == 0 || entry.string == "$null" { return nil }
+        return ArchivedObject(archive: self, number: number, value: entry)
     }
 }
 

@@ -8,7 +8,7 @@ public struct PropertyListDictionary: Sendable {
     /// The index of each key. Empty while the dictionary is small, where a linear search is faster.
     private var positions: [String: Int] = [:]
 
-    private static let largestSearchedCount = 12
+    static let largestSearchedCount = 24
 
     /// Creates an empty dictionary.
     public init() {
@@ -20,6 +20,12 @@ public struct PropertyListDictionary: Sendable {
     public init(_ pairs: some Sequence<(String, PropertyListValue)>) {
         self.init()
         for (key, value) in pairs { self[key] = value }
+    }
+
+    /// Creates a dictionary of different keys and their values.
+    init(keys: [String], values: [PropertyListValue]) {
+        (self.keys, self.values) = (keys, values)
+        indexKeys()
     }
 
     /// Creates a dictionary with its keys sorted, so that equal contents give equal bytes.
@@ -55,7 +61,10 @@ public struct PropertyListDictionary: Sendable {
     }
 
     private func position(of key: String) -> Int? {
-        positions.isEmpty ? keys.firstIndex(of: key) : positions[key]
+        guard positions.isEmpty else { return positions[key] }
+        // Most keys differ in length already, which is compared without a call.
+        let length = key.utf8.count
+        return keys.firstIndex { $0.utf8.count == length && $0 == key }
     }
 
     private mutating func append(_ key: String, _ value: PropertyListValue) {

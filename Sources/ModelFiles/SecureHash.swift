@@ -14,7 +14,7 @@ package enum SecureHash {
         var state = initial256
         let end = bytes.count / 64 * 64
         add256(bytes, count: end, to: &state)
-        let last = padded(Array(bytes[end...]), byteCount: bytes.count, blockSize: 64)
+        let last = padded(bytes[end...], byteCount: bytes.count, blockSize: 64)
         add256(last, count: last.count, to: &state)
         return bigEndianBytes(of: state)
     }
@@ -33,7 +33,7 @@ package enum SecureHash {
             add256(rest, count: end, to: &state)
             rest.removeFirst(end)
         }
-        let last = padded(rest, byteCount: count, blockSize: 64)
+        let last = padded(rest[...], byteCount: count, blockSize: 64)
         add256(last, count: last.count, to: &state)
         return Data(bigEndianBytes(of: state))
     }
@@ -44,7 +44,7 @@ package enum SecureHash {
             0x6a09_e667_f3bc_c908, 0xbb67_ae85_84ca_a73b, 0x3c6e_f372_fe94_f82b, 0xa54f_f53a_5f1d_36f1,
             0x510e_527f_ade6_82d1, 0x9b05_688c_2b3e_6c1f, 0x1f83_d9ab_fb41_bd6b, 0x5be0_cd19_137e_2179,
         ]
-        let message = padded([UInt8](data), byteCount: data.count, blockSize: 128)
+        let message = padded([UInt8](data)[...], byteCount: data.count, blockSize: 128)
         for start in stride(from: 0, to: message.count, by: 128) { add512(message[start..<start + 128], to: &state) }
         return Data(state.flatMap { word in withUnsafeBytes(of: word.bigEndian) { Array($0) } })
     }
@@ -58,13 +58,19 @@ package enum SecureHash {
 
     /// The end of a message with its padding: a one bit, zeros, and the message's length in bits in the last eighth of a
     /// block.
-    private static func padded(_ end: [UInt8], byteCount: Int, blockSize: Int) -> [UInt8] {
-        var message = end
+    private static func padded(_ end: ArraySlice<UInt8>, byteCount: Int, blockSize: Int) -> [UInt8] {
+        let lengthSize = blockSize / 8
+        let count = (end.count + 1 + lengthSize + blockSize - 1) / blockSize * blockSize
+        var message: [UInt8] = []
+        message.reserveCapacity(count)
+        message += end
         message.append(0x80)
         // The upper half of the length is zero for any data that fits into a file.
-        while message.count % blockSize != blockSize - blockSize / 8 { message.append(0) }
-        message += [UInt8](repeating: 0, count: blockSize / 8 - 8)
-        return message + withUnsafeBytes(of: UInt64(byteCount * 8).bigEndian) { Array($0) }
+        message += repeatElement(0, count: count - 8 - message.count)
+        for shift in stride(from: 56, through: 0, by: -8) {
+            message.append(UInt8(truncatingIfNeeded: UInt64(byteCount * 8) &>> UInt64(shift)))
+        }
+        return message
     }
 
     private static func bigEndianBytes(of words: [UInt32]) -> [UInt8] {
@@ -82,13 +88,21 @@ package enum SecureHash {
 
     /// Adds whole blocks, the first `count` bytes.
     private static func add256(_ bytes: [UInt8], count: Int, to state: inout [UInt32]) {
+        // Pointers, because the loop of a block is most of the hashing, and reading a static constant is a call.
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { schedule in
-            for start in stride(from: 0, to: count, by: 64) { add256(bytes, from: start, schedule, to: &state) }
+            constants.withUnsafeBufferPointer { constants in
+                bytes.withUnsafeBufferPointer { bytes in
+                    for start in stride(from: 0, to: count, by: 64) {
+                        add256(bytes, from: start, schedule, constants, to: &state)
+                    }
+                }
+            }
         }
     }
 
     private static func add256(
-        _ bytes: [UInt8], from start: Int, _ schedule: UnsafeMutableBufferPointer<UInt32>, to state: inout [UInt32]
+        _ bytes: UnsafeBufferPointer<UInt8>, from start: Int, _ schedule: UnsafeMutableBufferPointer<UInt32>,
+        _ constants: UnsafeBufferPointer<UInt64>, to state: inout [UInt32]
     ) {
         func turned(_ word: UInt32, _ count: UInt32) -> UInt32 { word &>> count | word &<< (32 - count) }
         for round in 0..<16 {

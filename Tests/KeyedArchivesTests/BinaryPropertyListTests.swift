@@ -77,6 +77,17 @@ struct BinaryPropertyListTests {
         }
     }
 
+    @Test("Of two values of one key the later is read, whether the key is one object or two")
+    func repeatedKeys() throws {
+        let (key, same, one, two): ([UInt8], [UInt8], [UInt8], [UInt8]) = (
+            [0x51, 0x61], [0x51, 0x61], [0x10, 1], [0x10, 2]
+        )
+        for keys: [UInt8] in [[1, 1], [1, 2]] {
+            let value = try BinaryPropertyList.read(list([[0xD2] + keys + [3, 4], key, same, one, two]))
+            #expect(value == ["a": 2] && value.dictionary?.count == 1)
+        }
+    }
+
     @Test("Hostile files are rejected")
     func hostile() {
         #expect(code(list([[0xA1, 0]])) == .cycle)

@@ -19,6 +19,14 @@ struct VersionHashTests {
             ])
     }
 
+    @Test("Names are ordered by UTF-16 unit")
+    func order() {
+        let names = ["", "A", "Z", "a", "aa", "ab", "é", "\u{7FF}", "\u{D7FF}", "a🎈", "🎈", "🎉", "\u{E000}", "\u{FFFD}"]
+        for (left, right) in names.flatMap({ left in names.map { (left, $0) } }) {
+            #expect(VersionHash.isOrdered(left, right) == left.utf16.lexicographicallyPrecedes(right.utf16))
+        }
+    }
+
     @Test("An attribute hashes by name, flags and type")
     func attribute() {
         let attributes = user.attributes.map { hexadecimal(VersionHash.propertyHash($0)) }

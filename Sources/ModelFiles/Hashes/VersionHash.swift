@@ -51,7 +51,16 @@ public struct VersionHash: Sendable {
 
     /// The order of `compare:`: by UTF-16 unit.
     static func isOrdered(_ left: String, _ right: String) -> Bool {
-        left.utf16.lexicographicallyPrecedes(right.utf16)
+        var (first, second) = (left.utf8.makeIterator(), right.utf8.makeIterator())
+        while true {
+            let (one, other) = (first.next(), second.next())
+            guard let other else { return false }
+            guard let one else { return true }
+            // The order of UTF-8 is another one from U+E000, the bytes of which begin with 0xEE.
+            if one != other {
+                return max(one, other) < 0xEE ? one < other : left.utf16.lexicographicallyPrecedes(right.utf16)
+            }
+        }
     }
 }
 
