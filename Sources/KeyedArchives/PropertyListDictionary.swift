@@ -64,7 +64,10 @@ public struct PropertyListDictionary: Sendable {
         guard positions.isEmpty else { return positions[key] }
         // Most keys differ in length already, which is compared without a call.
         let length = key.utf8.count
-        return keys.firstIndex { $0.utf8.count == length && $0 == key }
+        for position in 0..<keys.count where keys[position].utf8.count == length && keys[position] == key {
+            return position
+        }
+        return nil
     }
 
     private mutating func append(_ key: String, _ value: PropertyListValue) {
