@@ -78,7 +78,7 @@ public final class NSKeyValueObservation: NSObject {
     }
 }
 
-/// The protocol with which ``observe(_:options:changeHandler:)`` refers to its object's class.
+/// The protocol with which `observe(_:options:changeHandler:)` refers to its object's class.
 public protocol KeyValueObservable: AnyObject {}
 
 extension NSManagedObject: KeyValueObservable {}
