@@ -68,6 +68,19 @@ public struct MigrationRehearsal: Sendable {
         let isDivided = parts.count > 1 && migration.isLightweight(result.steps)
         let execution = StepExecution(migration: migration, scratch: scratch, progress: progress)
         progress?.begin(result.steps.count * (isDivided ? 2000 : 1000))
+        // The location of the result; nil if the steps fail.
+        func run(_ steps: [MigrationStep], at current: URL) throws -> URL? {
+            do {
+                return try execution.run(steps, at: current, to: scratch.next())
+            } catch let error as CocoaError where error.code == .userCancelled {
+                throw error
+            } catch {
+                result.failure =
+                    "The step from \"\(steps[0].source.name)\" to \"\(steps[steps.count - 1].destination.name)\" fails. "
+                    + (error as NSError).localizedDescription
+                return nil
+            }
+        }
         var current = try copy()
         for part in parts {
             let merged = try execution.deduplicate(current, before: part.steps[0], limit: exampleLimit)
@@ -76,22 +89,14 @@ public struct MigrationRehearsal: Sendable {
             result.failure = failure(of: part.steps[0], findings)
             if result.failure != nil { return result }
             let start = Date()
-            do {
-                current = try execution.run(part.steps, at: current, to: scratch.next())
-            } catch let error as CocoaError where error.code == .userCancelled {
-                throw error
-            } catch {
-                result.failure =
-                    "The step from \"\(part.steps[0].source.name)\" to \"\(part.steps[part.steps.count - 1].destination.name)\" fails. "
-                    + (error as NSError).localizedDescription
-                return result
-            }
+            guard let next = try run(part.steps, at: current) else { return result }
+            current = next
             result.duration += Date().timeIntervalSince(start)
         }
         if isDivided {
             let whole = try copy()
             let start = Date()
-            _ = try execution.run(result.steps, at: whole, to: scratch.next())
+            guard try run(result.steps, at: whole) != nil else { return result }
             result.duration = Date().timeIntervalSince(start)
         }
         result.objectCount = try Self.objectCount(ofStoreAt: current, migration.destination.model)

@@ -147,12 +147,13 @@ public struct ProgressiveMigration: Sendable {
         var start = 0
         while start < steps.count {
             let end = steps[start...].firstIndex { !$0.isInferred } ?? steps.count
-            // The number of steps that one step replaces, and a number that is too large; all steps are tried first.
-            var (count, excess, next) = (1, end - start + 1, end - start)
+            // The number of steps that one step replaces, and a number that is too large. Doubled, so that the cost is that of the
+            // steps that are replaced, not of all.
+            var (count, excess) = (1, end - start + 1)
             while count + 1 < excess {
+                let next = min(2 * count, (count + excess) / 2)
                 let versions = [steps[start].source] + steps[start..<start + next].map(\.destination)
                 if isOneStep(versions) { count = next } else { excess = next }
-                next = (count + excess) / 2
             }
             joined.append(
                 count == 1

@@ -49,17 +49,15 @@ struct AssistantTools {
         do {
             // A change closes the state of the session, which is opened again with the change in it.
             if tool.isWriting { try close() }
-            defer {
-                if tool.isWriting { try? open() }
-                // Objects of this call are not needed by the next one.
-                if let store = OpenStore.session?.store {
-                    store.context.performAndWait { try? store.releaseObjects() }
-                }
-            }
-            return Self.result(
+            let answer = Result {
                 try output(
                     of: tool.command + ["--quiet", "--json"] + modelOption + words.options
-                        + ["--", store] + words.operands))
+                        + ["--", store] + words.operands)
+            }
+            if tool.isWriting { try? open() }
+            // Objects of this call are not needed by the next one.
+            if let store = OpenStore.session?.store { try store.context.performAndWait(store.releaseObjects) }
+            return Self.result(try answer.get())
         } catch {
             return ["content": [Self.text(Self.message(of: error))], "isError": true]
         }

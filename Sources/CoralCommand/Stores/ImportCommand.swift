@@ -18,7 +18,8 @@ struct ImportCommand: ParsableCommand {
 
             A document may also be a table, CSV or with tabs, whose first line has names of properties: its rows are objects \
             of --entity, or of the entity that the file is named after. A folder of tables is one that coral export \
-            --format csv has written. An empty field is null. Messages have the lines of the table.
+            --format csv has written. An empty field is null. Messages have the lines of the table. A table does not say which \
+            store it is from: all its rows are inserted, unless --key says how existing objects are found.
 
             A new store needs a model: --model takes a .momd, .mom, .xcdatamodeld or .xcdatamodel, or a store that \
             contains its model. A backup of an existing store is made before it is changed.
