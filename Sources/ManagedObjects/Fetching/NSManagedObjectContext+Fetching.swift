@@ -37,6 +37,9 @@ extension NSManagedObjectContext {
             // An array of the type that the request has.
             return unsafeBitCast(try fetchObjectIDs(specification), to: [T].self)
         }
+        if specification.resultType == .dictionaryResultType, T.self == NSDictionary.self {
+            return unsafeBitCast(try fetchDictionaries(specification), to: [T].self)
+        }
         return try Self.results(try fetchResults(specification))
     }
 
@@ -109,6 +112,10 @@ extension NSManagedObjectContext {
 
     private func fetchObjectIDs(_ specification: FetchSpecification) throws -> [NSManagedObjectID] {
         try fetching(specification) { try objectIDs($0, entity: $1) }
+    }
+
+    private func fetchDictionaries(_ specification: FetchSpecification) throws -> [NSDictionary] {
+        try fetching(specification) { try dictionaries($0, entity: $1) }
     }
 
     final func fetchResults(_ specification: FetchSpecification) throws -> [Any] {

@@ -74,35 +74,13 @@ extension NSManagedObjectContext {
             }
         }
         let query = try specification.valueQuery(entity: entity)
-        let names = query.columns.map { NSString(string: $0.name) }
-        return try values(query, from: fetchedStores(specification, entity: entity)).map { row in
-            // With Foundation's objects as keys and values: setting them one by one casts and boxes each, which takes more than
-            // twice the time.
-            var keys: [NSObject] = []
-            var objects: [AnyObject] = []
-            keys.reserveCapacity(row.count)
-            objects.reserveCapacity(row.count)
-            for (position, value) in row.enumerated() {
-                guard let value else { continue }
-                keys.append(names[position])
-                objects.append(object(of: value))
-            }
-            return NSMutableDictionary(objects: objects, forKeys: keys, count: objects.count)
-        }
-    }
-
-    /// The object in which Foundation keeps a value of a dictionary.
-    private final func object(of value: Any) -> AnyObject {
-        let type = type(of: value)
-        if type == String.self, let text = value as? String { return NSString(string: text) }
-        if type == ObjectKey.self, let key = value as? ObjectKey { return objectID(for: key) }
-        return (value as? NSNumber) ?? (value as AnyObject)
+        return try dictionaries(query, from: fetchedStores(specification, entity: entity))
     }
 
     /// One store evaluates the query itself; the values of several stores are grouped, counted and sorted here.
-    private func values(_ query: ValueQuery, from stores: [any RowStore]) throws -> [[Any?]] {
+    private func dictionaries(_ query: ValueQuery, from stores: [any RowStore]) throws -> [NSDictionary] {
         if stores.count == 1 {
-            return try stores[0].values(matching: query, generation: pinnedGenerations?.generation(of: stores[0]))
+            return try stores[0].dictionaries(matching: query, generation: pinnedGenerations?.generation(of: stores[0]))
         }
         guard let coordinator, !stores.isEmpty else { return [] }
         let matching = RowQuery(
@@ -118,7 +96,7 @@ extension NSManagedObjectContext {
         }
         var selection = query
         selection.query.predicate = nil
-        return try withExtendedLifetime(graphs) { try ValueSelection(selection).values(of: rows) }
+        return try withExtendedLifetime(graphs) { try ValueSelection(selection).dictionaries(of: rows) }
     }
 }
 

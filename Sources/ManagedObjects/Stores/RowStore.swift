@@ -42,8 +42,8 @@ protocol RowStore: PlanTarget {
     func keys(matching query: RowQuery, generation: StoreGeneration?) throws -> [ObjectKey]
     /// The number of matching rows, with offset and limit applied.
     func count(matching query: RowQuery, generation: StoreGeneration?) throws -> Int
-    /// Dictionaries of columns and expressions, grouped according to the query: an array of values per result.
-    func values(matching query: ValueQuery, generation: StoreGeneration?) throws -> [[Any?]]
+    /// Dictionaries of columns and expressions, grouped according to the query.
+    func dictionaries(matching query: ValueQuery, generation: StoreGeneration?) throws -> [NSDictionary]
 
     /// The rows with primary keys in the entity's hierarchy, in any order; missing rows are omitted.
     func rows(

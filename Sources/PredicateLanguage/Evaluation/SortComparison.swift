@@ -22,9 +22,14 @@ package enum SortComparison {
 
     /// The order of two strings. `compare:` compares Unicode scalars, as SQLite's default collation does.
     package static func compareStrings(_ one: String, _ two: String, by name: String) -> ComparisonResult {
-        switch name {
         // First, because it is the most frequent one.
-        case "compare:": order(one, two)
+        if name == "compare:" { return order(one, two) }
+        return ASCIIOrder.compare(one, two, by: name) ?? compareByFoundation(one, two, by: name)
+    }
+
+    /// The rule, which ``ASCIIOrder`` follows.
+    static func compareByFoundation(_ one: String, _ two: String, by name: String) -> ComparisonResult {
+        switch name {
         case "caseInsensitiveCompare:": one.compare(two, options: .caseInsensitive)
         case "localizedCompare:": one.compare(two, locale: .current)
         case "localizedCaseInsensitiveCompare:": one.compare(two, options: .caseInsensitive, locale: .current)

@@ -6,7 +6,7 @@ public struct StringMatcher: Sendable {
     private enum Method: Sendable {
         case search(TextSearch)
         case like(LikePattern)
-        case regularExpression(NSRegularExpression)
+        case regularExpression(NSRegularExpression, PlainExpression?)
     }
 
     private let method: Method
@@ -26,7 +26,9 @@ public struct StringMatcher: Sendable {
         case .endsWith: method = .search(TextSearch(folded(), at: .end, isLiteral: isLiteral))
         case .contains: method = .search(TextSearch(folded(), at: .anywhere, isLiteral: isLiteral))
         case .like: method = .like(LikePattern(folded()))
-        case .matches: method = .regularExpression(try StringMatcher.expression(pattern, options: options))
+        case .matches:
+            method = .regularExpression(
+                try StringMatcher.expression(pattern, options: options), PlainExpression(pattern, options: options))
         default: throw PredicateEvaluationError(.typeMismatch, "\(operation.symbol) is not a string operator.")
         }
     }
@@ -55,7 +57,8 @@ public struct StringMatcher: Sendable {
         switch method {
         case .search(let search): return search.isFound(in: StringFolding.fold(text, options: options))
         case .like(let pattern): return pattern.matches(StringFolding.fold(text, options: options))
-        case .regularExpression(let expression):
+        case .regularExpression(let expression, let plain):
+            if let answer = plain?.matches(text) { return answer }
             // The regular expression ignores case itself, since folding the pattern would change its classes, such as
             // `\D`.
             let text = StringFolding.fold(text, options: options.subtracting(.caseInsensitive))

@@ -131,9 +131,9 @@ final class FailingStore: HistoryStore, BatchStore {
         return try base.count(matching: query, generation: generation)
     }
 
-    func values(matching query: ValueQuery, generation: (any StoreGeneration)?) throws -> [[Any?]] {
+    func dictionaries(matching query: ValueQuery, generation: (any StoreGeneration)?) throws -> [NSDictionary] {
         try call()
-        return try base.values(matching: query, generation: generation)
+        return try base.dictionaries(matching: query, generation: generation)
     }
 
     func rows(

@@ -23,8 +23,8 @@ extension NSAtomicStore {
         return try keys(matching: unordered, generation: generation).count
     }
 
-    final func values(matching query: ValueQuery, generation: StoreGeneration?) throws -> [[Any?]] {
-        try locked { try AtomicRowGraph(self).values(matching: query) }
+    final func dictionaries(matching query: ValueQuery, generation: StoreGeneration?) throws -> [NSDictionary] {
+        try locked { try AtomicRowGraph(self).dictionaries(matching: query) }
     }
 
     final func rows(

@@ -32,14 +32,16 @@ extension IncrementalStoreRows {
         }
     }
 
-    func values(matching query: ValueQuery, generation: StoreGeneration?) throws -> [[Any?]] {
-        try results(query.query, .dictionaryResultType).map { result in
+    func dictionaries(matching query: ValueQuery, generation: StoreGeneration?) throws -> [NSDictionary] {
+        var dictionaries = RowDictionaries(of: query)
+        for result in try results(query.query, .dictionaryResultType) {
             switch result {
-            case let dictionary as [String: Any]: query.columns.map { dictionary[$0.name] }
-            case let dictionary as NSDictionary: query.columns.map { dictionary[$0.name] }
+            case let dictionary as [String: Any]: dictionaries.append(query.columns.map { dictionary[$0.name] })
+            case let dictionary as NSDictionary: dictionaries.append(query.columns.map { dictionary[$0.name] })
             default: throw unexpected(result, "dictionaries")
             }
         }
+        return dictionaries.dictionaries
     }
 
     private func results(_ query: RowQuery, _ type: NSFetchRequestResultType) throws -> [Any] {

@@ -64,8 +64,8 @@ final class MemoryStore: NSPersistentStore, RowStore, SaveTransaction, @unchecke
         return try select(unordered, from: content(of: generation)).count
     }
 
-    func values(matching query: ValueQuery, generation: StoreGeneration?) throws -> [[Any?]] {
-        try graph(of: content(of: generation)).values(matching: query)
+    func dictionaries(matching query: ValueQuery, generation: StoreGeneration?) throws -> [NSDictionary] {
+        try graph(of: content(of: generation)).dictionaries(matching: query)
     }
 
     func rows(

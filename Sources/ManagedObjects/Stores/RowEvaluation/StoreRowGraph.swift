@@ -23,9 +23,9 @@ extension WholeRowGraph {
     }
 
     /// Dictionaries of columns and expressions.
-    func values(matching query: ValueQuery) throws -> [[Any?]] {
+    func dictionaries(matching query: ValueQuery) throws -> [NSDictionary] {
         try withExtendedLifetime(self) {
-            try ValueSelection(query).values(
+            try ValueSelection(query).dictionaries(
                 of: Array(subjects(of: query.query.entity, includingSubentities: query.query.includesSubentities)))
         }
     }

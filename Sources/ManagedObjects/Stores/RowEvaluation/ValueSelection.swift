@@ -15,11 +15,18 @@ struct ValueSelection {
         selection = RowSelection(query.query)
     }
 
-    /// An array of values for each result, in the form of key-value coding, with IDs for to-one relationships.
+    /// A dictionary for each result, with IDs for to-one relationships.
     ///
     /// - Throws: Code 134060 when the predicate or an expression cannot be evaluated, or a column is a to-many
     ///   relationship.
-    func values(of rows: [RowSubject]) throws -> [[Any?]] {
+    func dictionaries(of rows: [RowSubject]) throws -> [NSDictionary] {
+        var results = RowDictionaries(of: query)
+        for values in try values(of: rows) { results.append(values) }
+        return results.dictionaries
+    }
+
+    /// An array of values for each result, in the form of key-value coding.
+    private func values(of rows: [RowSubject]) throws -> [[Any?]] {
         let columns = try query.columns.map { try ValueColumn($0, entity: query.query.entity) }
         let matching = try selection.filter(rows)
         var results = try groups(of: matching, aggregating: columns.contains(where: \.isAggregate)).map { group in

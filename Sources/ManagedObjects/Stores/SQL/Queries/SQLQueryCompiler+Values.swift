@@ -98,23 +98,36 @@ extension SQLQueryCompiler {
 }
 
 extension SQLValueStatement {
-    /// The values of a statement's current row, in the types that key-value coding returns.
+    /// Makes the dictionary of a statement's current row.
     ///
     /// - Parameter objectID: Creates an object ID from the entity and the primary key.
-    func values(
-        of row: some SQLRow, schema: SQLSchema, objectID: (NSEntityDescription, Int64) -> NSManagedObjectID
-    ) -> [Any?] {
-        forms.enumerated().map { column, form in
-            if row.isNull(column) { return nil }
-            switch form {
-            case .attribute(let kind): return Self.value(row.value(column), kind: kind)
+    func read(
+        _ row: some SQLRow, schema: SQLSchema, into results: inout RowDictionaries,
+        objectID: (NSEntityDescription, Int64) -> NSManagedObjectID
+    ) {
+        for column in forms.indices where !row.isNull(column) {
+            let object: AnyObject?
+            switch forms[column] {
+            case .attribute(let kind): object = Self.object(row, column, kind: kind)
             case .expression(let kind):
-                return EntityLayout.Slot.Kind(kind).flatMap { Self.value(row.value(column), kind: $0) }
+                object = EntityLayout.Slot.Kind(kind).flatMap { Self.object(row, column, kind: $0) }
             case .reference(let declared, let number):
                 let own = number.flatMap { schema.entityIndex(number: row.integer($0)) }
                 let entity = own.flatMap { schema.model.orderedEntities[$0] } ?? declared
-                return objectID(entity, row.integer(column))
+                object = objectID(entity, row.integer(column))
             }
+            if let object { results.set(object, column: column) }
+        }
+        results.endRow()
+    }
+
+    private static func object(_ row: some SQLRow, _ column: Int, kind: EntityLayout.Slot.Kind) -> AnyObject? {
+        // The most frequent ones, without the casts that a value of any type needs.
+        switch (kind, row.type(column)) {
+        case (.string, .text): return row.text(column).map { NSString(string: $0) }
+        case (.integer64, .integer): return NSNumber(value: row.integer(column))
+        case (.double, .real): return NSNumber(value: row.double(column))
+        default: return value(row.value(column), kind: kind).map { RowDictionaries.object(of: $0) }
         }
     }
 

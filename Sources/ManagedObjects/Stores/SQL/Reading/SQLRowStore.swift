@@ -1,3 +1,4 @@
+import Foundation
 import SQLStores
 import SQLiteConnections
 
@@ -129,25 +130,24 @@ extension SQLRowStore {
         }
     }
 
-    func values(matching query: ValueQuery, generation: (any StoreGeneration)?) throws -> [[Any?]] {
+    func dictionaries(matching query: ValueQuery, generation: (any StoreGeneration)?) throws -> [NSDictionary] {
         let content = try content()
         let statement: SQLValueStatement
         do {
             statement = try content.compiler.values(query, store: number)
         } catch is PredicateRefusal {
-            return try valuesInMemory(matching: query, content: content, generation: generation)
+            return try dictionariesInMemory(matching: query, content: content, generation: generation)
         }
         return try reading(generation, consistently: false) { database in
             let row = try database.cursor(statement.query)
             defer { row.finish() }
-            var values: [[Any?]] = []
+            var results = RowDictionaries(of: query)
             while try row.step() {
-                values.append(
-                    statement.values(of: row, schema: content.schema) { entity, key in
-                        self.objectID(ofKey: key, entity: entity)
-                    })
+                statement.read(row, schema: content.schema, into: &results) { entity, key in
+                    self.objectID(ofKey: key, entity: entity)
+                }
             }
-            return values
+            return results.dictionaries
         }
     }
 
@@ -184,9 +184,9 @@ extension SQLRowStore {
         return try rows(of: statement, reader, generation)
     }
 
-    private func valuesInMemory(
+    private func dictionariesInMemory(
         matching query: ValueQuery, content: Content, generation: (any StoreGeneration)?
-    ) throws -> [[Any?]] {
+    ) throws -> [NSDictionary] {
         var rows = query.query
         rows.sortDescriptors = []
         rows.offset = 0
@@ -195,7 +195,7 @@ extension SQLRowStore {
         return try withGeneration(generation) { generation in
             let result = try storedRows(matching: division.stored, content: content, generation: generation)
             guard let graph = rowGraph(generation) else { return [] }
-            return try ValueSelection(query).values(of: graph.subjects(of: result))
+            return try ValueSelection(query).dictionaries(of: graph.subjects(of: result))
         }
     }
 
