@@ -23,7 +23,7 @@ struct ResultsFold {
     /// The change of a list that results from changed objects. Faults among them are read by one statement; otherwise
     /// no statement is executed.
     ///
-    /// Cost: linear in the number of objects of the list, and a binary search for each changed object.
+    /// Cost: a comparison of addresses for each object of the list, and a binary search for each changed object.
     ///
     /// - Returns: Nil if the list is the same.
     /// - Throws: ``UndecidedInMemory`` if the store must be queried, and code 134060 if sections are out of order.
@@ -247,8 +247,7 @@ private struct Rest {
     func list(
         with arrivals: [(object: NSManagedObject, section: String, rank: Int)], named naming: SectionNaming
     ) throws -> ResultsList {
-        var objects: [NSManagedObject] = []
-        objects.reserveCapacity(count + arrivals.count)
+        var objects = ResultsObjectsBuilder()
         var runs = SectionRuns()
         var pieces = Pieces(list: list, missing: missing)
         for arrival in arrivals {
@@ -259,7 +258,7 @@ private struct Rest {
         pieces.take(until: count, into: &objects, &runs)
         // A list without a key path has one section even if it is empty.
         if naming.keyPath == nil { runs.append("", count: 0) }
-        return ResultsList(objects, sections: try runs.sections(named: naming))
+        return ResultsList(objects.objects, sections: try runs.sections(named: naming))
     }
 
     /// The remaining objects of a list, section by section, removed from the front.
@@ -276,7 +275,7 @@ private struct Rest {
             self.missing = missing
         }
 
-        mutating func take(until rank: Int, into objects: inout [NSManagedObject], _ runs: inout SectionRuns) {
+        mutating func take(until rank: Int, into objects: inout ResultsObjectsBuilder, _ runs: inout SectionRuns) {
             while taken < rank {
                 while nextMissing < missing.count, missing[nextMissing] == position {
                     nextMissing += 1
@@ -285,7 +284,7 @@ private struct Rest {
                 while list.sections[section].range.upperBound <= position { section += 1 }
                 let gap = nextMissing < missing.count ? missing[nextMissing] : list.objects.count
                 let end = min(gap, list.sections[section].range.upperBound, position + rank - taken)
-                objects.append(contentsOf: list.objects[position..<end])
+                objects.append(position..<end, of: list.objects)
                 runs.append(list.sections[section].name, count: end - position)
                 taken += end - position
                 position = end

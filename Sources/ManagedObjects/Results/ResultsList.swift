@@ -8,12 +8,12 @@ struct ResultsList {
         let range: Range<Int>
     }
 
-    let objects: [NSManagedObject]
+    let objects: ResultsObjects
     let sections: [Section]
     private let search = PositionSearch()
 
     /// A list whose sections are known.
-    init(_ objects: [NSManagedObject], sections: [Section]) {
+    init(_ objects: ResultsObjects, sections: [Section]) {
         self.objects = objects
         self.sections = sections
     }
@@ -29,7 +29,7 @@ struct ResultsList {
         } else {
             for object in objects { runs.append(naming.name(of: object), count: 1) }
         }
-        self.init(objects, sections: try runs.sections(named: naming))
+        self.init(ResultsObjects(objects), sections: try runs.sections(named: naming))
     }
 
     /// The index of the section that contains a position.
@@ -54,22 +54,7 @@ struct ResultsList {
     func position(of object: NSManagedObject) -> Int? { search.position(of: object, in: objects) }
 
     /// The positions of the objects of the list that are in a set, ascending. Cost: linear in the length of the list.
-    func positions(of wanted: Set<ObjectIdentifier>) -> [Int] {
-        // Usually few objects change: a mask of some bits of their addresses avoids most of the look-ups.
-        let wanted = Set(wanted.map { UInt(bitPattern: $0) })
-        func bit(of address: UInt) -> UInt64 { 1 << (UInt64(address >> 4) & 63) }
-        var mask: UInt64 = 0
-        for address in wanted { mask |= bit(of: address) }
-        var positions: [Int] = []
-        // Read as addresses, so that no reference is counted and no object is loaded.
-        objects.withUnsafeBytes { bytes in
-            for position in 0..<(bytes.count / MemoryLayout<UInt>.stride) {
-                let address = bytes.load(fromByteOffset: position * MemoryLayout<UInt>.stride, as: UInt.self)
-                if mask & bit(of: address) != 0, wanted.contains(address) { positions.append(position) }
-            }
-        }
-        return positions
-    }
+    func positions(of sought: Set<ObjectIdentifier>) -> [Int] { objects.positions(of: sought) }
 }
 
 /// Finds positions of objects in one list.
@@ -82,7 +67,7 @@ final class PositionSearch {
     private(set) var stepCount = 0
     private var positions: [ObjectIdentifier: Int]?
 
-    func position(of object: NSManagedObject, in objects: [NSManagedObject]) -> Int? {
+    func position(of object: NSManagedObject, in objects: ResultsObjects) -> Int? {
         if let positions { return positions[ObjectIdentifier(object)] }
         guard stepCount < objects.count * Self.scanLimit else {
             // The first of equal ones, as in a scan.
@@ -92,13 +77,7 @@ final class PositionSearch {
             positions = index
             return index[ObjectIdentifier(object)]
         }
-        let address = UInt(bitPattern: ObjectIdentifier(object))
-        // Read as addresses, so that no reference is counted.
-        let found = objects.withUnsafeBytes { bytes in
-            objects.indices.first { position in
-                bytes.load(fromByteOffset: position * MemoryLayout<UInt>.stride, as: UInt.self) == address
-            }
-        }
+        let found = objects.position(of: object)
         stepCount += (found ?? objects.count - 1) + 1
         return found
     }

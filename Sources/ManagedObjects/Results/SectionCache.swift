@@ -39,7 +39,7 @@ enum SectionCache {
             let rows = rows(of: objects, in: context)
         else { return try ResultsList(objects, named: request.naming) }
         if let known = entries.withLock({ $0[cacheName] }), known.keyPath == keyPath, known.rows == rows {
-            return ResultsList(objects, sections: known.sections)
+            return ResultsList(ResultsObjects(objects), sections: known.sections)
         }
         let list = try ResultsList(objects, named: request.naming)
         entries.withLock { $0[cacheName] = Entry(keyPath: keyPath, rows: rows, sections: list.sections) }

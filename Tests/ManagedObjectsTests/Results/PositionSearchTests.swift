@@ -10,12 +10,13 @@ struct PositionSearchTests {
         let context = stack.context()
         let objects = (0..<count).map { context.insert("Note", ["title": "\($0)"]) }
         let other = context.insert("Note", ["title": "other"])
+        let list = ResultsObjects(objects)
         let search = PositionSearch()
-        #expect(search.position(of: other, in: objects) == nil)
+        #expect(search.position(of: other, in: list) == nil)
         for (position, object) in objects.enumerated().reversed() {
-            #expect(search.position(of: object, in: objects) == position)
+            #expect(search.position(of: object, in: list) == position)
         }
-        #expect(search.position(of: other, in: objects) == nil)
+        #expect(search.position(of: other, in: list) == nil)
         // Some scans until the index is made, and the index.
         #expect(search.stepCount <= count * 6)
     }
@@ -24,9 +25,10 @@ struct PositionSearchTests {
         let stack = try TestStack()
         let context = stack.context()
         let objects = (0..<10).map { context.insert("Note", ["title": "\($0)"]) }
+        let list = ResultsObjects(objects)
         let search = PositionSearch()
-        #expect(search.position(of: objects[4], in: objects) == 4)
+        #expect(search.position(of: objects[4], in: list) == 4)
         #expect(search.stepCount == 5)
-        #expect(search.position(of: objects[4], in: []) == nil)
+        #expect(search.position(of: objects[4], in: ResultsObjects([])) == nil)
     }
 }
