@@ -54,8 +54,16 @@ extension ReadableValue {
         guard depthLimit > 0 else {
             throw DocumentError(.limit, "The dictionary nests too deeply.", at: DocumentPlace(offset: 0))
         }
-        if let values = object as? [Any] {
+        // Swift's own types first: a cast to a class makes an object of Foundation from the whole value.
+        if let dictionary = object as? [String: Any] {
+            let members = try dictionary.sorted { ReadableValue.comesBefore($0.key, $1.key) }.map { key, value in
+                Member(name: key, value: try ReadableValue(foundationObject: value, depthLimit: depthLimit - 1))
+            }
+            self = .dictionary(members)
+        } else if let values = object as? [Any] {
             self = .array(try values.map { try ReadableValue(foundationObject: $0, depthLimit: depthLimit - 1) })
+        } else if let value = GraphValue(foundationObject: object) {
+            self = .value(value)
         } else if let values = object as? NSOrderedSet {
             self = .array(try values.array.map { try ReadableValue(foundationObject: $0, depthLimit: depthLimit - 1) })
         } else if let values = object as? NSSet {
@@ -65,13 +73,6 @@ extension ReadableValue {
             }
             self = .array(
                 trees.map { ($0, String(describing: $0)) }.sorted { $0.1 < $1.1 }.map(\.0))
-        } else if let dictionary = object as? [String: Any] {
-            let members = try dictionary.sorted { ReadableValue.comesBefore($0.key, $1.key) }.map { key, value in
-                Member(name: key, value: try ReadableValue(foundationObject: value, depthLimit: depthLimit - 1))
-            }
-            self = .dictionary(members)
-        } else if let value = GraphValue(foundationObject: object) {
-            self = .value(value)
         } else {
             throw DocumentError(
                 .wrongType, "An object of type \(type(of: object)) is not supported in a document.",
@@ -81,14 +82,15 @@ extension ReadableValue {
 
     /// This library's own members first, the header before the objects, the entity before the other members.
     private static func comesBefore(_ left: String, _ right: String) -> Bool {
-        let first = [
-            RecordMember.header, RecordMember.entity, RecordMember.id, ValueTag.archive.rawValue,
-            ValueTag.file.rawValue,
-        ]
-        let leftRank = first.firstIndex(of: left) ?? first.count
-        let rightRank = first.firstIndex(of: right) ?? first.count
+        let (leftRank, rightRank) = (rank(of: left), rank(of: right))
         return leftRank == rightRank ? left < right : leftRank < rightRank
     }
+
+    private static let firstMembers = [
+        RecordMember.header, RecordMember.entity, RecordMember.id, ValueTag.archive.rawValue, ValueTag.file.rawValue,
+    ]
+
+    private static func rank(of name: String) -> Int { firstMembers.firstIndex(of: name) ?? firstMembers.count }
 }
 
 extension GraphValue {
@@ -112,15 +114,19 @@ extension GraphValue {
     /// The value of a Foundation object, or nil.
     package init?(foundationObject object: Any) {
         switch object {
-        case is NSNull: self = .null
         case let value as String: self = .string(value)
         case let value as Date: self = .date(value.timeIntervalSinceReferenceDate)
         case let value as Data: self = .data(value)
         case let value as UUID: self = .uuid(value)
         case let value as URL: self = .uri(value.absoluteString)
         default:
-            guard let value = GraphValue(number: object) else { return nil }
-            self = value
+            if let value = GraphValue(number: object) {
+                self = value
+            } else if object is NSNull {
+                self = .null
+            } else {
+                return nil
+            }
         }
     }
 

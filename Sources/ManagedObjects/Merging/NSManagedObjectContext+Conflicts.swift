@@ -38,7 +38,10 @@ extension NSManagedObjectContext {
     }
 
     private func constraintConflicts(_ taken: [SaveConflicts.Taken], store: any RowStore) -> [NSConstraintConflict] {
-        taken.compactMap { taken in
+        // The rows of all holders at once: each would be read with others that are not needed. What cannot be read here is missing below.
+        let unread = taken.map(\.holder).filter { registeredObject(for: $0)?.isFaultInternally != false }
+        if unread.count > 1 { _ = try? readAgain(unread) }
+        return taken.compactMap { taken in
             let key = ObjectKey(
                 store: store.number, entity: UInt16(truncatingIfNeeded: taken.entity.index), number: taken.key)
             guard let object = registeredObject(for: key) else { return nil }

@@ -125,8 +125,10 @@ package struct SQLStatement: SQLCursor {
     }
 
     package func failure(_ code: Int32) -> DatabaseError {
+        // Read from SQLite: a statement of GRDB trims its text each time, and a save may meet many refused rows.
         let error = DatabaseError(
-            resultCode: ResultCode(rawValue: code), message: database.lastErrorMessage, sql: statement.sql)
+            resultCode: ResultCode(rawValue: code), message: database.lastErrorMessage,
+            sql: sqlite3_sql(handle).map { String(cString: $0) })
         sqlite3_reset(handle)
         return error
     }

@@ -26,10 +26,18 @@ struct XMLStoreWriter {
         append("            <plist version=\"1.0\">\n")
         try write(metadata, indentation: String(repeating: " ", count: 16))
         append("            </plist>\n        </metadata>\n    </databaseInfo>\n")
-        for object in document.objects { try write(object) }
+        for (index, object) in document.objects.enumerated() {
+            if index == Self.sampleCount {
+                // Room for all, as far as the first ones tell: a growing buffer is copied again and again.
+                bytes.reserveCapacity(bytes.count / Self.sampleCount * document.objects.count * 9 / 8)
+            }
+            try write(object)
+        }
         append("</database>")
         return Data(bytes)
     }
+
+    private static let sampleCount = 256
 
     private mutating func write(_ object: StoreDocument.Object) throws {
         append("    <object type=\"")

@@ -53,12 +53,12 @@ final class SQLQueryCompiler: Sendable {
     ///   - store: The store's number in its coordinator.
     /// - Throws: `CocoaError.coreData` for a key that the entity does not have.
     func compileRows(_ query: RowQuery, selecting columns: SelectedColumns, store: UInt16) throws -> Compiled {
-        try compile(query, store: store, form: columns.form) { writer, restriction, order in
+        try compile(query, store: store, form: columns.form) { writer, condition, order in
             guard writer.subject.scope.joinCount + columns.joinCount <= SQLScope.joinLimit else {
                 throw PredicateRefusal(.tooLarge, place: "the columns of a query")
             }
             var sql: SQLFragment = "SELECT \(columns.list)\nFROM \(writer.subject.scope.from)\(columns.joins)"
-            if let restriction { sql.append("\nWHERE \(restriction)") }
+            if let restriction = restriction(of: query, to: condition) { sql.append("\nWHERE \(restriction)") }
             let order = order.isEmpty && !columns.areInOrder ? [] : order + ["t0.Z_PK"]
             if !order.isEmpty { sql.append("\nORDER BY \(order.joined(separator: ", "))") }
             sql.append(limits(of: query))
@@ -70,13 +70,26 @@ final class SQLQueryCompiler: Sendable {
     func compileCount(_ query: RowQuery, store: UInt16) throws -> Compiled {
         var query = query
         query.sortDescriptors = []
-        return try compile(query, store: store, form: "C") { writer, restriction, _ in
-            let isLimited = query.limit > 0 || query.offset > 0
-            var sql: SQLFragment = "SELECT \(isLimited ? "1" : "COUNT(*)")\nFROM \(writer.subject.scope.from)"
-            if let restriction { sql.append("\nWHERE \(restriction)") }
-            guard isLimited else { return sql }
-            sql.append(limits(of: query))
-            return "SELECT COUNT(*) FROM (\(sql)) AS found"
+        return try compile(query, store: store, form: "C") { writer, condition, _ in
+            func selecting(_ columns: String, _ restriction: SQLFragment?) -> SQLFragment {
+                var sql: SQLFragment = "SELECT \(columns)\nFROM \(writer.subject.scope.from)"
+                if let restriction { sql.append("\nWHERE \(restriction)") }
+                return sql
+            }
+            if query.limit > 0 || query.offset > 0 {
+                var sql = selecting("1", restriction(of: query, to: condition))
+                sql.append(limits(of: query))
+                return "SELECT COUNT(*) FROM (\(sql)) AS found"
+            }
+            var whole = query
+            whole.excluded = []
+            let restriction = restriction(of: whole, to: condition)
+            let number = selecting("COUNT(*)", restriction)
+            guard !query.excluded.isEmpty else { return number }
+            // Subtracted, so that the rows of all others are counted by an index alone.
+            let listed = SQLFragment(dialect.isListed("t0.Z_PK", .keys), [.excluded])
+            let excluded = selecting("COUNT(*)", restriction.map { "\($0) AND \(listed)" } ?? listed)
+            return "SELECT (\(number)) - (\(excluded))"
         }
     }
 
@@ -89,7 +102,7 @@ final class SQLQueryCompiler: Sendable {
 
     private func compile(
         _ query: RowQuery, store: UInt16, form: String,
-        write: (SQLWriter, SQLFragment?, [SQLFragment]) throws -> SQLFragment
+        write: (SQLWriter, SQLCondition?, [SQLFragment]) throws -> SQLFragment
     ) throws -> Compiled {
         var extraction = ConstantExtraction(store: store, extracts: false)
         _ = Self.parts(of: query, by: &extraction)
@@ -111,7 +124,7 @@ final class SQLQueryCompiler: Sendable {
                 condition = condition.map { SQLCondition("\($0.sql) AND \(candidates)") } ?? SQLCondition(candidates)
             }
             let order = try writer.order(query.sortDescriptors)
-            let fragment = try write(writer, restriction(of: query, to: condition), order)
+            let fragment = try write(writer, condition, order)
             let text = Text(sql: dialect.parameterized(fragment.text), arguments: fragment.arguments)
             if writer.isReusable { keep(.text(text), for: key) }
             return .statement(self.query(text, constants: extraction.constants, of: query, store: store))
