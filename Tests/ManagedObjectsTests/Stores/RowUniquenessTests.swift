@@ -7,14 +7,16 @@ import class ManagedObjects.NSSortDescriptor
 
 /// Uniqueness constraints, as every store checks them.
 @Suite struct RowUniquenessTests {
-    private func bench(_ type: String) throws -> RowBench {
+    private func bench(_ type: String) throws -> RowBench { try RowBench(type, model: Self.model()) }
+
+    private static func model() -> NSManagedObjectModel {
         let person = NotesModel.entity(
             "Person",
             [NotesModel.attribute("email", .stringAttributeType), NotesModel.attribute("age", .integer32AttributeType)])
         person.uniquenessConstraints = [["email"]]
         let model = NSManagedObjectModel()
         model.entities = [person]
-        return try RowBench(type, model: model)
+        return model
     }
 
     @Test(arguments: RowStoreTests.types) func `a value of another row is refused`(type: String) throws {
@@ -80,5 +82,23 @@ import class ManagedObjects.NSSortDescriptor
         let emails = try bench.read(
             bench.query("Person", sort: [NSSortDescriptor(key: "email", ascending: true)]), "email")
         #expect(emails == ["a@x", "b@x", "c@x"])
+    }
+
+    @Test func `the objects that have the values of many new ones are read together`() throws {
+        func readCount(_ count: Int) throws -> Int {
+            let log = StatementLog()
+            let stack = try log.stack(model: Self.model())
+            func people() -> NSManagedObjectContext {
+                let context = stack.context()
+                for number in 0..<count { _ = context.insert("Person", ["email": "\(number)@x"]) }
+                return context
+            }
+            try people().save()
+            let context = people()
+            context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            return try log.counting { try context.save() }.count { $0.contains("ZEMAIL FROM ZPERSON WHERE Z_PK IN") }
+        }
+        #expect(try readCount(100) == 1)
+        #expect(try readCount(400) == 1)
     }
 }
