@@ -110,6 +110,12 @@ struct RequestReach {
     func contains(_ entity: Int) -> Bool { isUnknown || entities.contains(entity) }
 
     private mutating func add(_ keyPath: [String], from entity: NSEntityDescription) {
+        // The usual case: a property of the object itself, which is the same in entities that inherit it.
+        if keyPath.count == 1, let property = entity.propertiesByName[keyPath[0]],
+            !(property is NSFetchedPropertyDescription)
+        {
+            return
+        }
         var reached = [entity]
         for (depth, key) in keyPath.enumerated() where !key.hasPrefix("@") {
             let properties = reached.flatMap(\.withSubentities).compactMap { $0.propertiesByName[key] }

@@ -9,8 +9,8 @@ struct AtomicStoreCache {
 
     private struct Table {
         var entries: [Int64: Entry] = [:]
-        /// The keys in ascending order; nil if they must be sorted again.
-        var keys: [Int64]?
+        /// The nodes in the order of their keys; nil if they must be sorted again.
+        var ordered: [NSAtomicStoreCacheNode]?
     }
 
     /// By the index of the root entity in the model.
@@ -33,14 +33,14 @@ struct AtomicStoreCache {
 
     mutating func add(_ node: NSAtomicStoreCacheNode, version: Int64 = 1) {
         let (root, key) = Self.address(of: node)
-        if tables[root, default: Table()].entries.updateValue(Entry(node: node, version: version), forKey: key) == nil {
-            tables[root]?.keys = nil
-        }
+        let entry = Entry(node: node, version: version)
+        let former = tables[root, default: Table()].entries.updateValue(entry, forKey: key)
+        if former?.node !== node { tables[root]?.ordered = nil }
     }
 
     mutating func remove(_ node: NSAtomicStoreCacheNode) {
         let (root, key) = Self.address(of: node)
-        if tables[root]?.entries.removeValue(forKey: key) != nil { tables[root]?.keys = nil }
+        if tables[root]?.entries.removeValue(forKey: key) != nil { tables[root]?.ordered = nil }
     }
 
     mutating func setVersion(_ version: Int64, of node: NSAtomicStoreCacheNode) {
@@ -48,17 +48,14 @@ struct AtomicStoreCache {
         tables[root]?.entries[key]?.version = version
     }
 
-    /// The entries of an entity in the order of their keys.
-    mutating func entries(of entity: NSEntityDescription, includingSubentities: Bool) -> [Entry] {
-        let root = entity.rootEntity.index
-        guard let table = tables[root] else { return [] }
-        let keys = table.keys ?? table.entries.keys.sorted()
-        if table.keys == nil { tables[root]?.keys = keys }
+    /// The nodes of an entity in the order of their keys.
+    mutating func nodes(of entity: NSEntityDescription, includingSubentities: Bool) -> [NSAtomicStoreCacheNode] {
+        let root = entity.rootEntity
+        guard let table = tables[root.index] else { return [] }
+        let nodes = table.ordered ?? table.entries.sorted { $0.key < $1.key }.map(\.value.node)
+        if table.ordered == nil { tables[root.index]?.ordered = nodes }
         let indices = includingSubentities ? entity.subtree : entity.index..<(entity.index + 1)
-        return keys.compactMap { key in
-            guard let entry = table.entries[key], indices.contains(entry.node.objectID.entity.index) else { return nil }
-            return entry
-        }
+        return indices == root.subtree ? nodes : nodes.filter { indices.contains($0.objectID.entity.index) }
     }
 }
 
@@ -71,22 +68,22 @@ final class AtomicRowGraph: WholeRowGraph {
     }
 
     func subjects(of entity: NSEntityDescription, includingSubentities: Bool) -> Subjects {
-        Subjects(entries: store.cache.entries(of: entity, includingSubentities: includingSubentities), graph: self)
+        Subjects(nodes: store.cache.nodes(of: entity, includingSubentities: includingSubentities), graph: self)
     }
 
     struct Subjects: Sequence, IteratorProtocol {
-        fileprivate let entries: [AtomicStoreCache.Entry]
+        fileprivate let nodes: [NSAtomicStoreCacheNode]
         fileprivate let graph: AtomicRowGraph
         private var position = 0
 
-        fileprivate init(entries: [AtomicStoreCache.Entry], graph: AtomicRowGraph) {
-            (self.entries, self.graph) = (entries, graph)
+        fileprivate init(nodes: [NSAtomicStoreCacheNode], graph: AtomicRowGraph) {
+            (self.nodes, self.graph) = (nodes, graph)
         }
 
         mutating func next() -> RowSubject? {
-            guard position < entries.count else { return nil }
+            guard position < nodes.count else { return nil }
             defer { position += 1 }
-            return graph.subject(of: entries[position].node)
+            return graph.subject(of: nodes[position])
         }
     }
 
