@@ -162,7 +162,7 @@
         func standardStreams() {
             #expect(
                 rewritten("import Foundation\n\nfputs(\"a\", stderr)", "import Foundation\n\nlet a = B(stderr: c)") == [
-                    "import Foundation\n#if canImport(Glibc)\n@preconcurrency import Glibc\n#endif\n\nfputs(\"a\", stderr)",
+                    "#if canImport(Glibc)\n@preconcurrency import Glibc\n#endif\nimport Foundation\n\nfputs(\"a\", stderr)",
                     "import Foundation\n\nlet a = B(stderr: c)",
                 ])
         }

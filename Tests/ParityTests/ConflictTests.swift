@@ -96,7 +96,7 @@ import Testing
             return note.objectID
         }
         try await withThrowingTaskGroup { group in
-            for number in 0..<40 {
+            for number in 0..<200 {
                 let context = diary.context()
                 context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
                 group.addTask {
@@ -115,7 +115,7 @@ import Testing
             let note = try after.existingObject(with: id)
             let tags = note.value(forKey: "tags") as? Set<NSManagedObject>
             let names = tags?.compactMap { $0.value(forKey: "name") as? String }
-            #expect(Set(names ?? []) == Set((0..<40).map(String.init)))
+            #expect(Set(names ?? []) == Set((0..<200).map(String.init)))
             #expect(note.value(forKey: "rank") as? Int != -1)
         }
     }

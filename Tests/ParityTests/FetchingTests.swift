@@ -244,6 +244,26 @@ import Testing
         }
     }
 
+    /// https://developer.apple.com/documentation/coredata/nsfetchrequest/shouldrefreshrefetchedobjects
+    @Test(arguments: [false, true]) func aFetchRefreshesRegisteredObjectsIfItIsToldTo(refreshes: Bool) throws {
+        let (diary, reader) = try filled()
+        let writer = diary.context()
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+        request.predicate = NSPredicate(format: "title BEGINSWITH 'note 3'")
+        let note = try #require(try reader.performAndWait { try reader.fetch(request).first })
+        reader.performAndWait { #expect(note.value(forKey: "title") as? String == "note 3") }
+        try writer.performAndWait { () throws in
+            let written = try #require(try writer.fetch(request).first)
+            written.setValue("note 3, changed", forKey: "title")
+            try writer.save()
+        }
+        try reader.performAndWait { () throws in
+            request.shouldRefreshRefetchedObjects = refreshes
+            #expect(try reader.fetch(request).first === note)
+            #expect(note.value(forKey: "title") as? String == (refreshes ? "note 3, changed" : "note 3"))
+        }
+    }
+
     /// CoreDataPlus, `test_FetchAsDictionaryUsingBatchSize`: dictionaries contain object IDs.
     @Test(arguments: [NSSQLiteStoreType, NSInMemoryStoreType]) func dictionariesContainObjectIDs(type: String) throws {
         let diary = try Diary(type)

@@ -39,7 +39,13 @@
             of module: String, attribute: String = "", in file: SourceFile
         ) -> SourceEdit {
             let lines = ["#if canImport(\(module))", "\(attribute)import \(module)", "#endif"]
-            if let last = file.tree.statements.compactMap({ $0.item.as(ImportDeclSyntax.self) }).last {
+            let imports = file.tree.statements.compactMap { $0.item.as(ImportDeclSyntax.self) }
+            // `@preconcurrency` has no effect after an import of Foundation, which has the same declarations.
+            if !attribute.isEmpty, let first = imports.first {
+                let start = first.codeRange.lowerBound
+                return SourceEdit(start..<start, lines.map { $0 + file.lineBreak }.joined())
+            }
+            if let last = imports.last {
                 let end = last.endPosition.utf8Offset
                 return SourceEdit(end..<end, lines.map { file.lineBreak + $0 }.joined())
             }
