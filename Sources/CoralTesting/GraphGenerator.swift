@@ -181,7 +181,7 @@ public struct GraphGenerator: Sendable {
 }
 
 /// The reason why no graph can be generated for a model.
-public struct GraphGenerationError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct GraphGenerationError: Error, Sendable, Hashable, CustomStringConvertible, LocalizedError {
     /// A description of the error, in one sentence.
     public var message: String
 
@@ -189,6 +189,7 @@ public struct GraphGenerationError: Error, Sendable, Hashable, CustomStringConve
     public init(_ message: String) { self.message = message }
 
     public var description: String { message }
+    public var errorDescription: String? { description }
 }
 
 /// Pseudorandom numbers that are the same for the same seed, on every machine.

@@ -46,6 +46,44 @@ import Testing
         #expect(streamed == delta)
     }
 
+    /// Foundation's hashes of these pairs are equal.
+    @Test func `a difference anywhere in a value is a change`() throws {
+        let bytes = Data((0..<3000).map { UInt8(truncatingIfNeeded: $0) })
+        var pairs: [(GraphValue, GraphValue)] = [0, 79, 80, 81, 1000, 2999].map { offset in
+            var other = bytes
+            other[offset] ^= 1
+            return (.data(bytes), .data(other))
+        }
+        pairs += pairs.map { old, new in
+            (.composite([GraphAttribute(name: "a", value: old)]), .composite([GraphAttribute(name: "a", value: new)]))
+        }
+        var archive = bytes
+        archive[2000] ^= 1
+        let digits = "12345678901234567890123456789012345"
+        pairs += [
+            (.transformable(TransformableValue(archive: bytes)), .transformable(TransformableValue(archive: archive))),
+            (.data(bytes), .data(bytes.dropLast())),
+            (
+                .decimal(try #require(Decimal(string: digits + "1"))),
+                .decimal(try #require(Decimal(string: digits + "2")))
+            ),
+            (.string("\u{e9}"), .string("e\u{301}")), (.integer(1), .double(Double(bitPattern: 1))),
+        ]
+        func record(_ value: GraphValue) -> GraphRecord {
+            GraphRecord(
+                id: RecordID("Note/1"), entity: "Note", attributes: [GraphAttribute(name: "value", value: value)],
+                relationships: [])
+        }
+        for (old, new) in pairs {
+            let delta = try GraphDelta(from: { try $0(record(old)) }, to: { try $0(record(new)) })
+            #expect(delta.changes.count == 1, "\(old), \(new)")
+        }
+        // Equal numbers have one hash.
+        #expect(
+            GraphValue.decimal(Decimal(string: "1.50")!).hashValue
+                == GraphValue.decimal(Decimal(string: "1.5")!).hashValue)
+    }
+
     @Test(arguments: 1...40)
     func joiningIsAssociative(seed: UInt64) throws {
         var graph = RandomGraph(seed: seed &* 77)

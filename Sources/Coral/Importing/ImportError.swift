@@ -1,3 +1,4 @@
+import Foundation
 import GraphDocuments
 
 /// Why a record cannot be imported, or an import cannot be carried out.
@@ -73,7 +74,9 @@ public struct ImportError: Error, Sendable, Hashable {
     }
 }
 
-extension ImportError: CustomStringConvertible {
+extension ImportError: CustomStringConvertible, LocalizedError {
+    public var errorDescription: String? { description }
+
     public var description: String {
         // Without a position in the document, the object identifies the subject.
         let subject = place.map { "\($0)" } ?? record?.text ?? object.map(ImportSubject.shortName)

@@ -11,8 +11,9 @@ extension ImportPerformer {
             do { try validate() } catch { failures.append((object, error)) }
         }
         func isExempt(_ object: NSManagedObject) -> Bool {
-            guard hasExemptions, let node = node(of: object) else { return false }
-            return node.isStub && object.isInserted || deferred.contains(node.number)
+            guard hasExemptions || !refused.isEmpty, let node = node(of: object) else { return false }
+            // A refused record sets only some of its values, so that its object lacks the others.
+            return node.isStub && object.isInserted || deferred.contains(node.number) || refused.contains(node.number)
         }
         for object in context.insertedObjects where !isExempt(object) {
             check(object) { try object.validateForInsert() }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// An error or warning in a mapping: a part that does not fit the model, or an invalid directive.
 public struct MappingMistake: Sendable, Hashable, CustomStringConvertible {
     /// The kinds of errors. A struct, so that adding one does not break a `switch`.
@@ -52,7 +54,7 @@ public struct MappingMistake: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// A mapping that cannot be used, with all its errors.
-public struct MappingError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct MappingError: Error, Sendable, Hashable, CustomStringConvertible, LocalizedError {
     /// The errors, sorted by entity and property.
     public var mistakes: [MappingMistake]
 
@@ -62,4 +64,5 @@ public struct MappingError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     public var description: String { mistakes.map(\.description).joined(separator: "\n") }
+    public var errorDescription: String? { description }
 }

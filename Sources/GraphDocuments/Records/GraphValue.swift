@@ -152,21 +152,67 @@ extension GraphValue: Hashable {
         }
     }
 
+    /// Covers all that `==` compares. Foundation's `Data` adds only its first 80 bytes, `Decimal` its value as a double, and `String`
+    /// a normalised text: comparisons of states by hashes would miss changes.
     public func hash(into hasher: inout Hasher) {
         switch self {
-        case .null: hasher.combine(0)
-        case .bool(let value): hasher.combine(value)
-        case .integer(let value): hasher.combine(value)
-        case .double(let value), .date(let value):
+        case .null: hasher.combine(0 as UInt8)
+        case .bool(let value): hasher.combine(value ? 2 : 1 as UInt8)
+        case .integer(let value):
+            hasher.combine(3 as UInt8)
+            hasher.combine(value)
+        case .double(let value):
+            hasher.combine(4 as UInt8)
             hasher.combine(value.isNaN ? Double.nan.bitPattern : value.bitPattern)
-        case .float(let value): hasher.combine(value.isNaN ? Float.nan.bitPattern : value.bitPattern)
-        case .decimal(let value): hasher.combine(value)
-        case .string(let value), .uri(let value): hasher.combine(value)
-        case .data(let value): hasher.combine(value)
-        case .uuid(let value): hasher.combine(value)
-        case .composite(let value): hasher.combine(value)
-        case .transformable(let value): hasher.combine(value)
-        case .file(let value): hasher.combine(value)
+        case .date(let value):
+            hasher.combine(5 as UInt8)
+            hasher.combine(value.isNaN ? Double.nan.bitPattern : value.bitPattern)
+        case .float(let value):
+            hasher.combine(6 as UInt8)
+            hasher.combine(value.isNaN ? Float.nan.bitPattern : value.bitPattern)
+        case .decimal(let value):
+            hasher.combine(7 as UInt8)
+            hasher.combine(utf8: DecimalText.text(value))
+        case .string(let value):
+            hasher.combine(8 as UInt8)
+            hasher.combine(utf8: value)
+        case .data(let value):
+            hasher.combine(9 as UInt8)
+            hasher.combine(bytes: value)
+        case .uuid(let value):
+            hasher.combine(10 as UInt8)
+            hasher.combine(value)
+        case .uri(let value):
+            hasher.combine(11 as UInt8)
+            hasher.combine(utf8: value)
+        case .composite(let value):
+            hasher.combine(12 as UInt8)
+            hasher.combine(value)
+        case .transformable(let value):
+            hasher.combine(13 as UInt8)
+            hasher.combine(value)
+        case .file(let value):
+            hasher.combine(14 as UInt8)
+            hasher.combine(value)
+        }
+    }
+}
+
+extension Hasher {
+    /// Adds all bytes of a text, and their number.
+    fileprivate mutating func combine(utf8 text: String) {
+        var text = text
+        text.withUTF8 { bytes in
+            combine(bytes.count)
+            combine(bytes: UnsafeRawBufferPointer(bytes))
+        }
+    }
+
+    /// Adds all bytes of a value, and their number.
+    fileprivate mutating func combine(bytes data: Data) {
+        data.withUnsafeBytes { bytes in
+            combine(bytes.count)
+            combine(bytes: bytes)
         }
     }
 }
@@ -179,6 +225,6 @@ extension TransformableValue: Hashable {
     }
 
     public func hash(into hasher: inout Hasher) {
-        if let archive { hasher.combine(archive) } else { hasher.combine(readable) }
+        if let archive { hasher.combine(bytes: archive) } else { hasher.combine(readable) }
     }
 }
