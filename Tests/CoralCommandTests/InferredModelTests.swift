@@ -33,6 +33,19 @@
             #expect(try store.contents() == before)
         }
 
+        @Test func `the pages of a store without a model are served`() throws {
+            let store = try NotesStore()
+            try withoutModel(store.path)
+            let server = try RunningServer(store.path)
+            for (page, content) in [
+                ("", "No problems were found."), ("damage", "No problems were found."), ("model", "Note"),
+            ] {
+                let answer = try server.get(page)
+                #expect(answer.status == 200 && answer.body.contains(content), "\(page) \(answer.body)")
+            }
+            #expect(try server.end().status == 0)
+        }
+
         @Test func `types follow from columns and values, and hierarchies from the table of entities`() throws {
             let accounts = try AccountsStore()
             try withoutModel(accounts.path)

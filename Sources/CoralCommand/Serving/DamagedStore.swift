@@ -56,15 +56,17 @@ final class DamagedStore: @unchecked Sendable {
 
     private func findings(_ url: URL) -> HTML {
         var problems: [StoreProblem] = []
-        var sentence = error.map { ErrorText.text(of: $0) }
+        var failure = error
         do {
-            problems = try StoreCheck(url: url, model: source.model(for: url)).problems()
+            let open = try OpenStore(url: url, model: source.model(for: url))
+            defer { try? open.close() }
+            problems = try StoreCheck(url: open.url, model: open.model).problems(of: open.snapshot())
         } catch {
-            sentence = sentence ?? ErrorText.text(of: error)
+            failure = failure ?? error
         }
-        if problems.isEmpty, let error, let damage = StoreProblem(damage: error) { problems = [damage] }
+        if problems.isEmpty, let failure, let damage = StoreProblem(damage: failure) { problems = [damage] }
         guard !problems.isEmpty else {
-            return sentence.map(PageFrame.error) ?? "<p>No problems were found.</p>"
+            return failure.map { PageFrame.error(ErrorText.text(of: $0)) } ?? "<p>No problems were found.</p>"
         }
         return "<h3>What the check finds</h3>\(Self.list(of: problems))\n"
     }

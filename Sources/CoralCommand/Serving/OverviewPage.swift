@@ -41,7 +41,7 @@ struct OverviewPage {
     private func problems() throws -> HTML {
         let open = pages.access.open
         guard open.url.isFileURL, byteCount <= Self.checkedByteLimit, pages.frame.damaged.isEmpty else { return "" }
-        let problems = try StoreCheck(url: open.url, model: open.model).problems()
+        let problems = try StoreCheck(url: open.url, model: open.model).problems(of: open.snapshot())
         return
             "<h3>Check</h3>\n\(problems.isEmpty ? "<p>No problems were found.</p>" : DamagedStore.list(of: problems))\n"
     }

@@ -29,7 +29,8 @@ struct XMLStoreWriter {
         for (index, object) in document.objects.enumerated() {
             if index == Self.sampleCount {
                 // Room for all, as far as the first ones tell: a growing buffer is copied again and again.
-                bytes.reserveCapacity(bytes.count / Self.sampleCount * document.objects.count * 9 / 8)
+                let estimate = bytes.count / Self.sampleCount * document.objects.count * 9 / 8
+                bytes.reserveCapacity(min(estimate, Self.largestReservation))
             }
             try write(object)
         }
@@ -38,6 +39,8 @@ struct XMLStoreWriter {
     }
 
     private static let sampleCount = 256
+    /// The first objects may be much larger than the others.
+    private static let largestReservation = 256 << 20
 
     private mutating func write(_ object: StoreDocument.Object) throws {
         append("    <object type=\"")
