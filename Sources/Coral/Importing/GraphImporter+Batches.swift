@@ -89,6 +89,14 @@ public struct ImportResult: Sendable {
 
     package init() {}
 
+    /// Adds a conflict.
+    ///
+    /// - Parameter limit: The number of conflicts that are kept.
+    package mutating func add(_ conflict: ImportConflict, limit: Int) {
+        conflictCount += 1
+        if conflicts.count < limit { conflicts.append(conflict) }
+    }
+
     /// Adds the changes of some records, except their errors.
     ///
     /// - Parameter limit: The number of entries of each kind that are kept.

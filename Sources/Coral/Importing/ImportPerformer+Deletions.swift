@@ -10,9 +10,12 @@ extension ImportPerformer {
             if let object = node.object { delete(object, node.subject, .tombstone) }
         }
         let allowed = options.relationshipOperations ?? options.operations
-        for (object, relationship) in allowed.contains(.delete) ? orphans : []
-        where !object.isDeleted && !hasOwner(object, relationship) {
-            delete(object, subject(of: object), .orphan)
+        for (object, relationship) in orphans where !object.isDeleted {
+            if allowed.contains(.delete), !hasOwner(object, relationship) {
+                delete(object, subject(of: object), .orphan)
+            } else {
+                changes.unlinkedCount += 1
+            }
         }
         guard !options.deletionScopes.isEmpty else { return }
         guard session.payload.recordCount > 0 || options.allowsEmptyDocument else {
@@ -52,13 +55,6 @@ extension ImportPerformer {
         changes.deletions.add(ImportDeletion(subject: subject, reason: reason))
     }
 
-    /// Whether an object that was removed from one owner has another.
-    private func hasOwner(_ object: NSManagedObject, _ relationship: RelationshipImport) -> Bool {
-        guard let inverse = relationship.inverse else { return false }
-        guard inverse.isToMany else { return object.value(forKey: inverse.name) != nil }
-        return !object.objectIDs(forRelationshipNamed: inverse.name).isEmpty
-    }
-
     /// Records the objects that were deleted by delete rules.
     func noteDeletionsByRule() {
         let others = context.deletedObjects.filter { !explicitDeletions.contains($0.objectID) }
@@ -66,13 +62,5 @@ extension ImportPerformer {
             let subject = subject(of: object)
             changes.deletions.add(ImportDeletion(subject: subject, reason: .rule))
         }
-    }
-
-    private func subject(of object: NSManagedObject) -> ImportSubject {
-        node(of: object)?.subject
-            ?? ImportSubject(
-                entity: object.entity.name ?? "", record: nil,
-                object: object.objectID.uriRepresentation().absoluteString, place: nil,
-                label: "\(object.entity.name ?? "")/\(object.objectID.uriRepresentation().lastPathComponent)")
     }
 }

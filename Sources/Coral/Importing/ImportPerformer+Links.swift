@@ -71,16 +71,29 @@ extension ImportPerformer {
             guard let old else { return }
             set(relationship, of: object, to: nil)
             note(setting, added: [], removed: [old])
-            if replacesMembers(of: setting) { orphans.append((old, relationship)) }
+            release([old], setting)
             return
         }
         guard let (new, target) = destination(target, 0, of: setting) else { return }
         if isHooked(setting, [new]) { return }
         claim(relationship.name, of: node, for: target)
         guard old !== new else { return }
+        noteTaken(new, by: object, relationship)
+        if let inverse = relationship.inverse { noteTaken(object, byNodeOf: new, target, inverse: inverse.name) }
         set(relationship, of: object, to: new)
         note(setting, added: [target], removed: old.map { [$0] } ?? [])
-        if let old, replacesMembers(of: setting) { orphans.append((old, relationship)) }
+        if let old { release([old], setting, isReplaced: true) }
+    }
+
+    /// Records what happens to objects that are removed from a relationship.
+    private func release(_ removed: [NSManagedObject], _ setting: LinkSetting, isReplaced: Bool = false) {
+        // Objects are deleted as orphans only if the record contains the members, not if it lists their keys.
+        if !setting.isByKey, replacesMembers(of: setting) {
+            orphans += removed.map { ($0, setting.relationship) }
+        } else {
+            if !isReplaced { changes.unlinkedCount += removed.count }
+            noteRemoved(removed, setting.relationship)
+        }
     }
 
     /// Whether objects that are removed from a relationship are deleted unless they have another owner.
@@ -117,6 +130,7 @@ extension ImportPerformer {
     private func setToMany(_ setting: LinkSetting, to targets: [ImportNode]) {
         let (relationship, object, node) = (setting.relationship, setting.object, setting.node)
         let policy = policy(of: setting)
+        noteRepetitions(among: targets, of: setting)
         var listed: [ImportNode] = []
         var listedObjects: [NSManagedObject] = []
         listed.reserveCapacity(targets.count)
@@ -140,14 +154,12 @@ extension ImportPerformer {
             difference.listed.count == listed.count ? listedObjects : difference.listed.map { listedObjects[$0] }
         if isHooked(setting, members) || difference.isEmpty { return }
         let removed = difference.removed.map { old[$0] }
+        for index in difference.added { noteTaken(listedObjects[index], by: object, relationship) }
         set(
             relationship, of: object,
             to: policy == .union ? old + difference.added.map { listedObjects[$0] } : members)
         note(setting, added: difference.added.map { listed[$0] }, removed: removed)
-        // Objects are deleted as orphans only if the record contains the members, not if it lists their keys.
-        if !removed.isEmpty, !setting.isByKey, replacesMembers(of: setting) {
-            orphans += removed.sortedByName(of: \.objectID).map { ($0, relationship) }
-        }
+        if !removed.isEmpty { release(removed.sortedByName(of: \.objectID), setting) }
     }
 
     private func clear(_ setting: LinkSetting) {
@@ -156,7 +168,7 @@ extension ImportPerformer {
         guard !old.isEmpty else { return }
         set(setting.relationship, of: setting.object, to: [])
         note(setting, added: [], removed: old)
-        if replacesMembers(of: setting) { orphans += old.map { ($0, setting.relationship) } }
+        release(old, setting)
     }
 
     /// Whether a hook sets the relationship; then the policy does not apply.

@@ -31,6 +31,10 @@ final class ImportPerformer {
     var claims: [DestinationClaims]
     /// Objects removed from a relationship with the policy `replace`.
     var orphans: [(object: NSManagedObject, relationship: RelationshipImport)] = []
+    /// Objects removed from a relationship that owns them, and not deleted for that.
+    var removedChildren: [(object: NSManagedObject, relationship: RelationshipImport)] = []
+    /// The removed children that have no owner after a batch, and that records of later batches may still give one.
+    var ownerless: [ImportSession.OpenRequirement] = []
     var explicitDeletions: Set<NSManagedObjectID> = []
     let unknownKeys: UnknownKeyPolicy
     let keepsUnmappedMembers: Bool
@@ -286,6 +290,7 @@ extension ImportPerformer: ImportSteps {
         if options.operations.contains(.delete) { try delete(nodes) }
         context.processPendingChanges()
         noteDeletionsByRule()
+        noteOwnerless()
     }
 
     func validate() { validateChanges() }

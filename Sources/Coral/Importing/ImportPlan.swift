@@ -43,10 +43,11 @@ public final class ImportPlan<Root: NSManagedObject> {
     /// `ImportOptions.skipsInvalid`.
     public var omittedRecordCount: Int { session.omittedRecordCount }
 
-    /// One line: `1 insert, 12 updates, 3 links, 0 errors`. Deletions, missing files, conflicts, omitted records, and members that the
+    /// One line: `1 insert, 12 updates, 3 links, 0 errors`. Objects that are removed from relationships and stay, deletions, missing files, conflicts, omitted records, and members that the
     /// model does not have are included if there are any.
     public var summary: String {
         var parts = [counted(inserts.count, "insert"), counted(updates.count, "update"), counted(links.count, "link")]
+        if session.changes.unlinkedCount > 0 { parts.append(counted(session.changes.unlinkedCount, "unlinked object")) }
         if !deletions.isEmpty { parts.append(counted(deletions.count, "deletion")) }
         if !missingFiles.isEmpty { parts.append(counted(missingFiles.count, "missing file")) }
         if !conflicts.isEmpty { parts.append(counted(conflicts.count, "conflict")) }
@@ -184,6 +185,8 @@ package struct ImportChanges {
     package var missingFiles: ImportEntries<ImportMissingFile>
     /// Members that the model does not have and that the policy ignores: their number, and the first names.
     package private(set) var unknownMembers = ImportEntries<String>(limit: 3)
+    /// The number of objects that are removed from relationships, and neither replaced nor deleted.
+    package var unlinkedCount = 0
 
     package init(limit: Int) {
         inserts = ImportEntries(limit: limit)

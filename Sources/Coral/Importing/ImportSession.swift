@@ -22,6 +22,8 @@ package final class ImportSession {
     package var deferred: [RecordID: DeferredLinks] = [:]
     /// The relationships that objects of this batch require and that records of later batches may still set.
     package private(set) var requirements: [OpenRequirement] = []
+    /// The children that have lost their owner in this batch, and that records of later batches may still give one.
+    package private(set) var ownerless: [OpenRequirement] = []
     /// The nodes that are omitted because they have no key: see `ImportOptions.mustHaveKeys`.
     package private(set) var omitted: Set<Int> = []
     /// The node of the object that the caller populates; nil for other imports.
@@ -133,7 +135,7 @@ package final class ImportSession {
             try performer.performSteps()
             changes = performer.changes
             if part == .batch { deferred = performer.deferredLinks }
-            requirements = performer.requirements
+            (requirements, ownerless) = (performer.requirements, performer.ownerless)
             let refused = performer.refused.subtracting(excluded)
             guard options.skipsInvalid, !refused.isEmpty else {
                 refusedNodes = excluded.sorted().map { payload.nodes[$0] }

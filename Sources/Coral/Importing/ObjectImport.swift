@@ -17,6 +17,8 @@ final class ObjectImport: BatchedImport {
     /// The deferred relationships, by the id of their record.
     private var deferred: [RecordID: DeferredLinks] = [:]
     private var requirements = OpenRequirements<NSManagedObjectID, RecordID>()
+    /// The children that have lost their owner to the records of a batch.
+    private var ownerless = OpenRequirements<NSManagedObjectID, RecordID>()
     /// Whether the context saves objects that lack required relationships.
     private var defersRequirements = false
     /// The objects that this import has inserted, if it may have to omit their records after they were saved.
@@ -116,6 +118,7 @@ final class ObjectImport: BatchedImport {
             for (id, links) in saved.deferred { deferred[id, default: DeferredLinks()].formUnion(links) }
         }
         for open in saved.requirements { requirements.add(open.requirement, of: open.object, record: open.record) }
+        for lost in saved.ownerless { ownerless.add(lost.requirement, of: lost.object, record: nil) }
         if countsBytes, part == .batch { progress?.completedUnitCount = Int64(batch.bytesRead) }
     }
 
@@ -147,6 +150,7 @@ final class ObjectImport: BatchedImport {
         var objects: [(RecordID, NSManagedObjectID)] = []
         let deferred: [RecordID: DeferredLinks]
         let requirements: [(requirement: ImportRequirement, object: NSManagedObjectID, record: RecordID?)]
+        let ownerless: [(requirement: ImportRequirement, object: NSManagedObjectID)]
 
         init(_ session: ImportSession, inserted: [NSManagedObjectID]) {
             changes = session.changes
@@ -165,6 +169,7 @@ final class ObjectImport: BatchedImport {
             self.inserted = inserted
             deferred = session.deferred
             requirements = session.requirements.map { ($0.requirement, $0.object.objectID, $0.record) }
+            ownerless = session.ownerless.map { ($0.requirement, $0.object.objectID) }
             for node in session.payload.nodes where !node.isReference && !node.isTombstone {
                 // A deleted object cannot be referred to.
                 guard let id = node.object?.objectID else { continue }
@@ -179,6 +184,7 @@ final class ObjectImport: BatchedImport {
     /// Cost: a statement for each relationship that an object of a batch lacked. If an object still lacks it whose record is in
     /// another batch, the document is read again.
     func checkRequirements() throws {
+        try noteOwnerless()
         // An object may have its record in another batch.
         var recordsOfObjects: [NSManagedObjectID: RecordID]?
         while true {
@@ -198,6 +204,19 @@ final class ObjectImport: BatchedImport {
             try note(errors)
             result.omittedRecordCount += Set(violations.map(\.object)).count
             try omit(zip(violations, found).map { ($0.object, $1) })
+        }
+    }
+
+    /// Reports the children that have no owner after all batches. Cost: a statement for each relationship that a child lacks.
+    private func noteOwnerless() throws {
+        let lost = try ownerless.violations { requirement, objects in
+            try context.performAndWait { try requirement.violations(in: context) }
+                .filter(objects.contains).map { ($0, $0) }
+        }
+        for child in lost {
+            result.add(
+                .ownerless(ImportSubject(child.object), inverse: child.requirement.relationship),
+                limit: importer.options.entryLimit)
         }
     }
 

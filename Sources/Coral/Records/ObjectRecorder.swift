@@ -6,6 +6,9 @@ import GraphDocuments
 package final class ObjectRecorder {
     package let names: RecordNames
     private let composer: RecordComposer
+    /// The roots of the document; nil if every object is one, as in the document of a whole store.
+    package var roots: [NSManagedObjectID]?
+    private lazy var rootSet = roots.map(Set.init)
 
     package var plan: ShapePlan { composer.plan }
 
@@ -38,7 +41,10 @@ package final class ObjectRecorder {
     /// Throws `ExportError` if a transformable value cannot be archived. A value whose file does not exist becomes a
     /// reference to that file.
     package func draft(of object: NSManagedObject) throws -> Draft {
-        let entity = try plan.plan(for: object.entity)
+        var entity = try plan.plan(for: object.entity)
+        if roots != nil, let embedded = entity.whenEmbedded, rootSet?.contains(object.objectID) == false {
+            entity = embedded
+        }
         let values = try values(of: object, by: entity)
         let targets = try entity.relationships.map { try self.targets(of: object, by: $0) }
         return Draft(id: object.objectID, entity: entity, values: values, targets: targets)

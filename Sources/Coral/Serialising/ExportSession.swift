@@ -122,6 +122,7 @@ package final class ExportSession {
         if layout != .plain, mapping == nil {
             let keys = try recorder.names.keys ?? KeyNames(context: context, model: model, identity: exporter.identity)
             recorder.names.outside = OutsideReferences(keys)
+            recorder.roots = included
         }
         var header = DocumentHeader(
             layout: layout, idScheme: scheme(of: included), model: model, store: store, isWholeStore: false)

@@ -59,39 +59,75 @@ package final class ShapePlan {
     }
 
     private func makePlan(for entity: NSEntityDescription) throws -> EntityPlan {
-        let (excluded, rules) = (excludedProperties.rules(for: entity), rules.rules(for: entity))
-        let only = sequence(first: entity, next: \.superentity).lazy
-            .compactMap { self.shape.onlyProperties[$0.name ?? ""] }.first
-        func isChosen(_ property: NSPropertyDescription) -> Bool {
-            excluded[property.name] == nil && (only.map { $0.contains(property.name) } ?? isIncluded(property))
-        }
+        let choice = PropertyChoice(of: entity, by: self)
         var attributes: [AttributePlan] = []
-        for (_, attribute) in entity.attributesByName.sorted(by: { $0.key < $1.key }) where isChosen(attribute) {
+        for (_, attribute) in entity.attributesByName.sorted(by: { $0.key < $1.key }) where choice.includes(attribute) {
             attributes.append(AttributePlan(attribute))
         }
         var relationships: [EntityPlan.Relationship] = []
-        for (_, relationship) in entity.relationshipsByName.sorted(by: { $0.key < $1.key })
-        where isChosen(relationship) {
-            let rule = try rule(for: relationship, of: entity, stated: rules[relationship.name])
+        for (_, relationship) in entity.relationshipsByName.sorted(by: { $0.key < $1.key }) {
+            let rule = try choice.rule(for: relationship)
             if rule == .omit { continue }
-            relationships.append(EntityPlan.Relationship(relationship, isEmbedded: rule == .embed))
+            relationships.append(
+                EntityPlan.Relationship(
+                    relationship, isEmbedded: rule == .embed, listsEmbedding: try listsEmbedding(relationship, choice)))
         }
         return EntityPlan(entity, attributes: attributes, relationships: relationships)
     }
 
-    /// Whether a property is included that the shape does not name.
-    private func isIncluded(_ property: NSPropertyDescription) -> Bool {
-        if property.isTransient, !shape.includesTransientAttributes { return false }
-        if property is NSDerivedAttributeDescription, !shape.includesDerivedAttributes { return false }
-        return !(property is NSAttributeDescription && directive(of: property) == RelationshipRule.omit.rawValue)
+    /// Whether a relationship is the to-many inverse of one that embeds, and a reference because nothing is stated for it.
+    private func listsEmbedding(_ relationship: NSRelationshipDescription, _ choice: PropertyChoice) throws -> Bool {
+        guard relationship.isToMany, try choice.statedRule(for: relationship) == nil,
+            let inverse = relationship.inverseRelationship, var pending = relationship.destinationEntity.map({ [$0] })
+        else { return false }
+        while let destination = pending.popLast() {
+            if let own = destination.relationshipsByName[inverse.name],
+                try PropertyChoice(of: destination, by: self).rule(for: own) == .embed
+            {
+                return try choice.rule(for: relationship) == .reference
+            }
+            pending += destination.subentities
+        }
+        return false
     }
 
-    private func rule(
-        for relationship: NSRelationshipDescription, of entity: NSEntityDescription, stated: RelationshipRule?
-    ) throws -> RelationshipRule {
-        if let destination = relationship.destinationEntity, !includes(destination) { return .omit }
-        if let stated { return stated }
-        if let directive = directive(of: relationship) {
+    /// What the shape states for the properties of one entity.
+    private struct PropertyChoice {
+        private let plan: ShapePlan
+        private let entity: NSEntityDescription
+        private let excluded: [String: Void]
+        private let only: Set<String>?
+        private let rules: [String: RelationshipRule]
+
+        init(of entity: NSEntityDescription, by plan: ShapePlan) {
+            self.plan = plan
+            self.entity = entity
+            excluded = plan.excludedProperties.rules(for: entity)
+            rules = plan.rules.rules(for: entity)
+            only =
+                sequence(first: entity, next: \.superentity).lazy
+                .compactMap { plan.shape.onlyProperties[$0.name ?? ""] }.first
+        }
+
+        func includes(_ property: NSPropertyDescription) -> Bool {
+            excluded[property.name] == nil && (only.map { $0.contains(property.name) } ?? plan.isIncluded(property))
+        }
+
+        func rule(for relationship: NSRelationshipDescription) throws -> RelationshipRule {
+            guard includes(relationship) else { return .omit }
+            if let stated = try statedRule(for: relationship) { return stated }
+            return switch plan.shape.base {
+            case .everything: .embed
+            case .roots: .reference
+            case .ownership: relationship.deleteRule == .cascadeDeleteRule ? .embed : .reference
+            }
+        }
+
+        /// The rule that code or the model states, or that follows from an excluded entity; nil if the base decides.
+        func statedRule(for relationship: NSRelationshipDescription) throws -> RelationshipRule? {
+            if let destination = relationship.destinationEntity, !plan.includes(destination) { return .omit }
+            if let stated = rules[relationship.name] { return stated }
+            guard let directive = plan.directive(of: relationship) else { return nil }
             guard let rule = RelationshipRule(rawValue: directive) else {
                 let place = "\(entity.name ?? "").\(relationship.name)"
                 throw ShapeError(
@@ -101,11 +137,13 @@ package final class ShapePlan {
             }
             return rule
         }
-        return switch shape.base {
-        case .everything: .embed
-        case .roots: .reference
-        case .ownership: relationship.deleteRule == .cascadeDeleteRule ? .embed : .reference
-        }
+    }
+
+    /// Whether a property is included that the shape does not name.
+    private func isIncluded(_ property: NSPropertyDescription) -> Bool {
+        if property.isTransient, !shape.includesTransientAttributes { return false }
+        if property is NSDerivedAttributeDescription, !shape.includesDerivedAttributes { return false }
+        return !(property is NSAttributeDescription && directive(of: property) == RelationshipRule.omit.rawValue)
     }
 
     private func directive(of property: NSPropertyDescription) -> String? {
@@ -121,13 +159,16 @@ package final class EntityPlan {
         package let isToMany: Bool
         package let isOrdered: Bool
         package let isEmbedded: Bool
+        /// Whether the destinations are the objects that embed the object, of which the document may contain only some.
+        package let listsEmbedding: Bool
 
-        package init(_ relationship: NSRelationshipDescription, isEmbedded: Bool) {
+        package init(_ relationship: NSRelationshipDescription, isEmbedded: Bool, listsEmbedding: Bool = false) {
             name = relationship.name
             description = relationship
             isToMany = relationship.isToMany
             isOrdered = relationship.isOrdered
             self.isEmbedded = isEmbedded
+            self.listsEmbedding = listsEmbedding
         }
     }
 
@@ -150,4 +191,15 @@ package final class EntityPlan {
 
     /// The to-many relationships, which a fetch of many objects should prefetch.
     package var toManyNames: [String] { relationships.filter(\.isToMany).map(\.name) }
+
+    /// The plan for objects that are part of a document only because other objects embed them. A list in a document is the whole list:
+    /// with the list of a tag's notes, a document of one note would remove the tag from all other notes of its reader. Nil if they are
+    /// written as the others.
+    package private(set) lazy var whenEmbedded: EntityPlan? = {
+        let written = relationships.filter { !$0.listsEmbedding }
+        if written.count == relationships.count { return nil }
+        let plan = EntityPlan(entity, attributes: attributes, relationships: written)
+        plan.isReferred = isReferred
+        return plan
+    }()
 }

@@ -31,6 +31,7 @@ extension RowImport: ImportSteps {
         try writer.writeWaiting()
         try throwMistakes()
         requireEmptied()
+        try noteTaken()
     }
 
     mutating func setLinks() throws {
@@ -212,6 +213,18 @@ extension RowImport: ImportSteps {
         requirements.add(requirement, of: key, record: record)
     }
 
+    /// Reports the children that new owners have taken from others.
+    private mutating func noteTaken() throws {
+        for row in try writer.takeTaken() {
+            guard let inverse = row.relationship.inverseRelationship,
+                model.entity(row.former.entity)?.relationships[inverse.name]?.isOwned == true
+            else { continue }
+            result.add(
+                .taken(ImportSubject(row.child), from: row.former, inverse: row.relationship.name),
+                limit: options.entryLimit)
+        }
+    }
+
     /// Records the rows that have lost a required destination to another row.
     private mutating func requireEmptied() {
         for emptied in writer.takeEmptied() where options.validates {
@@ -225,6 +238,7 @@ extension RowImport: ImportSteps {
     /// row lacked.
     mutating func checkRequirements() throws {
         requireEmptied()
+        try noteTaken()
         var errors = ImportEntries<ImportError>(limit: options.entryLimit)
         let violations = try requirements.violations { requirement, keys in
             try writer.objects(lacking: requirement.relationship, of: requirement.entity, among: keys)

@@ -275,7 +275,9 @@
                 default: break
                 }
             }
-            WebModel.relate(owner, "parts", .toMany(ordered: isOrdered), part, "owner", .toOne)
+            WebModel.relate(
+                owner, "parts", .toMany(ordered: isOrdered), part, "owner", .toOne,
+                rule: chance(0.5) ? .cascadeDeleteRule : .nullifyDeleteRule)
             WebModel.relate(owner, "labels", .toMany(ordered: false), label, "owners", .toMany(ordered: false))
             WebModel.relate(owner, "parent", .toOne, owner, "children", .toMany(ordered: false))
             WebModel.relate(label, "main", .toOne, owner, "mainOf", .toOne)

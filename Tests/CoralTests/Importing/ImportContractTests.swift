@@ -34,7 +34,7 @@ struct ImportContractTests {
         #expect(try shop.take(#"{"Order": [{"number": 1}]}"#) == "0 inserts, 0 updates, 0 links, 0 errors")
         #expect(order.value(forKey: "customer") != nil)
         let plan = try shop.plan(#"{"Order": [{"number": 1, "total": null, "customer": null, "labels": []}]}"#)
-        #expect(plan.summary == "0 inserts, 1 update, 2 links, 0 errors")
+        #expect(plan.summary == "0 inserts, 1 update, 2 links, 2 unlinked objects, 0 errors")
         let change = try #require(plan.updates.kept.first?.changes.first)
         #expect(change.name == "total" && change.old == .decimal(5) && change.new == .null)
         #expect(order.value(forKey: "total") != nil, "A plan alone changes nothing.")
@@ -53,7 +53,7 @@ struct ImportContractTests {
         try shop.take(first)
         try shop.take(second) { $0.relationshipPolicies = ["Order.lines": .union] }
         #expect(try shop.objects("Line", sortedBy: "position").count == 3)
-        #expect(try shop.take(second) == "0 inserts, 0 updates, 1 link, 0 errors")
+        #expect(try shop.take(second) == "0 inserts, 0 updates, 1 link, 1 unlinked object, 1 conflict, 0 errors")
         #expect(
             try shop.objects("Line", sortedBy: "position").map { $0.value(forKey: "order") != nil } == [
                 false, true, true,

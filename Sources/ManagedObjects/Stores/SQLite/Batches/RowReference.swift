@@ -83,6 +83,7 @@ public final class RowReference: RowRelationship {
         case .many:
             if let old { writer.touch(old, other.counter) }
             if let new { writer.touch(new.key, other.counter) }
+            if let old, let new { writer.didTake(key, from: old, for: new.key, by: self) }
         case .one(let inverse):
             if let old {
                 try set(inverse, of: old, to: nil)

@@ -20,11 +20,20 @@ public final class RowWriter {
     private var insertions: [String: PairBuffer] = [:]
     private(set) var outcome = RowOutcome()
     private var emptied: [EmptiedReference] = []
+    private var taken: [ObjectIdentifier: (reference: RowReference, rows: [(key: Int64, former: Int64)])] = [:]
     private weak var coordinator: NSPersistentStoreCoordinator?
 
     /// A required reference that was set to NULL because its destination was given to another row.
     public struct EmptiedReference {
         public let key: Int64
+        public let relationship: NSRelationshipDescription
+    }
+
+    /// A row that a new row took from its owner.
+    public struct TakenRow {
+        public let child: NSManagedObjectID
+        public let former: NSManagedObjectID
+        /// The reference to the owner.
         public let relationship: NSRelationshipDescription
     }
 
@@ -143,6 +152,37 @@ public final class RowWriter {
     public func takeEmptied() -> [EmptiedReference] {
         defer { emptied.removeAll() }
         return emptied
+    }
+
+    // MARK: - Rows that get another owner
+
+    /// Records that a new row took a row from the former destination of its reference, if the destination owns it.
+    func didTake(_ key: Int64, from former: Int64, for new: Int64, by reference: RowReference) {
+        guard new > reference.other.counter.first,
+            reference.relationship.inverseRelationship?.deleteRule == .cascadeDeleteRule
+        else { return }
+        taken[ObjectIdentifier(reference), default: (reference, [])].rows.append((key, former))
+    }
+
+    /// The rows that new rows took from their owners since the last call, by the reference to the owner. Two statements for each
+    /// reference.
+    public func takeTaken() throws -> [TakenRow] {
+        defer { taken.removeAll() }
+        return try taken.values.sorted { $0.rows[0].key < $1.rows[0].key }.flatMap { reference, rows -> [TakenRow] in
+            let children = try objects(of: reference.table.sql, rows.map(\.key))
+            let owners = try objects(of: reference.other.sql, rows.map(\.former))
+            return rows.compactMap { key, former in
+                guard let child = children[key], let owner = owners[former] else { return nil }
+                return TakenRow(child: child, former: owner, relationship: reference.relationship)
+            }
+        }
+    }
+
+    private func objects(of entity: SQLEntity, _ keys: [Int64]) throws -> [Int64: NSManagedObjectID] {
+        guard let coordinator else { return [:] }
+        let query = SQLQuery(entity.keys(where: .keys), list: Set(keys).sorted())
+        let found = try batch.keys(query).map { ($0.number, coordinator.objectID(for: $0)) }
+        return Dictionary(found) { first, _ in first }
     }
 
     /// The rows of an entity, among those with the given keys, whose reference is NULL. One statement.
