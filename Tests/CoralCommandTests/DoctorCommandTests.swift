@@ -176,7 +176,7 @@ import Testing
         }
         for cure in ["files", "orphans=Item"] {
             let run = try CommandRun("doctor", store.path, "--fix", cure, "--force", "--no-backup")
-            #expect(run.status == 1 && run.errors.contains("give it with --model"), "\(run.errors)")
+            #expect(run.status == 1 && run.errors.contains("Give the app's model with --model"), "\(run.errors)")
         }
         #expect(try itemCount() == before && before > 0)
     }

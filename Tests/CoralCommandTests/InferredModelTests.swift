@@ -33,6 +33,62 @@
             #expect(try store.contents() == before)
         }
 
+        /// The store's metadata, and the names of its tables.
+        private func identity(_ path: String) throws -> [String] {
+            try DatabaseQueue(path: path).read { database in
+                try String.fetchAll(database, sql: "SELECT hex(Z_PLIST) FROM Z_METADATA")
+                    + String.fetchAll(database, sql: "SELECT name FROM sqlite_master ORDER BY name")
+            }
+        }
+
+        @Test func `a store without a model is changed with the inferred one, once that is given`() throws {
+            let store = try NotesStore()
+            try withoutModel(store.path)
+            let (before, source) = (try identity(store.path), store.file("Notes.xcdatamodeld"))
+            #expect(try CommandRun("model", "convert", store.path, "-o", source).status == 0)
+            let groceries = ["--entity", "Note", "--where", "title == 'Groceries'", "--yes"]
+            let given = ["--model", source] + groceries
+            // Without it, the command stops before it makes a plan.
+            let refused = try CommandRun(["set", store.path, "body=x"] + groceries)
+            #expect(refused.status == 1 && refused.errors.contains("coral model convert"), "\(refused.errors)")
+            #expect(refused.output.isEmpty)
+            #expect(try CommandRun(["set", store.path, "body=x", "--dry-run"] + groceries.dropLast()).status == 0)
+            let change = try CommandRun(["set", store.path, "body=x"] + given)
+            #expect(change.status == 0 && !change.errors.contains("were inferred"), "\(change.errors)")
+            let query = try CommandRun("query", store.path, "--entity", "Note", "--columns", "title,body", "--csv")
+            #expect(query.output.contains("Groceries,x"))
+            // Without inverses, deletions would leave references to the note.
+            for arguments in [
+                ["delete", store.path] + given, ["doctor", store.path, "--fix", "files", "--model", source],
+            ] {
+                let run = try CommandRun(arguments)
+                #expect(run.status == 1 && run.errors.contains("states no inverse for"), "\(run.errors)")
+            }
+            let document = store.file("Notes.json")
+            #expect(try CommandRun("export", store.path, "-o", document).status == 0)
+            let imported = try CommandRun("import", document, "--into", store.path, "--model", source)
+            #expect(imported.status == 1 && imported.errors.contains("states no inverse for"), "\(imported.errors)")
+            #expect(try identity(store.path) == before)
+        }
+
+        @Test func `versions are not compared with an inferred model`() throws {
+            let store = try NotesStore()
+            let source = store.file("Notes.xcdatamodeld")
+            try withoutModel(store.path)
+            #expect(try CommandRun("model", "convert", store.path, "-o", source).status == 0)
+            for arguments in [["explain", store.path, "--model", source], ["migrate", store.path, "--to", source]] {
+                let run = try CommandRun(arguments)
+                #expect(run.status == 1 && run.errors.contains("was inferred from the tables"), "\(run.errors)")
+            }
+            // A store that contains its model is a store as any other.
+            let other = store.file("New.sqlite")
+            let document = store.file("Notes.json")
+            #expect(try CommandRun("export", store.path, "-o", document).status == 0)
+            #expect(try CommandRun("import", document, "--into", other, "--model", source).status == 0)
+            #expect(try CommandRun("explain", other, "--model", source).status == 0)
+            #expect(try CommandRun("delete", other, "--entity", "Tag", "--where", "TRUEPREDICATE", "--yes").status == 0)
+        }
+
         @Test func `the pages of a store without a model are served`() throws {
             let store = try NotesStore()
             try withoutModel(store.path)

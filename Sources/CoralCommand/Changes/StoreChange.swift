@@ -57,7 +57,7 @@ struct StoreChange: ParsableArguments {
                 throw CommandError("Nothing was changed. Use --yes to \(planned.summary).")
             }
         }
-        let open = try OpenStore(path: store, model: source, isReadOnly: false)
+        let open = try OpenStore(path: store, model: source, isReadOnly: false, changesFewObjects: true)
         try open.context.performAndWait {
             guard try self.planned(change, open).agrees(with: planned), ChangedValues(of: open.context) == values else {
                 throw Self.hasChanged
@@ -84,7 +84,10 @@ struct StoreChange: ParsableArguments {
         _ store: String, _ source: ModelSource, _ change: (OpenStore) throws -> Plan
     ) throws -> (Plan, ChangedValues) {
         let open = try OpenStore(path: store, model: source)
+        let inferred = open.isInferred ? InferredModel(open.model, store: open.url, path: source.model) : nil
+        if !dryRun { try inferred?.requireGiven() }
         let plan = try open.context.performAndWait { (try planned(change, open), ChangedValues(of: open.context)) }
+        try open.context.performAndWait { try inferred?.requireInverses(ofChangesIn: open.context) }
         try open.close()
         return plan
     }

@@ -131,8 +131,10 @@ struct DoctorCommand: ParsableCommand {
             let model = open.model
             let cures = try cures(in: model)
             // Only these two need no relationships: statistics, and compacting, which is always done.
-            guard !ModelSource.isInferred(model) || cures.isSubset(of: [.statistics]) else {
-                throw CommandError("\(store) does not contain its model: give it with --model, to know what owns what.")
+            if open.isInferred, !cures.isSubset(of: [.statistics]) {
+                let inferred = InferredModel(model, store: open.url, path: source.model)
+                try inferred.requireGiven()
+                try inferred.requireInverses()
             }
             let doctor = try Work.run("Examining", noun: nil) {
                 try StoreDoctor(url: open.url, model: model, snapshot: open.snapshot(), progress: $0)

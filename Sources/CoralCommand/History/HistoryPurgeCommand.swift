@@ -67,12 +67,12 @@ struct HistoryPurgeCommand: ParsableCommand {
             throw CommandError("Nothing was deleted. Use --force to delete without confirmation.")
         }
         var options: [AnyHashable: Any] = [NSPersistentHistoryTrackingKey: true as NSNumber]
-        let writing = try OpenStore(url: url, model: model, isReadOnly: false, options: options)
+        let writing = try OpenStore(url: url, model: model, isReadOnly: false, options: options, modelPath: source.model)
         let count = try Work.run("Deleting", noun: nil) { _ in try purge(writing) }
         try writing.close()
         if vacuum {
             options[NSSQLiteManualVacuumOption] = true as NSNumber
-            _ = try OpenStore(url: url, model: model, isReadOnly: false, options: options)
+            _ = try OpenStore(url: url, model: model, isReadOnly: false, options: options, modelPath: source.model)
         }
         if json { return try JSONOutput.report(["deletedChanges": count]) }
         try StandardOutput.report("\(Quantity.count(count, "change")) deleted from the history.\n")

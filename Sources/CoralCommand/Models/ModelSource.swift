@@ -2,6 +2,7 @@ import ArgumentParser
 import AtomicFiles
 import Coral
 import ModelFiles
+import Synchronization
 
 /// The source of a store's model: `--model`.
 struct ModelSource: ParsableArguments {
@@ -71,8 +72,12 @@ struct ModelSource: ParsableArguments {
         }
     #endif
 
+    /// The stores of which it has been reported that their model was inferred: once for each, however often a command opens it.
+    private static let reported = Mutex<Set<URL>>([])
+
     /// Reports that the model of a store was inferred.
     static func reportInference(of store: URL) {
+        guard reported.withLock({ $0.insert(store).inserted }) else { return }
         StandardError.report(
             "\(store.storeName) does not contain its model: entities and properties were inferred from its tables. Give the model "
                 + "with --model for its own names and types.")

@@ -58,7 +58,7 @@ final class DamagedStore: @unchecked Sendable {
         var problems: [StoreProblem] = []
         var failure = error
         do {
-            let open = try OpenStore(url: url, model: source.model(for: url))
+            let open = try OpenStore(url: url, model: source.model(for: url), modelPath: source.model)
             defer { try? open.close() }
             problems = try StoreCheck(url: open.url, model: open.model).problems(of: open.snapshot())
         } catch {

@@ -73,6 +73,10 @@ struct ExplainCommand: ParsableCommand {
         #else
             let url = try OpenStore.location(at: store).withoutLinks
             let header = try ExplainedStore(at: url)
+            if let model {
+                try InferredModel(ModelSource.model(at: model), store: url, path: model).requireVersion(
+                    advice: "An app needs the model that the store was written with.")
+            }
             let file = try model.map(ModelFileSource.file) ?? header.ownFile()
             _ = try ModelFileSource.version(modelVersion, of: file)
             let explanation = header.explanation(with: file, version: modelVersion)

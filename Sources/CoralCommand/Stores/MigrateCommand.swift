@@ -100,15 +100,19 @@ struct MigrateCommand: ParsableCommand {
             try Confirmation.requireFree(output, for: .store, reading: [url] + models, isForced: force)
         }
         let migration = try chosenMigration(of: url)
+        let name = ShellWord.quoted(ServerURLs.shown(store))
+        try InferredModel(migration.destination.model, store: url, path: to).requireVersion(
+            advice:
+                "Its objects can be written to a new store with that model: coral export \(name) -o objects.json, and "
+                + "coral import objects.json --into NEW.sqlite --model \(ShellWord.quoted(to))")
         if sql { return try writeStatements(of: migration, forStoreAt: url) }
         let start = Date()
         let result = try Work.run("Rehearsing", noun: nil) {
             try MigrationRehearsal(migration).run(onStoreAt: url, progress: $0)
         }
         warnOfUnfittingMappings(migration, result)
-        let name = ServerURLs.shown(store)
         var report = MigrationReport(
-            result, of: migration, store: name, rehearsalSeconds: Date().timeIntervalSince(start))
+            result, of: migration, store: ServerURLs.shown(store), rehearsalSeconds: Date().timeIntervalSince(start))
         if dryRun || !result.isPossible {
             try json ? JSONOutput.write(report) : StandardOutput.write(report.text)
             if let failure = result.failure {

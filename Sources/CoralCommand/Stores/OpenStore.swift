@@ -10,6 +10,8 @@ struct OpenStore {
     let context: NSManagedObjectContext
     /// What was read of the store before it was opened.
     let header: StoreHeader
+    /// Whether the model was inferred from the tables, by this command or by the one that wrote the model given with --model.
+    let isInferred: Bool
     /// The pinned state of a store that is opened read-only.
     private let held: StoreSnapshot?
 
@@ -27,11 +29,12 @@ struct OpenStore {
     /// - Parameters:
     ///   - isReadOnly: Whether all files of the store must remain unchanged.
     ///   - holdsState: Whether a store that is opened read-only is read in one state.
+    ///   - changesFewObjects: See `init(url:model:…)`.
     ///   - labels: The attributes that name objects.
     /// Throws `CommandError` and errors of Core Data's.
     init(
         path: String, model source: ModelSource, isReadOnly: Bool = true, holdsState: Bool = true,
-        labels: LabelOption? = nil
+        changesFewObjects: Bool = false, labels: LabelOption? = nil
     ) throws {
         if isReadOnly, let session = Self.session, session.path == path, session.model == source.model {
             self = session.store
@@ -45,14 +48,15 @@ struct OpenStore {
                 try labels?.apply(to: model)
                 try self.init(
                     url: url, model: model, isReadOnly: isReadOnly, holdsState: holdsState,
-                    header: StoreHeader(inspection))
+                    changesFewObjects: changesFewObjects, header: StoreHeader(inspection))
                 return
             }
         #endif
         let model = try source.model(for: url)
         try labels?.apply(to: model)
         try self.init(
-            url: url, model: model, isReadOnly: isReadOnly, holdsState: holdsState, modelPath: source.model)
+            url: url, model: model, isReadOnly: isReadOnly, holdsState: holdsState,
+            changesFewObjects: changesFewObjects, modelPath: source.model)
     }
 
     /// The location of a store. Throws `CommandError` if there is none, or if it is a device or a pipe.
@@ -94,33 +98,34 @@ struct OpenStore {
     ///
     /// - Parameters:
     ///   - header: What was read of the store; nil if nothing was.
+    ///   - changesFewObjects: Whether the caller examines each change by `InferredModel.requireInverses(ofChangesIn:)`.
     ///   - options: Additional Core Data options.
     ///   - modelPath: The path of the model, if it was given, for the error of a store that does not fit.
     init(
         url: URL, model: NSManagedObjectModel, isReadOnly: Bool = true, holdsState: Bool = true,
-        header: StoreHeader? = nil, options additional: [AnyHashable: Any] = [:], modelPath: String? = nil
+        changesFewObjects: Bool = false, header: StoreHeader? = nil, options additional: [AnyHashable: Any] = [:],
+        modelPath: String? = nil
     ) throws {
         if !isReadOnly { try StandardOutput.requireOpen() }
         // The companion files are beside the file, not beside a link to it.
         let url = url.withoutLinks
         self.url = url
-        let isInferred = ModelSource.isInferred(model)
+        let header = try header ?? StoreHeader(ofStoreAt: url)
+        self.header = header
+        let isInferred = try ModelSource.isInferred(model) && !header.containsModel(ofStoreAt: url)
+        self.isInferred = isInferred
         if isInferred {
-            guard isReadOnly else {
-                throw CommandError(
-                    "\(url.storeName) does not contain its model, and one that is inferred from the tables does not suffice to "
-                        + "change it: give the model with --model.")
-            }
-            ModelSource.reportInference(of: url)
+            let inferred = InferredModel(model, store: url, path: modelPath)
+            if !isReadOnly { try inferred.requireGiven() }
+            if !isReadOnly, !changesFewObjects { try inferred.requireInverses() }
+            if modelPath == nil { ModelSource.reportInference(of: url) }
         }
         let model = model.keepingStoredArchives()
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         var options: [AnyHashable: Any] = [NSReadOnlyPersistentStoreOption: isReadOnly]
-        let header = try header ?? StoreHeader(ofStoreAt: url)
-        self.header = header
         options.merge(additional) { $1 }
         // A model is accepted without a check if it was inferred, or if the hashes have been removed from the store's metadata.
-        if isInferred || header.metadata[NSStoreModelVersionHashesKey] == nil {
+        if isInferred || header.versionHashes == nil {
             options[NSIgnorePersistentStoreVersioningOption] = true
         }
         #if !canImport(Darwin)

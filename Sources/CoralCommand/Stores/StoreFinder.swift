@@ -78,6 +78,8 @@ struct StoreFinder {
 
 /// What a command reads of a store before it opens it.
 struct StoreHeader {
+    /// The version hashes of the store's entities by their names; nil if its metadata has none.
+    var versionHashes: [String: Data]? { metadata[NSStoreModelVersionHashesKey] as? [String: Data] }
     let metadata: [String: Any]
     #if !canImport(Darwin)
         /// What was read together with the store's own model; nil if the model was given.
@@ -98,6 +100,9 @@ struct StoreHeader {
             metadata = inspection.metadata
             self.inspection = inspection
         }
+
+        /// Whether the store contains its model, as one does that was created with an inferred model.
+        func containsModel(ofStoreAt url: URL) throws -> Bool { try inspect(url).cachedModelValue != nil }
 
         /// The store's journal mode. Throws errors of Core Data's.
         func journalMode(of url: URL) throws -> String { try inspect(url).journalMode }
