@@ -71,6 +71,32 @@
             #expect(try identity(store.path) == before)
         }
 
+        @Test(arguments: ["ZITEM", "ZPERSON", "ZNOTE"])
+        func `one damaged table does not keep the others from being read`(table: String) throws {
+            let store = try NotesStore()
+            try withoutModel(store.path)
+            let queue = try DatabaseQueue(path: store.path)
+            let (page, size) = try queue.writeWithoutTransaction { database in
+                _ = try Row.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+                return (
+                    try Int.fetchOne(database, sql: "SELECT rootpage FROM sqlite_master WHERE name = '\(table)'") ?? 0,
+                    try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 0
+                )
+            }
+            try queue.close()
+            let file = try FileHandle(forUpdating: store.url)
+            try file.seek(toOffset: UInt64((page - 1) * size))
+            try file.write(contentsOf: Data(repeating: 0xFF, count: size))
+            try file.close()
+            let tags = try CommandRun("query", store.path, "--entity", "Tag", "--columns", "name", "--csv")
+            #expect(tags.status == 0 && tags.output.contains("home"), "\(tags.output)\(tags.errors)")
+            #expect(tags.errors.contains("follow from the columns alone"))
+            let place = store.file("Rescued.sqlite")
+            let salvage = try CommandRun("salvage", store.path, "-o", place)
+            #expect(salvage.status == 2 && salvage.output.contains("1 Tag"), "\(salvage.output)\(salvage.errors)")
+            #expect(salvage.output.contains("of \(table) is damaged."))
+        }
+
         @Test func `versions are not compared with an inferred model`() throws {
             let store = try NotesStore()
             let source = store.file("Notes.xcdatamodeld")

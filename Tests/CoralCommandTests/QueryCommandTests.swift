@@ -184,4 +184,21 @@ import Testing
         #expect(try run(["--where", "title ==[c] '1'"]) == expected)
         #expect(try run(["--where", "NOT title == '0' AND title != '2'"]) == expected)
     }
+
+    @Test func `an order between a text and a number is a warning`() throws {
+        let store = try NotesStore()
+        for (condition, isWarned) in [
+            ("title < 60", true), ("60 > title", true), ("title BETWEEN {1, 2}", true), ("title < '60'", false),
+            ("title == 60", false),
+        ] {
+            let run = try CommandRun("query", store.path, "--entity", "Note", "--where", condition)
+            #expect(run.status == 0)
+            #expect(run.errors.contains("Note.title is text, and is compared as text") == isWarned, "\(condition)")
+        }
+    }
+
+    @Test func `a descending order is explained`() throws {
+        let run = try CommandRun("query", try NotesStore().path, "--entity", "Note", "--sort", "-title")
+        #expect(run.status == 64 && run.errors.contains("--sort KEY:descending"), "\(run.errors)")
+    }
 }

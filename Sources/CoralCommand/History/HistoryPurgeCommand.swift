@@ -67,7 +67,8 @@ struct HistoryPurgeCommand: ParsableCommand {
             throw CommandError("Nothing was deleted. Use --force to delete without confirmation.")
         }
         var options: [AnyHashable: Any] = [NSPersistentHistoryTrackingKey: true as NSNumber]
-        let writing = try OpenStore(url: url, model: model, isReadOnly: false, options: options, modelPath: source.model)
+        let writing = try OpenStore(
+            url: url, model: model, isReadOnly: false, options: options, modelPath: source.model)
         let count = try Work.run("Deleting", noun: nil) { _ in try purge(writing) }
         try writing.close()
         if vacuum {

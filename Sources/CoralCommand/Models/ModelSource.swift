@@ -75,12 +75,19 @@ struct ModelSource: ParsableArguments {
     /// The stores of which it has been reported that their model was inferred: once for each, however often a command opens it.
     private static let reported = Mutex<Set<URL>>([])
 
-    /// Reports that the model of a store was inferred.
-    static func reportInference(of store: URL) {
+    /// Reports that the model of a store was inferred, and for which entities only their columns could be read.
+    static func reportInference(of store: URL, _ model: NSManagedObjectModel) {
         guard reported.withLock({ $0.insert(store).inserted }) else { return }
         StandardError.report(
             "\(store.storeName) does not contain its model: entities and properties were inferred from its tables. Give the model "
                 + "with --model for its own names and types.")
+        #if !canImport(Darwin)
+            let damaged = model.entities.filter { $0.userInfo?[StoreInspection.inferredKey] as? String == "columns" }
+            if damaged.isEmpty { return }
+            StandardError.warn(
+                "The store is damaged. The types of \(damaged.compactMap(\.name).sorted().joined(separator: ", ")) follow from the "
+                    + "columns alone, because not all rows can be read.")
+        #endif
     }
 
     /// Whether a model was inferred from the tables of a store.
@@ -114,7 +121,7 @@ enum ModelFileSource {
                 "\(url.storeName) is not a model file; on this system, give the model of a store as a file.")
         #else
             let model = try ModelSource.ownModel(in: StoreInspection(url: url))
-            if ModelSource.isInferred(model) { ModelSource.reportInference(of: url) }
+            if ModelSource.isInferred(model) { ModelSource.reportInference(of: url, model) }
             let name = url.deletingPathExtension().lastPathComponent
             return try ModelFile(kind: .compiled, versions: [.init(name: name, model: model.modelValue())])
         #endif

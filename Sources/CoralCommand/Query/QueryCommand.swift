@@ -19,7 +19,7 @@ struct QueryCommand: ParsableCommand {
             paths, including those through relationships: author.name, tags.name (all names), items.@count. A * in a \
             column stands for any letters: '*Date', 'author.*'.
 
-            Without --columns all attributes are shown, the destinations of to-one relationships, and the number of \
+            Without --columns all attributes are shown but binary and transformable ones, the destinations of to-one relationships, and the number of \
             members of to-many relationships. A table begins with what names the objects, then has what differs in the \
             first 100 objects, what is the same in all of them, what has no value, and identifiers at the end. CSV, TSV \
             and JSON have the columns in the order of their names, whatever the objects contain.

@@ -118,7 +118,7 @@ struct OpenStore {
             let inferred = InferredModel(model, store: url, path: modelPath)
             if !isReadOnly { try inferred.requireGiven() }
             if !isReadOnly, !changesFewObjects { try inferred.requireInverses() }
-            if modelPath == nil { ModelSource.reportInference(of: url) }
+            if modelPath == nil { ModelSource.reportInference(of: url, model) }
         }
         let model = model.keepingStoredArchives()
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)

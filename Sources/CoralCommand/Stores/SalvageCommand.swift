@@ -89,7 +89,7 @@ struct SalvageCommand: ParsableCommand {
             else {
                 throw CommandError("The model in \(store) cannot be read, or there is none: give it with --model.")
             }
-            if ModelSource.isInferred(model), source.url == nil { ModelSource.reportInference(of: url) }
+            if ModelSource.isInferred(model), source.url == nil { ModelSource.reportInference(of: url, model) }
             for name in entity { _ = try OpenStore.entity(named: name, in: model) }
             if let output {
                 try Confirmation.requireFree(

@@ -32,6 +32,9 @@ struct ArgumentAdvice {
         if let match = Self.matches("The value '([^'/]+)[^']*' is invalid for '<object>'", in: text).first {
             return "\(text)\nThe names of objects are shown by coral query STORE --entity \(match.word)."
         }
+        if !Self.matches("Missing value for '(--sort)", in: text).isEmpty {
+            return "\(text)\nA descending order is written as --sort KEY:descending."
+        }
         guard !Self.matches("(Missing expected argument|is invalid for '<|Specify two sides)", in: text).isEmpty,
             let example
         else {

@@ -51,7 +51,7 @@ struct InputDocument: ExpressibleByArgument {
     func source() throws -> ImportSource {
         guard let url else { return .data(try content(.standardInput)) }
         guard url.isFileURL else { throw isStoreError }
-        guard let status = FileStatus(url.path) else { throw CommandError("There is no document at \(name).") }
+        guard let status = FileStatus(url.path) else { throw CommandError("There is no document or store at \(name).") }
         guard !status.isFolder else { throw CommandError("There is a folder at \(name), not a document.") }
         guard !isStore else { throw isStoreError }
         // A pipe can be read only once.

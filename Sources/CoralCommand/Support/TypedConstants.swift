@@ -20,6 +20,7 @@ struct TypedConstants {
         }
         guard let comparison = predicate as? NSComparisonPredicate else { return predicate }
         let (left, right) = (comparison.leftExpression, comparison.rightExpression)
+        try warnOfNumber(comparison)
         guard let type = try type(of: left) ?? type(of: right) else { return predicate }
         return NSComparisonPredicate(
             leftExpression: try typed(left, as: type), rightExpression: try typed(right, as: type),
@@ -29,13 +30,31 @@ struct TypedConstants {
 
     /// The type of the attribute at the end of a key path, if its values are written as text.
     private func type(of expression: NSExpression) throws -> GraphValueType? {
+        guard let type = try attributeType(of: expression) else { return nil }
+        return [.date, .uuid, .uri].contains(type) ? type : nil
+    }
+
+    private func attributeType(of expression: NSExpression) throws -> GraphValueType? {
         guard expression.expressionType == .keyPath else { return nil }
         let keys = expression.keyPath.split(separator: ".").map(String.init)
         let property = try KeyPathCheck(entity).check(keys, in: format)
-        guard let type = (property as? NSAttributeDescription).map({ GraphSchema.Attribute($0).type }) else {
-            return nil
+        return (property as? NSAttributeDescription).map { GraphSchema.Attribute($0).type }
+    }
+
+    /// Warns of an order between a text and a number, which is that of texts: "9" is greater than 60.
+    private func warnOfNumber(_ comparison: NSComparisonPredicate) throws {
+        let orders: [NSComparisonPredicate.Operator] = [
+            .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo, .between,
+        ]
+        guard orders.contains(comparison.predicateOperatorType) else { return }
+        let sides = [comparison.leftExpression, comparison.rightExpression]
+        for (side, other) in zip(sides, sides.reversed()) where try attributeType(of: side) == .string {
+            let values = other.expressionType == .aggregate ? other.collection as? [NSExpression] ?? [] : [other]
+            if values.contains(where: { $0.expressionType == .constantValue && $0.constantValue is NSNumber }) {
+                StandardError.warn(
+                    "\(entity.name ?? "").\(side.keyPath) is text, and is compared as text, not as a number.")
+            }
         }
-        return [.date, .uuid, .uri].contains(type) ? type : nil
     }
 
     private func typed(_ expression: NSExpression, as type: GraphValueType) throws -> NSExpression {

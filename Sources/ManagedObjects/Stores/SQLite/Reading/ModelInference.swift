@@ -18,6 +18,8 @@ struct ModelInference {
     private var rows: [Int64: (name: String, parent: Int64)] = [:]
     private var entities: [Int64: NSEntityDescription] = [:]
     private var indexes: Set<String> = []
+    /// Tables whose rows could not be read.
+    private var damaged: Set<String> = []
 
     /// The model of a database; nil if none of its tables belongs to an entity.
     static func model(in database: Database) throws -> NSManagedObjectModel? {
@@ -68,6 +70,7 @@ struct ModelInference {
                 above.subentities.append(entity)
             } else {
                 entity.properties = try properties(of: number)
+                if damaged.contains(table(of: number)) { entity.userInfo?[StoreInspection.inferredKey] = "columns" }
             }
         }
         try addJoinTables()
@@ -100,19 +103,21 @@ struct ModelInference {
         return columns
     }
 
-    private func properties(of number: Int64) throws -> [NSPropertyDescription] {
+    private mutating func properties(of number: Int64) throws -> [NSPropertyDescription] {
         let table = table(of: number)
-        return try columns(of: table).compactMap { column -> NSPropertyDescription? in
+        var properties: [NSPropertyDescription] = []
+        for column in try columns(of: table) {
             let name = column.name.dropFirst().lowercased()
             // Columns such as Z_PK and Z3OWNER belong to Core Data or to another column.
-            guard column.name.hasPrefix("Z"), Self.isIdentifier(name), !name.hasPrefix("_") else { return nil }
+            guard column.name.hasPrefix("Z"), Self.isIdentifier(name), !name.hasPrefix("_") else { continue }
             if column.type == "INTEGER", let target = try destination(of: column.name, in: table) {
                 let relationship = NSRelationshipDescription()
                 relationship.name = name
                 relationship.destinationEntity = target
                 relationship.maxCount = 1
                 relationship.isOptional = true
-                return relationship
+                properties.append(relationship)
+                continue
             }
             let attribute = NSAttributeDescription()
             attribute.name = name
@@ -121,11 +126,22 @@ struct ModelInference {
             if attribute.attributeType == .binaryDataAttributeType {
                 attribute.allowsExternalBinaryDataStorage = try hasStorageBytes(column.name, in: table)
             }
-            return attribute
+            properties.append(attribute)
+        }
+        return properties
+    }
+
+    /// Whether the rows of a table answer a question with yes. For a table that is damaged the answer is no.
+    private mutating func isTrue(_ question: String, of table: String) throws -> Bool {
+        do {
+            return try reader.firstRow("SELECT \(question)")?.integer(0) == 1
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+            damaged.insert(table)
+            return false
         }
     }
 
-    private func type(of column: String, _ declared: String, in table: String) throws -> NSAttributeType {
+    private mutating func type(of column: String, _ declared: String, in table: String) throws -> NSAttributeType {
         switch declared {
         case "TIMESTAMP": .dateAttributeType
         case "FLOAT", "DOUBLE": .doubleAttributeType
@@ -133,9 +149,9 @@ struct ModelInference {
         case "VARCHAR": .stringAttributeType
         case "INTEGER":
             // Both values of a Boolean occur, and nothing else.
-            try reader.firstRow(
-                "SELECT min(\(column)) = 0 AND max(\(column)) = 1 FROM \(table) WHERE typeof(\(column)) = 'integer'")?
-                .integer(0) == 1
+            try isTrue(
+                "min(\(column)) = 0 AND max(\(column)) = 1 FROM \(table) WHERE typeof(\(column)) = 'integer'", of: table
+            )
                 ? .booleanAttributeType : .integer64AttributeType
         case "BLOB":
             try allValues(of: column, in: table, satisfy: "typeof(\(column)) = 'blob' AND length(\(column)) = 16")
@@ -145,24 +161,24 @@ struct ModelInference {
     }
 
     /// Whether each value begins with the byte that tells whether it is in a file.
-    private func hasStorageBytes(_ column: String, in table: String) throws -> Bool {
+    private mutating func hasStorageBytes(_ column: String, in table: String) throws -> Bool {
         try allValues(
             of: column, in: table,
             satisfy: "substr(\(column), 1, 1) = x'01' OR substr(\(column), 1, 1) = x'02' AND length(\(column)) = 38")
     }
 
     /// Whether there are values, and all satisfy a condition.
-    private func allValues(of column: String, in table: String, satisfy condition: String) throws -> Bool {
-        try reader.firstRow(
-            "SELECT EXISTS (SELECT 1 FROM \(table) WHERE \(column) NOT NULL) AND NOT EXISTS "
-                + "(SELECT 1 FROM \(table) WHERE \(column) NOT NULL AND NOT (\(condition)))")?.integer(0) == 1
+    private mutating func allValues(of column: String, in table: String, satisfy condition: String) throws -> Bool {
+        try isTrue(
+            "EXISTS (SELECT 1 FROM \(table) WHERE \(column) NOT NULL) AND NOT EXISTS "
+                + "(SELECT 1 FROM \(table) WHERE \(column) NOT NULL AND NOT (\(condition)))", of: table)
     }
 
     // MARK: - Relationships
 
     /// The entity to which a column of keys refers; nil if it is a number, and if the keys fit several entities of which none
     /// has a name like the column's: a wrong entity would be worse than the number.
-    private func destination(of column: String, in table: String) throws -> NSEntityDescription? {
+    private mutating func destination(of column: String, in table: String) throws -> NSEntityDescription? {
         let key = column.dropFirst()
         let roots = entities.filter { rows[$0.key].map { entities[$0.parent] == nil } == true }
         // The best fit first: the entity with the column's name, those whose names contain it or are contained in it.
@@ -171,18 +187,20 @@ struct ModelInference {
             return (one, first.key) < (other, second.key)
         }
         let isIndexed = indexes.contains("\(table)_\(column)_INDEX")
-        let hasValues =
-            try reader.firstRow("SELECT EXISTS (SELECT 1 FROM \(table) WHERE \(column) NOT NULL)")?.integer(0) == 1
+        let hasValues = try isTrue("EXISTS (SELECT 1 FROM \(table) WHERE \(column) NOT NULL)", of: table)
         var fitting: [NSEntityDescription] = []
         for (number, entity) in ranked {
             let rank = Self.rank(key, entity)
             guard isIndexed || rank == 0 else { break }
             // Without values only the name says which entity it is.
             if !hasValues, rank == 2 { break }
+            let other = self.table(of: number)
+            // Of keys in a damaged table, or of one, the name and the index tell.
             let fits =
-                try reader.firstRow(
-                    "SELECT NOT EXISTS (SELECT 1 FROM \(table) AS t WHERE t.\(column) NOT NULL AND NOT EXISTS "
-                        + "(SELECT 1 FROM \(self.table(of: number)) AS d WHERE d.Z_PK = t.\(column)))")?.integer(0) == 1
+                try isTrue(
+                    "NOT EXISTS (SELECT 1 FROM \(table) AS t WHERE t.\(column) NOT NULL AND NOT EXISTS "
+                        + "(SELECT 1 FROM \(other) AS d WHERE d.Z_PK = t.\(column)))", of: table)
+                || rank < 2 && damaged.contains(table)
             if fits, rank < 2 { return entity }
             if fits { fitting.append(entity) }
         }
@@ -229,7 +247,8 @@ struct ModelInference {
 }
 
 extension StoreInspection {
-    /// The key in the user info of each entity of an inferred model.
+    /// The key in the user info of each entity of an inferred model. The value is `columns` if the rows of its table could not be
+    /// read, so that they say nothing about types.
     package static let inferredKey = "coral.inferred"
 
     /// A model that is inferred from the store's tables, for a store that contains none; nil if it has no tables of entities, or
