@@ -14,13 +14,23 @@ struct BinaryPropertyListReader {
     private var states: [State]
     /// The children of the open containers, the innermost last.
     private var openChildren: [[Int]] = []
-    /// The strings that are keys, each with the number of the first object that has it.
-    private var keyNumbers: [String: Int] = [:]
-    /// The number of the first object with the same string, for objects that are keys; -1 for others.
-    private var firstNumbers: [Int]
+    /// The keys of dictionaries, by the numbers of their objects.
+    private var keyLists: [ArraySlice<Int>: Keys] = [:]
     /// The number of bytes that the objects may still occupy together. Objects that need more than the file has
     /// overlap.
     private var remainingBytes: Int
+
+    private struct Keys {
+        let names: [String]
+        let positions: [String: Int]
+
+        init(_ names: [String]) {
+            self.names = names
+            positions = Dictionary(zip(names, names.indices), uniquingKeysWith: { first, _ in first })
+        }
+
+        var areDifferent: Bool { positions.count == names.count }
+    }
 
     private enum State {
         case unread
@@ -60,7 +70,6 @@ struct BinaryPropertyListReader {
         self.topObject = topObject
         self.offsetTable = offsetTable
         states = Array(repeating: .unread, count: objectCount)
-        firstNumbers = Array(repeating: -1, count: objectCount)
         remainingBytes = bytes.count
     }
 
@@ -165,12 +174,15 @@ extension BinaryPropertyListReader {
     /// Builds the value of a container whose children have been read.
     private mutating func close(_ number: Int) throws {
         let start = try offset(of: number)
+        let marker = bytes[start] >> 4
         let children = openChildren.removeLast()
+        let keyCount = marker == BinaryPropertyListMarker.dictionary ? children.count / 2 : 0
+        let keys = try keys(children[..<keyCount], at: start)
         var values: [PropertyListValue] = []
-        values.reserveCapacity(children.count)
+        values.reserveCapacity(children.count - keyCount)
         var depth = 0
-        var size = 1
-        for child in children {
+        var size = 1 + keyCount
+        for child in children[keyCount...] {
             guard case .read(let value, let childDepth, let childSize) = states[child] else {
                 throw ArchiveError(.cycle, "A container contains itself.", at: .byte(start))
             }
@@ -186,44 +198,29 @@ extension BinaryPropertyListReader {
             throw ArchiveError(
                 .tooLarge, "The property list nests deeper than \(limits.depth) levels.", at: .byte(start))
         }
-        let value: PropertyListValue
-        switch bytes[start] >> 4 {
-        case BinaryPropertyListMarker.array, BinaryPropertyListMarker.orderedSet:
-            value = .array(values)
-        case BinaryPropertyListMarker.set:
-            value = .set(values)
-        default:
-            let count = values.count / 2
-            let keys = try values[..<count].map { key in
-                guard let key = key.string else {
-                    throw ArchiveError(.malformed, "A dictionary key is not a string.", at: .byte(start))
-                }
-                return key
+        let value: PropertyListValue =
+            switch marker {
+            case BinaryPropertyListMarker.array, BinaryPropertyListMarker.orderedSet: .array(values)
+            case BinaryPropertyListMarker.set: .set(values)
+            case _ where keys.areDifferent:
+                .dictionary(PropertyListDictionary(keys: keys.names, positions: keys.positions, values: values))
+            default: .dictionary(PropertyListDictionary(zip(keys.names, values)))
             }
-            value = .dictionary(
-                areDifferent(keys, children[..<count])
-                    ? PropertyListDictionary(keys: keys, values: Array(values[count...]))
-                    : PropertyListDictionary(zip(keys, values[count...])))
-        }
         states[number] = .read(value, depth: depth + 1, size: size)
     }
 
-    /// Whether all keys of a dictionary are different. Each string of the file is looked up once; the rest compares numbers.
-    private mutating func areDifferent(_ keys: [String], _ numbers: ArraySlice<Int>) -> Bool {
-        for (key, number) in zip(keys, numbers) where firstNumbers[number] < 0 {
-            let first = keyNumbers[key] ?? number
-            keyNumbers[key] = first
-            firstNumbers[number] = first
-        }
-        if keys.count > PropertyListDictionary.largestSearchedCount {
-            return Set(numbers.map { firstNumbers[$0] }).count == keys.count
-        }
-        for index in numbers.indices {
-            for other in numbers.startIndex..<index where firstNumbers[numbers[other]] == firstNumbers[numbers[index]] {
-                return false
+    /// The keys of a dictionary. Dictionaries with the same key objects, such as those of a class in an archive, share them.
+    private mutating func keys(_ numbers: ArraySlice<Int>, at start: Int) throws -> Keys {
+        if let known = keyLists[numbers] { return known }
+        let names = try numbers.map { number in
+            guard case .read(.string(let key), _, _) = states[number] else {
+                throw ArchiveError(.malformed, "A dictionary key is not a string.", at: .byte(start))
             }
+            return key
         }
-        return true
+        let keys = Keys(names)
+        keyLists[numbers] = keys
+        return keys
     }
 
     /// The indexes of the objects in a container: of a dictionary, all keys and then all values.

@@ -60,13 +60,15 @@ public struct KeyedArchive: Sendable, Hashable {
     /// Throws ``ArchiveError`` when the reference is dangling.
     public func object(_ value: PropertyListValue) throws -> ArchivedObject? {
         guard case .uid(let number) = value else {
-            return value == .null ? nil : ArchivedObject(archive: self, number: nil, value: value)
+            if case .null = value { return nil }
+            return ArchivedObject(archive: self, number: nil, value: value)
         }
-        guard objects.indices.contains(number) else {
+        guard number >= 0, number < content.objects.count else {
             throw ArchiveError(.danglingReference, "A reference is dangling.", at: .object(number))
         }
-        let entry = objects[number]
-        if number == 0 || entry.string == "$null" { return nil }
+        let entry = content.objects[number]
+        if number == 0 { return nil }
+        if case .string("$null") = entry { return nil }
         return ArchivedObject(archive: self, number: number, value: entry)
     }
 }
@@ -94,7 +96,9 @@ public struct ArchivedObject: Sendable {
 
     /// Whether the object is of a class or of one that inherits from it.
     public func isKind(of className: String) -> Bool {
-        self.className == className || classChain.contains(className)
+        guard let description = description(of: value["$class"]) else { return false }
+        if description["$classname"]?.string == className { return true }
+        return description["$classes"]?.elements?.contains { $0.string == className } ?? false
     }
 
     /// The names of the object's fields, sorted, without the archiver's own, which begin with `$`.
@@ -104,7 +108,9 @@ public struct ArchivedObject: Sendable {
 
     /// The object in a field. Nil when the field is absent or nil. Throws when the reference is dangling.
     public func object(_ field: String) throws -> ArchivedObject? {
-        try value[field].flatMap { try archive.object($0) }
+        // Written out: the reading of a model asks for fields some ten thousand times, and closures are slow in a debug build.
+        guard case .dictionary(let fields) = value, let member = fields[field] else { return nil }
+        return try archive.object(member)
     }
 
     /// The elements in a field of an object, such as `NS.objects` of an array; empty when the field is absent.

@@ -5,7 +5,7 @@ public struct PropertyListDictionary: Sendable {
     public private(set) var keys: [String]
     /// The values, parallel to ``keys``.
     public private(set) var values: [PropertyListValue]
-    /// The index of each key. Empty while the dictionary is small, where a linear search is faster.
+    /// The index of each key. Empty while a dictionary that grows is small, where a linear search is faster.
     private var positions: [String: Int] = [:]
 
     static let largestSearchedCount = 24
@@ -22,10 +22,9 @@ public struct PropertyListDictionary: Sendable {
         for (key, value) in pairs { self[key] = value }
     }
 
-    /// Creates a dictionary of different keys and their values.
-    init(keys: [String], values: [PropertyListValue]) {
-        (self.keys, self.values) = (keys, values)
-        indexKeys()
+    /// Creates a dictionary of different keys, the index of each, and their values.
+    init(keys: [String], positions: [String: Int], values: [PropertyListValue]) {
+        (self.keys, self.positions, self.values) = (keys, positions, values)
     }
 
     /// Creates a dictionary with its keys sorted, so that equal contents give equal bytes.
@@ -41,7 +40,10 @@ public struct PropertyListDictionary: Sendable {
 
     /// The value of a key. Setting nil removes the key, at a cost proportional to the dictionary's count.
     public subscript(key: String) -> PropertyListValue? {
-        get { position(of: key).map { values[$0] } }
+        get {
+            guard let position = position(of: key) else { return nil }
+            return values[position]
+        }
         set {
             switch (position(of: key), newValue) {
             case (let position?, let value?): values[position] = value

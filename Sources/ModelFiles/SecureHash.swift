@@ -61,25 +61,21 @@ package enum SecureHash {
     private static func padded(_ end: ArraySlice<UInt8>, byteCount: Int, blockSize: Int) -> [UInt8] {
         let lengthSize = blockSize / 8
         let count = (end.count + 1 + lengthSize + blockSize - 1) / blockSize * blockSize
-        var message: [UInt8] = []
-        message.reserveCapacity(count)
-        message += end
-        message.append(0x80)
+        var message = [UInt8](repeating: 0, count: count)
+        // Bytes are copied as a block, since a model has a thousand short messages, and sequences are slow in a debug build.
+        message.withUnsafeMutableBytes { message in end.withUnsafeBytes { message.copyMemory(from: $0) } }
+        message[end.count] = 0x80
         // The upper half of the length is zero for any data that fits into a file.
-        message += repeatElement(0, count: count - 8 - message.count)
-        for shift in stride(from: 56, through: 0, by: -8) {
-            message.append(UInt8(truncatingIfNeeded: UInt64(byteCount * 8) &>> UInt64(shift)))
+        var length = UInt64(byteCount) * 8
+        for place in 1...8 {
+            message[count - place] = UInt8(truncatingIfNeeded: length)
+            length >>= 8
         }
         return message
     }
 
     private static func bigEndianBytes(of words: [UInt32]) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(4 * words.count)
-        for word in words {
-            for shift in [24, 16, 8, 0] as [UInt32] { bytes.append(UInt8(truncatingIfNeeded: word &>> shift)) }
-        }
-        return bytes
+        words.map(\.bigEndian).withUnsafeBytes(Array.init)
     }
 
     private static let initial256: [UInt32] = [

@@ -88,6 +88,22 @@ struct BinaryPropertyListTests {
         }
     }
 
+    @Test("Dictionaries share key objects, and each has its own values")
+    func sharedKeys() throws {
+        let objects: [[UInt8]] = [
+            [0xA3, 1, 2, 3], [0xD1, 4, 5], [0xD1, 4, 6], [0xD1, 5, 6], [0x51, 0x61], [0x51, 0x62], [0x51, 0x63],
+        ]
+        var value = try BinaryPropertyList.read(list(objects))
+        #expect(value == [["a": "b"], ["a": "c"], ["b": "c"]])
+        guard case .array(var dictionaries) = value, case .dictionary(var first) = dictionaries[0] else { return }
+        first["z"] = 1
+        dictionaries[0] = .dictionary(first)
+        value = .array(dictionaries)
+        #expect(value == [["a": "b", "z": 1], ["a": "c"], ["b": "c"]])
+        first["a"] = nil
+        #expect(first["z"] == 1 && first["a"] == nil && first.count == 1)
+    }
+
     @Test("Hostile files are rejected")
     func hostile() {
         #expect(code(list([[0xA1, 0]])) == .cycle)
