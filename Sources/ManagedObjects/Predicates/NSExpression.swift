@@ -164,15 +164,37 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, SelfReplacing {
     /// The value of the expression for an object; the context contains the values of variables.
     ///
     /// An error is a programmer error where Foundation raises an exception. ``value(with:substitutionVariables:)``
-    /// throws instead.
+    /// throws instead. Where the expression calls a method that is not known here, see ``setFunction(_:_:)``, the value is nil,
+    /// and a message is printed on standard error.
     open func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
         var variables: [String: Any] = [:]
         for (key, value) in context ?? [:] { if let key = key as? String { variables[key] = value } }
         do {
             return Self.number(try value(with: object, substitutionVariables: variables))
         } catch {
-            preconditionFailure("The expression “\(description)” cannot be evaluated: \(error)")
+            UnknownMethod.report(error, in: "expression “\(description)”")
+            return nil
         }
+    }
+
+    /// Sets the method that `FUNCTION(receiver, "selector", …)`, and a custom selector of a comparison, call: an addition to Core
+    /// Data's API. On Apple's platforms they call the receiver's method, such as one of an extension of `NSString` with `@objc`; a
+    /// method cannot be found by its selector in Swift alone.
+    ///
+    /// ```swift
+    /// NSExpression.setFunction("prefixOfLength:") { text, arguments in
+    ///     guard let text = text as? String, let length = arguments.first as? Int64
+    ///     else { return nil }
+    ///     return String(text.prefix(Int(length)))
+    /// }
+    /// ```
+    ///
+    /// - Parameter function: Receives the receiver, which may have any type and is never nil, and the arguments. Texts are `String`,
+    ///   integers `Int64`, other numbers `Double` or `Decimal`. It is called in any thread.
+    public static func setFunction(
+        _ selector: String, _ function: @escaping @Sendable (_ receiver: Any, _ arguments: [Any?]) throws -> Any?
+    ) {
+        RegisteredMethods.register(selector, function)
     }
 
     /// A number as an `NSNumber`, so that it can be cast to any number type that it fits.

@@ -131,7 +131,8 @@ open class NSPredicate: Foundation.NSPredicate, NSSecureCoding, SelfReplacing {
     /// Whether the predicate holds for the object.
     ///
     /// An error is a programmer error where Foundation raises an exception: an object without a key of the predicate,
-    /// values that cannot be compared. ``evaluation(with:substitutionVariables:)`` throws instead.
+    /// values that cannot be compared. ``evaluation(with:substitutionVariables:)`` throws instead. A predicate that calls a method
+    /// which is not known here, see ``NSExpression/setFunction(_:_:)``, does not hold, and a message is printed on standard error.
     open override func evaluate(with object: Any?) -> Bool {
         evaluate(with: object, substitutionVariables: nil)
     }
@@ -141,7 +142,8 @@ open class NSPredicate: Foundation.NSPredicate, NSSecureCoding, SelfReplacing {
         do {
             return try evaluation.evaluator().evaluate(object, variables: bindings ?? [:])
         } catch {
-            preconditionFailure("The predicate “\(predicateFormat)” cannot be evaluated: \(error)")
+            UnknownMethod.report(error, in: "predicate “\(predicateFormat)”")
+            return false
         }
     }
 

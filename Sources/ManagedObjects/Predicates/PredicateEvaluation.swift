@@ -21,6 +21,18 @@ internal final class PredicateEvaluation: @unchecked Sendable {  // because a lo
     }
 }
 
+/// A method that a predicate or an expression calls and that is not known here. The program may have it on Apple's platforms, so it is
+/// no programmer error, as every other reason for which an evaluation fails.
+internal enum UnknownMethod {
+    /// Prints the error on standard error; any other error stops the program.
+    static func report(_ error: any Error, in subject: String) {
+        guard (error as? PredicateEvaluationError)?.code == .unknownFunction else {
+            preconditionFailure("The \(subject) cannot be evaluated: \(error)")
+        }
+        FileHandle.standardError.write(Data("CoreData: error: The \(subject) cannot be evaluated: \(error)\n".utf8))
+    }
+}
+
 /// A closure as a predicate.
 internal struct BlockPredicate: OpaquePredicate, @unchecked Sendable {  // because the caller ensures it
     private let identity = NSObject()

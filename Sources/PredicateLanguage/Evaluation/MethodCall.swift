@@ -1,13 +1,16 @@
 import Foundation
 
 /// The methods that `FUNCTION(receiver, "selector", …)` and custom selectors may call on plain values. Objects
-/// implement their methods through ``PredicateSubject``.
+/// implement their methods through ``PredicateSubject``, and a program registers its own: ``RegisteredMethods``.
 enum MethodCall {
     /// The result of a call. A method without arguments is a key.
     static func value(
         of receiver: PredicateValue, calling selector: String, with arguments: [PredicateValue]
     ) throws -> PredicateValue {
         if receiver.isNull { return .null }
+        if let method = RegisteredMethods[selector], let value = receiver.value {
+            return PredicateValue(try method(value, arguments.map(\.value)))
+        }
         switch (selector, arguments.first) {
         case ("isEqual:", let other?), ("isEqualTo:", let other?): return .bool(receiver == other)
         case ("valueForKey:", .string(let key)): return try KeyReading.value(of: receiver, forKey: key)

@@ -57,6 +57,34 @@ import Testing
         #expect(throws: (any Error).self) { try context.fetch(request) }
     }
 
+    @Test func `a method that is not known is no value, unless the program sets it`() throws {
+        let arguments: [Any] = ["hello world", NSNumber(value: 5)]
+        let format = "FUNCTION(%@, 'textUpToIndex:', %@)"
+        let expression = NSExpression(format: format, argumentArray: arguments)
+        let predicate = NSPredicate(format: format + " == 'hello'", argumentArray: arguments)
+        #expect(expression.expressionValue(with: nil, context: nil) == nil)
+        #expect(!predicate.evaluate(with: nil))
+        #expect(throws: (any Error).self) { try expression.value(with: nil) }
+        #expect(throws: (any Error).self) { try predicate.evaluation(with: nil) }
+
+        NSExpression.setFunction("textUpToIndex:") { text, arguments in
+            guard let text = text as? NSString, let end = arguments.first as? NSNumber else { return nil }
+            return text.substring(to: end.intValue)
+        }
+        let value = expression.expressionValue(with: nil, context: nil)
+        #expect(value as? String == "hello" && value as? NSString == "hello")
+        #expect(NSPredicate(format: format + " == 'hello'", argumentArray: arguments).evaluate(with: nil))
+
+        let stack = try TestStack(type: NSSQLiteStoreType)
+        let context = stack.context()
+        _ = context.insert("Note", ["title": "hello world"])
+        _ = context.insert("Note", ["title": "good morning"])
+        try context.save()
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+        request.predicate = NSPredicate(format: "FUNCTION(title, 'textUpToIndex:', 5) == 'hello'")
+        #expect(try context.fetch(request).map { $0.value(forKey: "title") as? String } == ["hello world"])
+    }
+
     @Test func `a predicate of the program's own class is evaluated by that class`() throws {
         final class Refusal: ManagedObjects.NSPredicate {
             override init() { super.init() }
