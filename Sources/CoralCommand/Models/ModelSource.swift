@@ -4,6 +4,10 @@ import Coral
 import ModelFiles
 import Synchronization
 
+#if STORE_ENGINE
+    import struct ManagedObjects.RowSalvage
+#endif
+
 /// The source of a store's model: `--model`.
 struct ModelSource: ParsableArguments {
     @Option(
@@ -69,6 +73,14 @@ struct ModelSource: ParsableArguments {
             throw CommandError(
                 "\(inspection.url.storeName) contains neither its model nor tables of entities: give the model with --model."
             )
+        }
+    #endif
+
+    #if STORE_ENGINE
+        /// The model for a store that may be damaged: the given one, the one that is cached in pages that can be read, or one that is
+        /// inferred from the tables, if SQLite can read them; else nil. Throws if the given model cannot be read.
+        func modelOfDamagedStore(at url: URL) throws -> NSManagedObjectModel? {
+            try givenModel() ?? RowSalvage.cachedModel(of: url) ?? (try? Self.ownModel(of: url.withoutLinks))
         }
     #endif
 

@@ -89,7 +89,7 @@ final class DamagedStore: @unchecked Sendable {
             return ""
         #else
             do {
-                guard let model = try source.givenModel() ?? RowSalvage.cachedModel(of: url) else {
+                guard let model = try source.modelOfDamagedStore(at: url) else {
                     return "<p>The model in the store cannot be read. With --model, coral salvage reads the store.</p>"
                 }
                 let salvage = try RowSalvage(of: url, model: model) { _, _ in }

@@ -11,7 +11,8 @@ struct CheckCommand: ParsableCommand {
             The check reports damage to the file, dangling references, disagreeing inverses, missing and unused files \
             of large values, primary keys beyond the last assigned one, values of a wrong type, values that violate \
             the model's validation rules, and duplicates of values that must be unique. Exit code 2 means that \
-            problems were found. In a store in PostgreSQL, the tables, their indexes and the numbers of the history \
+            problems were found. SQLite keeps no checksums of values, so that only a backup proves that they are the same \
+            (coral diff). In a store in PostgreSQL, the tables, their indexes and the numbers of the history \
             are checked.
 
             With --repair a copy of the store is made and repaired as far as possible: tables and columns that the \

@@ -18,7 +18,8 @@ struct SalvageCommand: ParsableCommand {
             The new store has the objects with their primary keys, and the UUID of the old one. References to objects \
             that are lost are removed. The history is not salvaged. The store itself is only read.
 
-            The report lists lost objects and values; exit code 2 means that there are some. Without --model, the \
+            The report lists lost objects and values; exit code 2 means that there are some. SQLite keeps no checksums: a \
+            value that was overwritten on a page of the right form is not noticed. Without --model, the \
             model in the store is used, if it is readable; one that is inferred from the tables, if SQLite can read them.
 
             --deleted reads the objects that were deleted, also of a store that is not damaged, from the bytes that SQLite \
@@ -82,11 +83,7 @@ struct SalvageCommand: ParsableCommand {
                 at: store,
                 because:
                     "coral salvage reads the pages of a file: restore a store in PostgreSQL from the server's backups.")
-            // A model is inferred from the tables only if SQLite can read them.
-            guard
-                let model = try source.givenModel() ?? RowSalvage.cachedModel(of: url)
-                    ?? (try? ModelSource.ownModel(of: url.withoutLinks))
-            else {
+            guard let model = try source.modelOfDamagedStore(at: url) else {
                 throw CommandError("The model in \(store) cannot be read, or there is none: give it with --model.")
             }
             if ModelSource.isInferred(model), source.url == nil { ModelSource.reportInference(of: url, model) }
