@@ -50,7 +50,8 @@ var targets: [Target] = [
         dependencies: ["SwiftDiagnostics", "SwiftSyntax", "SwiftSyntaxMacros", "SwiftCompilerPlugin"].map(syntax)),
     .target(
         name: "ManagedMacros",
-        dependencies: ["ManagedMacroExpansion", .target(name: "Coral", condition: .when(traits: ["Macros"]))]),
+        dependencies: ["ManagedMacroExpansion"]
+            + ["Coral", "CoralPlainObjects"].map { .target(name: $0, condition: .when(traits: ["Macros"])) }),
     // The rewriting of a package's sources for other platforms, and its program. Empty without the trait.
     .target(
         name: "CoralPort",
@@ -158,6 +159,15 @@ targets += [
             "AtomicFiles", "CodedErrors", "GraphDocuments", "KeyedArchives", "ModelFiles", "XMLReading",
         ])
 ]
+targets += [
+    // Plain Swift objects and values in documents, and Codable values that contain managed objects.
+    .target(
+        name: "CoralPlainObjects", dependencies: coreData + ["CodedErrors", "Coral", "GraphDocuments"]),
+    // Values of reference types that are changed in place, and conflicts of values between contexts.
+    .target(name: "CoralValues", dependencies: coreData + ["Coral"]),
+    // The migration of stores over several versions of a model, its rehearsal, and the removal of duplicates.
+    .target(name: "CoralMigration", dependencies: coreData + ["Coral", "GraphDocuments", "ModelFiles"]),
+]
 if engineIsBuilt {
     targets += [
         // What the toolkit does on the rows of the engine's stores, without objects. The toolkit finds it in the program.
@@ -173,7 +183,7 @@ targets += [
     .target(
         name: "CoralTools",
         dependencies: engine + [
-            "CodedErrors", "Coral", "CZlib", "GraphDocuments", "ModelCodeGeneration", "ModelFiles",
+            "CodedErrors", "Coral", "CoralMigration", "CZlib", "GraphDocuments", "ModelCodeGeneration", "ModelFiles",
             "PredicateLanguage",
             .product(name: "GRDB", package: "GRDB.swift"),
         ], swiftSettings: engineSettings),
@@ -186,7 +196,8 @@ targets += [
     .executableTarget(
         name: "CoralCommand",
         dependencies: engine + (engineIsBuilt ? ["CoralRows", "SQLiteConnections", "SQLStores", "StoreRescue"] : []) + [
-            "AtomicFiles", "CCellWidth", "Coral", "CoralTesting", "CoralTools", "ModelCodeGeneration", "ModelFiles",
+            "AtomicFiles", "CCellWidth", "Coral", "CoralMigration", "CoralTesting", "CoralTools", "ModelCodeGeneration",
+            "ModelFiles",
             "PredicateLanguage",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "GRDB", package: "GRDB.swift"),
@@ -197,6 +208,9 @@ targets += [
 ]
 products += [
     .library(name: "Coral", targets: ["Coral"] + rows),
+    .library(name: "CoralPlainObjects", targets: ["CoralPlainObjects"] + rows),
+    .library(name: "CoralValues", targets: ["CoralValues"] + rows),
+    .library(name: "CoralMigration", targets: ["CoralMigration"] + rows),
     .library(name: "CoralTools", targets: ["CoralTools"] + rows),
     .library(name: "CoralTesting", targets: ["CoralTesting"] + rows),
     .executable(name: "coral", targets: ["CoralCommand"]),
@@ -221,7 +235,8 @@ let exampleNames = [
 ]
 targets += exampleNames.map { name in
     .executableTarget(
-        name: name, dependencies: ["Coral", "CoralTools", "NotesModel"] + rows.map { .target(name: $0) },
+        name: name,
+        dependencies: ["Coral", "CoralTools", "CoralValues", "NotesModel"] + rows.map { .target(name: $0) },
         path: "Examples/\(name)",
         exclude: ["expected.txt"])
 }
@@ -237,8 +252,17 @@ targets += [
     .testTarget(name: "ModelCodeGenerationTests", dependencies: ["ModelCodeGeneration", "ModelFiles"]),
     .testTarget(
         name: "CoralTests",
-        dependencies: ["Coral", "CoralTesting", "CoralTools", "NotesContexts", "NotesModel"]
+        dependencies: [
+            "Coral", "CoralMigration", "CoralTesting", "CoralTools", "CoralValues", "NotesContexts", "NotesModel",
+        ]
             + rows.map { .target(name: $0) } + (engineIsBuilt ? [.product(name: "GRDB", package: "GRDB.swift")] : [])),
+    .testTarget(
+        name: "CoralPlainObjectsTests",
+        dependencies: ["Coral", "CoralPlainObjects", "GraphDocuments", "NotesContexts"] + rows.map { .target(name: $0) }
+    ),
+    .testTarget(
+        name: "CoralMigrationTests",
+        dependencies: ["Coral", "CoralMigration", "NotesContexts"] + rows.map { .target(name: $0) }),
     .testTarget(
         name: "CoralToolsTests",
         dependencies: [
@@ -250,7 +274,7 @@ targets += [
     .testTarget(
         name: "CoralCommandTests",
         dependencies: (engineIsBuilt ? ["StoreRescue"] : []) + [
-            "Coral", "CoralCommand", "CoralTesting", "CoralTools", "NotesModel", "ChildProcesses",
+            "Coral", "CoralCommand", "CoralMigration", "CoralTesting", "CoralTools", "NotesModel", "ChildProcesses",
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
             .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -279,7 +303,8 @@ if engineIsBuilt {
         .testTarget(
             name: "CorpusTests",
             dependencies: [
-                "Coral", "CoralCommand", "CoralTesting", "CoralTools", .product(name: "GRDB", package: "GRDB.swift"),
+                "Coral", "CoralCommand", "CoralMigration", "CoralTesting", "CoralTools",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         // Empty without the trait.
         .testTarget(

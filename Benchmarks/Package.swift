@@ -42,6 +42,7 @@ let package = Package(
             name: "everyday",
             dependencies: [
                 .product(name: "CoreData", package: "coral"), .product(name: "Coral", package: "coral"),
+                .product(name: "CoralMigration", package: "coral"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
         // Runs programs for `compare`, and measures the time and memory of each.

@@ -1,4 +1,5 @@
 import Coral
+import CoralValues
 
 // A transformable attribute and a binary one with a Codable type: both are changed in place.
 

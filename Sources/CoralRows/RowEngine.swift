@@ -116,19 +116,11 @@ package final class RowEngine: StoreEngine {
     // MARK: Models and migrations
 
     package func model(contentsOf url: URL) throws -> NSManagedObjectModel {
-        do {
-            return try NSManagedObjectModel.model(contentsOf: url)
-        } catch {
-            throw MigrationError(.missingModel, (error as NSError).localizedDescription)
-        }
+        try NSManagedObjectModel.model(contentsOf: url)
     }
 
     package func mappingModel(contentsOf url: URL) throws -> NSMappingModel {
-        do {
-            return try NSMappingModel.mappingModel(contentsOf: url)
-        } catch {
-            throw MigrationError(.missingModel, (error as NSError).localizedDescription)
-        }
+        try NSMappingModel.mappingModel(contentsOf: url)
     }
 
     package var mappingModelExtensions: [String] { ["cdm", "xcmappingmodel"] }
@@ -142,9 +134,9 @@ package final class RowEngine: StoreEngine {
     package var migratesChains: Bool { true }
 
     /// Migrates the store in its tables: one transaction of SQL.
-    package func migrate(storeAt url: URL, by steps: [MigrationStep], progress: Progress?) throws -> Bool {
+    package func migrate(storeAt url: URL, through models: [NSManagedObjectModel], progress: Progress?) throws -> Bool {
         do {
-            try migration(of: url, by: steps, progress).run()
+            try migration(of: url, through: models, progress).run()
         } catch let error as CocoaError
             where error.errorCode == NSMigrationCancelledError && progress?.isCancelled == true
         {
@@ -153,21 +145,24 @@ package final class RowEngine: StoreEngine {
         return true
     }
 
-    package func statements(ofMigrating url: URL, by steps: [MigrationStep], progress: Progress?) throws -> [String]? {
+    package func statements(
+        ofMigrating url: URL, through models: [NSManagedObjectModel], progress: Progress?
+    ) throws -> [String]? {
         var statements = [url.isOfServer ? "BEGIN" : "BEGIN IMMEDIATE"]
-        var migration = migration(of: url, by: steps, progress)
+        var migration = migration(of: url, through: models, progress)
         migration.didBegin = { statements.append($0) }
         try migration.run()
         return statements + ["COMMIT"]
     }
 
-    private func migration(of url: URL, by steps: [MigrationStep], _ progress: Progress?) -> InPlaceMigration {
+    private func migration(
+        of url: URL, through models: [NSManagedObjectModel], _ progress: Progress?
+    ) -> InPlaceMigration {
         var migration = InPlaceMigration(
-            url: url, options: options(keepingJournalOf: url),
-            models: steps.prefix(1).map(\.source.model) + steps.map(\.destination.model))
+            url: url, options: options(keepingJournalOf: url), models: models)
         migration.isCancelled = { progress?.isCancelled == true }
         let start = progress?.completedUnitCount ?? 0
-        let count = Double(steps.count * 1000)
+        let count = Double((models.count - 1) * 1000)
         migration.didComplete = { progress?.completedUnitCount = start + Int64($0 * count) }
         return migration
     }
@@ -184,7 +179,7 @@ private struct MovedStoreDraft: StoreDraft {
     func copy(of url: URL, isLocked: Bool) throws -> URL {
         if isLocked { return try replacement.copyLocked() }
         let copy = workFolder.appendingPathComponent(url.lastPathComponent)
-        try StepExecution.copy(url, to: copy, model: NSManagedObjectModel())
+        try StoreCreation.copyStore(at: url, to: copy, model: NSManagedObjectModel())
         return copy
     }
 

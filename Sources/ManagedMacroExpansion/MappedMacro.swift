@@ -24,7 +24,7 @@
             let isFinal = modifiers.contains("final")
             // A class that conforms already inherits the conformance, unless it declares it itself.
             let isDeclared = declaration.inheritanceClause?.inheritedTypes.contains {
-                ["Mapped", "Coral.Mapped"].contains($0.type.trimmedDescription)
+                ["Mapped", "CoralPlainObjects.Mapped"].contains($0.type.trimmedDescription)
             }
             let isRoot = !protocols.isEmpty || isDeclared == true
             let list = variables.map { "        " + $0.property(of: declaration.name.text) + "," }

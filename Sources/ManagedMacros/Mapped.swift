@@ -1,5 +1,6 @@
 #if Macros
     import Coral
+    import CoralPlainObjects
 
     /// Makes instances of a plain Swift class readable from documents: generates the list of its properties and the
     /// initialiser of the protocol `Mapped`.

@@ -1,4 +1,5 @@
 import Coral
+import CoralMigration
 import GRDB
 import Testing
 

@@ -1,4 +1,5 @@
 import Coral
+import CoralValues
 import NotesModel
 import Testing
 

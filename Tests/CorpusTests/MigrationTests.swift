@@ -1,4 +1,5 @@
 import Coral
+import CoralMigration
 import CoralTools
 import CoralTesting
 import GRDB

@@ -89,16 +89,25 @@ package struct PublicAPI: StoreEngine {
 
     package func model(contentsOf url: URL) throws -> NSManagedObjectModel {
         guard let model = NSManagedObjectModel(contentsOf: url) else {
-            throw MigrationError(.missingModel, "\(url.path) is not a readable compiled model.")
+            throw unreadable(url, "model")
         }
         return model
     }
 
     package func mappingModel(contentsOf url: URL) throws -> NSMappingModel {
         guard let model = NSMappingModel(contentsOf: url) else {
-            throw MigrationError(.missingModel, "\(url.path) is not a readable compiled mapping model.")
+            throw unreadable(url, "mapping model")
         }
         return model
+    }
+
+    private func unreadable(_ url: URL, _ kind: String) -> CocoaError {
+        CocoaError(
+            .fileReadCorruptFile,
+            userInfo: [
+                NSLocalizedDescriptionKey: "\(url.path) is not a readable compiled \(kind).",
+                NSFilePathErrorKey: url.path,
+            ])
     }
 
     package var mappingModelExtensions: [String] { ["cdm"] }
@@ -110,8 +119,8 @@ package struct PublicAPI: StoreEngine {
     package var migratesChains: Bool { false }
 
     /// Migrates the store by one step, when it is added to a coordinator, if Core Data finds the model of the store.
-    package func migrate(storeAt url: URL, by steps: [MigrationStep], progress: Progress?) throws -> Bool {
-        guard steps.count == 1, let model = steps.last?.destination.model else { return false }
+    package func migrate(storeAt url: URL, through models: [NSManagedObjectModel], progress: Progress?) throws -> Bool {
+        guard models.count == 2, let model = models.last else { return false }
         let options = [
             NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
         ]
@@ -126,7 +135,9 @@ package struct PublicAPI: StoreEngine {
         }
     }
 
-    package func statements(ofMigrating url: URL, by steps: [MigrationStep], progress: Progress?) -> [String]? { nil }
+    package func statements(
+        ofMigrating url: URL, through models: [NSManagedObjectModel], progress: Progress?
+    ) -> [String]? { nil }
 }
 
 /// A store that is created in a draft location before Core Data copies it to its final one: only Core Data can safely replace a store
@@ -151,7 +162,7 @@ struct CopiedStoreDraft: StoreDraft {
     /// Core Data cannot lock the store: it must not be in use.
     func copy(of url: URL, isLocked: Bool) throws -> URL {
         let copy = workFolder.appendingPathComponent(url.lastPathComponent)
-        try StepExecution.copy(url, to: copy, model: model)
+        try StoreCreation.copyStore(at: url, to: copy, model: model)
         return copy
     }
 

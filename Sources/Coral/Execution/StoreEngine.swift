@@ -85,9 +85,9 @@ package protocol StoreEngine: Sendable {
 
     // MARK: Models and migrations
 
-    /// Reads a model; of a file with several versions the current one. Throws `MigrationError`.
+    /// Reads a model; of a file with several versions the current one.
     func model(contentsOf url: URL) throws -> NSManagedObjectModel
-    /// Reads a mapping model. Throws `MigrationError`.
+    /// Reads a mapping model.
     func mappingModel(contentsOf url: URL) throws -> NSMappingModel
     /// The file name extensions of mapping models that can be read.
     var mappingModelExtensions: [String] { get }
@@ -97,13 +97,16 @@ package protocol StoreEngine: Sendable {
     func keepHistory(_ manager: NSMigrationManager)
     /// Whether several inferred steps are one transaction in the store. Otherwise they are made on a copy.
     var migratesChains: Bool { get }
-    /// Migrates a store where it is, by inferred steps. The progress counts a thousand units for each step.
+    /// Migrates a store where it is, from the first of some models to the last, by inferred steps. The progress counts a thousand units
+    /// for each step.
     ///
     /// - Returns: False if this is not possible, and nothing was done.
     /// - Throws: Core Data's errors, and `CocoaError.userCancelled`. The store is then unchanged.
-    func migrate(storeAt url: URL, by steps: [MigrationStep], progress: Progress?) throws -> Bool
+    func migrate(storeAt url: URL, through models: [NSManagedObjectModel], progress: Progress?) throws -> Bool
     /// The statements of such a migration, which are executed; nil if they are not known.
-    func statements(ofMigrating url: URL, by steps: [MigrationStep], progress: Progress?) throws -> [String]?
+    func statements(
+        ofMigrating url: URL, through models: [NSManagedObjectModel], progress: Progress?
+    ) throws -> [String]?
 }
 
 /// The value of a property before a change.

@@ -58,7 +58,7 @@ public struct ImportSubject: Sendable, Hashable {
     public var label: String
 
     /// The last two components of an object's URI, which identify it within one store: `Note/p12`.
-    static func shortName(_ uri: String) -> String {
+    package static func shortName(_ uri: String) -> String {
         uri.split(separator: "/").suffix(2).joined(separator: "/")
     }
 }

@@ -117,6 +117,7 @@ public struct ImportOptions {
         NSEntityDescription.insertNewObject(forEntityName: $0.name ?? "", into: $2)
     }
 
+    /// The standard options.
     public init() {}
 
     /// Sets the policy of a to-many relationship, given as a key path such as `\Note.tags`, for members that a record does not list.
@@ -217,6 +218,7 @@ public struct ImportHooks {
     /// object that has the relationship; returns the objects to set, or nil to leave the relationship unchanged.
     public var link: [String: ([NSManagedObject], NSManagedObject) -> [NSManagedObject]?] = [:]
 
+    /// No hooks.
     public init() {}
 
     /// Whether there are no hooks.

@@ -152,7 +152,7 @@ public final class ImportPlan<Root: NSManagedObject> {
 
     /// Calls a closure with the plan's own objects, by the ids of their records, and their context, before the plan is applied. Does
     /// nothing for a plan that cannot be applied.
-    func tryOut(_ body: ([RecordID: NSManagedObject], NSManagedObjectContext) throws -> Void) throws {
+    package func tryOut(_ body: ([RecordID: NSManagedObject], NSManagedObjectContext) throws -> Void) throws {
         guard session.context !== target, errors.isEmpty || session.options.skipsInvalid else { return }
         try session.context.performAndWait {
             let objects = session.payload.identifiedNodes.compactMap { id, node in node.object.map { (id, $0) } }

@@ -2,7 +2,7 @@ import CoreData
 
 /// What a plan has read of the objects that it changes: the values and relationships before its changes, the values of the keys by
 /// which it has found them, and the objects to which it refers. `PlannedKeys` has the keys of the objects that it inserts.
-struct PlannedState {
+package struct PlannedState {
     /// The properties that a plan changes or has searched for, with their values before.
     private var values: [(id: NSManagedObjectID, properties: [String: Any?])] = []
     private var used: Set<NSManagedObjectID> = []
@@ -49,12 +49,12 @@ struct PlannedState {
     }
 
     /// The values of properties, to be compared by `has(_:_:)`.
-    static func values(of object: NSManagedObject, _ names: [String]) -> [String: Any?] {
+    package static func values(of object: NSManagedObject, _ names: [String]) -> [String: Any?] {
         Dictionary(uniqueKeysWithValues: names.map { ($0, comparable(object.value(forKey: $0))) })
     }
 
     /// Whether an object has these values.
-    static func has(_ object: NSManagedObject, _ values: [String: Any?]) -> Bool {
+    package static func has(_ object: NSManagedObject, _ values: [String: Any?]) -> Bool {
         values.allSatisfy { TransformableEquality.areSame(comparable(object.value(forKey: $0)), $1) }
     }
 

@@ -116,12 +116,12 @@ struct DialectReading {
 
 extension NSManagedObjectModel {
     /// The entities, sorted by name, so that results are deterministic.
-    var sortedEntities: [NSEntityDescription] { entities.sorted { ($0.name ?? "") < ($1.name ?? "") } }
+    package var sortedEntities: [NSEntityDescription] { entities.sorted { ($0.name ?? "") < ($1.name ?? "") } }
 }
 
 extension NSEntityDescription {
     /// The properties that the entity itself declares, sorted by name.
-    var ownProperties: [NSPropertyDescription] {
+    package var ownProperties: [NSPropertyDescription] {
         let inherited = superentity?.propertiesByName ?? [:]
         return propertiesByName.filter { inherited[$0.key] == nil }.map(\.value).sorted { $0.name < $1.name }
     }

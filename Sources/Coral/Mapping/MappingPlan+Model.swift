@@ -65,7 +65,7 @@ extension MappingPlan {
 
 extension MappedFunctions {
     /// The functions of a registered `ValueTransformer`: forward for reading, in reverse, if supported, for writing.
-    static func registered(named name: String) -> MappedFunctions? {
+    package static func registered(named name: String) -> MappedFunctions? {
         guard let transformer = ValueTransformer(forName: NSValueTransformerName(name)) else { return nil }
         let isReversible = type(of: transformer).allowsReverseTransformation()
         return MappedFunctions(

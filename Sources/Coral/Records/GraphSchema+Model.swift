@@ -40,7 +40,7 @@ extension GraphSchema.Attribute {
 
 extension GraphValueType {
     /// The type with the same number as Core Data's; `undefined` for an unknown one.
-    init(_ type: NSAttributeType) {
+    package init(_ type: NSAttributeType) {
         self = GraphValueType(rawValue: Int(type.rawValue)) ?? .undefined
     }
 }

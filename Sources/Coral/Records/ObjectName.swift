@@ -80,7 +80,7 @@ extension ObjectName: Comparable {
 extension Sequence {
     /// The elements in the order of documents: by the names of the IDs of their objects. Each name is read once; for a single
     /// element no name is read.
-    func sortedByName(of id: (Element) -> NSManagedObjectID) -> [Element] {
+    package func sortedByName(of id: (Element) -> NSManagedObjectID) -> [Element] {
         let elements = Array(self)
         guard elements.count > 1 else { return elements }
         return elements.map { (ObjectName(id($0)), $0) }.sorted { $0.0 < $1.0 }.map(\.1)

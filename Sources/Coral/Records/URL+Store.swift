@@ -12,7 +12,7 @@ extension URL {
     package var storeName: String { isOfServer ? withoutPassword.absoluteString : path }
 
     /// The location of a store in another schema of the same database.
-    func withSchema(_ schema: String) -> URL {
+    package func withSchema(_ schema: String) -> URL {
         guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: false) else { return self }
         let items = (parts.percentEncodedQuery ?? "").split(separator: "&").filter { !$0.hasPrefix("schema=") }
         parts.percentEncodedQuery = (items.map(String.init) + ["schema=\(schema)"]).joined(separator: "&")

@@ -110,11 +110,6 @@ extension KeyedDecodingContainer {
     public func decode<Value>(_ type: Referenced<Value>.Type, forKey key: Key) throws -> Referenced<Value> {
         try decodeIfPresent(type, forKey: key) ?? Referenced(wrappedValue: Value(_referencedObjects: []))
     }
-
-    /// An embedded object whose key may be missing: then it is nil.
-    public func decode<Object>(_ type: Embedded<Object>.Type, forKey key: Key) throws -> Embedded<Object> {
-        try decodeIfPresent(type, forKey: key) ?? Embedded(wrappedValue: nil)
-    }
 }
 
 extension CodingUserInfoKey {

@@ -177,8 +177,8 @@ public struct TrackedAttribute<Value> {
 }
 
 /// Equality of two values of an attribute.
-enum TransformableEquality {
-    static func areSame(_ left: Any?, _ right: Any?) -> Bool {
+package enum TransformableEquality {
+    package static func areSame(_ left: Any?, _ right: Any?) -> Bool {
         switch (left, right) {
         case (nil, nil): true
         case (let left as NSObject, let right as NSObject): left.isEqual(right)

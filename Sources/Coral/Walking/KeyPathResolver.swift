@@ -80,7 +80,7 @@ package struct KeyPathResolver {
 extension PartialKeyPath where Root: NSManagedObject {
     /// The key path as rules state it, such as `Note.items` for `\Note.items`: the name of the class without its module, and the names
     /// of properties. For a key path of other properties it is one that no model has, so that the use of the rule throws an error.
-    var ruleText: String {
+    package var ruleText: String {
         #if canImport(Darwin)
             let name = _kvcKeyPathString
         #else

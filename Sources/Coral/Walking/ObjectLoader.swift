@@ -4,7 +4,7 @@ import CoreData
 package final class ObjectLoader {
     package let context: NSManagedObjectContext
     private let plan: ShapePlan
-    let batchSize: Int
+    package let batchSize: Int
     /// The primary keys of entities whose rows have all been read; for others the store is queried.
     private var known: [ObjectIdentifier: PrimaryKeyRanges] = [:]
     private let names: ObjectNames

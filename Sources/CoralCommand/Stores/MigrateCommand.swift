@@ -1,6 +1,7 @@
 import ArgumentParser
 import AtomicFiles
 import Coral
+import CoralMigration
 
 /// `coral migrate`: migrates a store to another version of its model.
 struct MigrateCommand: ParsableCommand {

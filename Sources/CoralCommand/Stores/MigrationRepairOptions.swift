@@ -1,5 +1,6 @@
 import ArgumentParser
 import Coral
+import CoralMigration
 
 /// The repairs of a migration: `--fill`, `--convert`, `--deduplicate`.
 struct MigrationRepairOptions: ParsableArguments {

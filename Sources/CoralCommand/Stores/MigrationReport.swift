@@ -1,4 +1,5 @@
 import Coral
+import CoralMigration
 
 /// The output of `coral migrate`.
 struct MigrationReport: Encodable {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import AtomicFiles
 import Coral
+import CoralMigration
 import CoralTools
 import ModelFiles
 

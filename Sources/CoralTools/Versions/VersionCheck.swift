@@ -1,6 +1,7 @@
 #if STORE_ENGINE
 
     import Coral
+    import CoralMigration
     import Foundation
     import ModelCodeGeneration
     import ModelFiles

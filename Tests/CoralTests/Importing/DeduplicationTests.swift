@@ -1,4 +1,5 @@
 import Coral
+import CoralMigration
 import Testing
 
 /// Stored objects with equal keys are merged by a plan.

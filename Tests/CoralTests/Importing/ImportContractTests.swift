@@ -1,4 +1,5 @@
 import Coral
+import CoralMigration
 import Testing
 
 /// The meaning of absent, null and empty members, and of the policies.

@@ -1,4 +1,5 @@
 import Coral
+import CoralValues
 import Testing
 
 struct AlbumSettings: Codable, Equatable {

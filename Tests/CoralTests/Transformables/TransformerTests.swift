@@ -1,4 +1,5 @@
 import Coral
+import CoralValues
 import Testing
 
 /// A mutable class as in an app.

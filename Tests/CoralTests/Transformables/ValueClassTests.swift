@@ -1,4 +1,5 @@
 import Coral
+import CoralValues
 import Testing
 
 /// Values of transformable attributes that are not of the class that the model declares.

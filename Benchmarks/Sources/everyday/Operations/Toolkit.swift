@@ -1,4 +1,5 @@
 import Coral
+import CoralMigration
 import CoreData
 import Foundation
 

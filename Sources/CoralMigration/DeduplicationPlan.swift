@@ -1,0 +1,148 @@
+import Coral
+import CoreData
+import GraphDocuments
+
+/// The duplicates among stored objects, and the objects to keep. Belongs to the queue of its context.
+public final class DeduplicationPlan {
+    /// Objects with the same key.
+    public struct Group {
+        /// The entity among whose objects the key should be unique.
+        public let entity: String
+        /// The key, for display.
+        public let key: String
+        /// The object that is kept.
+        public let survivor: NSManagedObject
+        /// The objects that are deleted, by primary key.
+        public let duplicates: [NSManagedObject]
+        /// What the plan has read of the objects' keys, of the survivor first.
+        let read: [[String: Any?]]
+    }
+
+    /// The keys that several objects have, by entity and in the order of the survivors' keys.
+    public let groups: [Group]
+    private let context: NSManagedObjectContext
+    private let fillsValues: Bool
+    private var isApplied = false
+
+    init(context: NSManagedObjectContext, groups: [Group], fillsValues: Bool) {
+        self.context = context
+        self.groups = groups
+        self.fillsValues = fillsValues
+    }
+
+    /// The number of objects that are deleted.
+    package var duplicateCount: Int { groups.reduce(0) { $0 + $1.duplicates.count } }
+
+    /// One line: `3 keys, 5 duplicates`.
+    public var summary: String {
+        return "\(counted(groups.count, "key")), \(counted(duplicateCount, "duplicate"))"
+    }
+
+    /// Merges the objects of each group into the survivor, in the context, unsaved. A plan can be applied once.
+    ///
+    /// Throws `ImportError` if it was already applied, or with the code `outdatedPlan` if an object was deleted in the context, or has
+    /// another key there, since the plan was made; and the errors of fetching. Then nothing has changed. Cost: the relationships of
+    /// the duplicates are loaded.
+    public func apply() throws {
+        guard !isApplied else { throw ImportError(.misuse, "The plan has already been applied.") }
+        try requireUnchanged()
+        isApplied = true
+        for group in groups {
+            for duplicate in group.duplicates {
+                if fillsValues { fill(group.survivor, from: duplicate) }
+                try moveRelationships(of: duplicate, to: group.survivor)
+            }
+        }
+        // Duplicates are deleted after all references are replaced, so that delete rules have no effect.
+        context.processPendingChanges()
+        for group in groups {
+            for duplicate in group.duplicates { context.delete(duplicate) }
+        }
+    }
+
+    private func requireUnchanged() throws {
+        for group in groups {
+            for (object, read) in zip([group.survivor] + group.duplicates, group.read) {
+                let isDeleted = object.isDeleted || object.managedObjectContext !== context
+                guard isDeleted || !PlannedState.has(object, read) else { continue }
+                let uri = object.objectID.uriRepresentation().absoluteString
+                throw ImportError(
+                    .outdatedPlan,
+                    "\(ImportSubject.shortName(uri)) was \(isDeleted ? "deleted" : "changed") after the plan was made. "
+                        + "Make another plan.", entity: group.entity, object: uri)
+            }
+        }
+    }
+
+    private func fill(_ survivor: NSManagedObject, from duplicate: NSManagedObject) {
+        for (name, attribute) in survivor.entity.attributesByName {
+            guard !(attribute is NSDerivedAttributeDescription), survivor.value(forKey: name) == nil,
+                duplicate.entity.attributesByName[name] != nil, let value = duplicate.value(forKey: name)
+            else { continue }
+            survivor.setValue(value, forKey: name)
+        }
+    }
+
+    private func moveRelationships(of duplicate: NSManagedObject, to survivor: NSManagedObject) throws {
+        for (name, relationship) in duplicate.entity.relationshipsByName {
+            guard survivor.entity.relationshipsByName[name] != nil else { continue }
+            if !relationship.isToMany {
+                guard let target = duplicate.value(forKey: name) as? NSManagedObject else { continue }
+                if survivor.value(forKey: name) == nil { survivor.setValue(target, forKey: name) }
+                duplicate.setValue(nil, forKey: name)
+            } else if relationship.isOrdered {
+                let members = duplicate.value(forKey: name) as? NSOrderedSet ?? NSOrderedSet()
+                guard members.count > 0 else { continue }
+                // The members are removed from the duplicate and appended to those of the survivor, whose order is kept.
+                duplicate.setValue(NSOrderedSet(), forKey: name)
+                let own = survivor.mutableOrderedSetValue(forKey: name)
+                for member in members.array where !own.contains(member) { own.add(member) }
+            } else {
+                let members = duplicate.value(forKey: name) as? NSSet ?? NSSet()
+                guard members.count > 0 else { continue }
+                duplicate.setValue(NSSet(), forKey: name)
+                // Added one by one: a new set would cost a step for each member that the survivor has already.
+                let own = survivor.mutableSetValue(forKey: name)
+                for member in members.allObjects { own.add(member) }
+            }
+        }
+        try replaceReferencesWithoutInverse(to: duplicate, by: survivor)
+    }
+
+    /// Replaces references to a duplicate in relationships without an inverse. Cost: one fetch for each such relationship.
+    private func replaceReferencesWithoutInverse(
+        to duplicate: NSManagedObject, by survivor: NSManagedObject
+    ) throws {
+        guard let model = ImportSession.coordinator(of: context)?.managedObjectModel else { return }
+        for entity in model.sortedEntities {
+            for property in entity.ownProperties {
+                guard let relationship = property as? NSRelationshipDescription,
+                    relationship.inverseRelationship == nil,
+                    let destination = relationship.destinationEntity, duplicate.entity.isKindOf(entity: destination)
+                else { continue }
+                let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+                let format = relationship.isToMany ? "ANY %K == %@" : "%K == %@"
+                request.predicate = NSPredicate(format: format, argumentArray: [relationship.name, duplicate])
+                for owner in try context.fetch(request) {
+                    replace(duplicate, by: survivor, in: relationship, of: owner)
+                }
+            }
+        }
+    }
+
+    private func replace(
+        _ duplicate: NSManagedObject, by survivor: NSManagedObject, in relationship: NSRelationshipDescription,
+        of owner: NSManagedObject
+    ) {
+        let name = relationship.name
+        if !relationship.isToMany {
+            owner.setValue(survivor, forKey: name)
+        } else if relationship.isOrdered, let members = owner.value(forKey: name) as? NSOrderedSet {
+            let replaced = members.array.map { ($0 as AnyObject) === duplicate ? survivor : $0 }
+            owner.setValue(NSOrderedSet(array: replaced), forKey: name)
+        } else if let members = owner.value(forKey: name) as? NSSet {
+            let replaced = members.allObjects.map { ($0 as AnyObject) === duplicate ? survivor : $0 }
+            owner.setValue(NSSet(array: replaced), forKey: name)
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import Coral
+import CoreData
+import GraphDocuments
+
+/// Finds stored objects with equal keys, and merges them.
+///
+///     let plan = try Deduplicator(context).plan()
+///     print(plan.summary)                              // 3 keys, 5 duplicates
+///     try plan.apply()
+///     try context.save()
+///
+/// Of the objects with one key one is kept: the first by primary key, unless `survivor` chooses another. Its missing
+/// values are taken from the others, and their relationships are moved: references to a duplicate become references to
+/// it. The duplicates are deleted. Keys are declared as for an import: in code, in the model's user info, by uniqueness
+/// constraints. Call the methods on the context's queue.
+public struct Deduplicator {
+    /// The context whose objects are searched.
+    public let context: NSManagedObjectContext
+    /// The keys that identify objects.
+    public var identity: ObjectIdentity
+    /// The entities that are searched; nil for all that have a key.
+    public var entities: [String]?
+    /// Chooses the object to keep among several with the same key, which are sorted by primary key; nil for the first.
+    public var survivor: (([NSManagedObject]) -> NSManagedObject?)?
+    /// Whether missing values of the survivor are taken from the others.
+    public var fillsValues = true
+
+    /// Creates a deduplicator for the objects of a context.
+    public init(_ context: NSManagedObjectContext, identity: ObjectIdentity = ObjectIdentity()) {
+        self.context = context
+        self.identity = identity
+    }
+
+    /// The plan of the changes. Nothing is changed until the plan is applied.
+    ///
+    /// Cost: all objects of the entities are loaded. `progress` counts keys. Throws `ImportError` if the identity
+    /// does not fit the model, `CocoaError.userCancelled`, and the errors of fetching.
+    public func plan(progress: Progress? = nil) throws -> DeduplicationPlan {
+        guard let model = ImportSession.coordinator(of: context)?.managedObjectModel else {
+            throw ImportError(.noContext, "The context has no persistent store coordinator.")
+        }
+        for name in entities ?? [] where model.entitiesByName[name] == nil {
+            let question = NameSuggestion.question(for: name, in: model.entitiesByName.keys)
+            throw ImportError(.misuse, "The model has no entity \"\(name)\".\(question)", entity: name)
+        }
+        let rules = try IdentityRules(model, identity: identity)
+        var pending: [(entity: NSEntityDescription, rule: IdentityRule)] = []
+        var met: Set<IdentityRule> = []
+        for entity in model.sortedEntities where entities?.contains(entity.name ?? "") ?? true {
+            for rule in rules.rules(of: entity) where met.insert(rule).inserted {
+                guard let owner = model.entitiesByName[rule.entity] else { continue }
+                pending.append((owner, rule))
+            }
+        }
+        var groups: [DeduplicationPlan.Group] = []
+        // Entities with relationships in their key come last, because the related objects must be merged before.
+        var replaced: [NSManagedObjectID: NSManagedObject] = [:]
+        progress?.begin(pending.count)
+        try context.readingOneState {
+            for (entity, rule) in pending.sorted(by: { $0.rule.relationships.count < $1.rule.relationships.count }) {
+                groups += try self.groups(of: entity, rule, &replaced, progress)
+                progress?.completedUnitCount += 1
+            }
+        }
+        return DeduplicationPlan(context: context, groups: groups, fillsValues: fillsValues)
+    }
+
+    private func groups(
+        of entity: NSEntityDescription, _ rule: IdentityRule, _ replaced: inout [NSManagedObjectID: NSManagedObject],
+        _ progress: Progress?
+    ) throws -> [DeduplicationPlan.Group] {
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+        request.returnsObjectsAsFaults = false
+        let named = try context.fetch(request).map { (ObjectName($0.objectID), $0) }.sorted { $0.0 < $1.0 }
+        var byKey: [IdentityKey: [NSManagedObject]] = [:]
+        var order: [IdentityKey] = []
+        for (_, object) in named where replaced[object.objectID] == nil {
+            if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
+            guard let key = key(of: object, rule, replaced) else { continue }
+            if byKey[key] == nil { order.append(key) }
+            byKey[key, default: []].append(object)
+        }
+        return order.compactMap { key in
+            guard let objects = byKey[key], objects.count > 1, let first = objects.first else { return nil }
+            let chosen = survivor?(objects) ?? first
+            let duplicates = objects.filter { $0 !== chosen }
+            for duplicate in duplicates { replaced[duplicate.objectID] = chosen }
+            let label = key.parts.map { part in
+                switch part {
+                case .value(let value): ValueText.text(value)
+                case .object(let id): id.uriRepresentation().lastPathComponent
+                case .node: ""
+                }
+            }
+            return DeduplicationPlan.Group(
+                entity: entity.name ?? "", key: label.joined(separator: ", "), survivor: chosen, duplicates: duplicates,
+                read: ([chosen] + duplicates).map { PlannedState.values(of: $0, rule.parts.map(\.name)) })
+        }
+    }
+
+    /// The key of an object, with merged parents replaced by their survivor; nil if a part is null.
+    private func key(
+        of object: NSManagedObject, _ rule: IdentityRule, _ replaced: [NSManagedObjectID: NSManagedObject]
+    ) -> IdentityKey? {
+        var parts: [IdentityKey.Part] = []
+        for part in rule.parts {
+            switch part {
+            case .attribute(let name):
+                guard let attribute = object.entity.attributesByName[name] else { return nil }
+                let value = GraphValue(object.value(forKey: name), declaredAs: GraphSchema.Attribute(attribute))
+                if value.isNull { return nil }
+                parts.append(.value(value))
+            case .relationship(let name):
+                guard let target = object.value(forKey: name) as? NSManagedObject else { return nil }
+                parts.append(.object((replaced[target.objectID] ?? target).objectID))
+            }
+        }
+        return IdentityKey(rule: rule, parts: parts)
+    }
+}

@@ -1,0 +1,106 @@
+import Coral
+import Foundation
+import GraphDocuments
+
+/// Creates the tree of any value by reflection. A class instance that occurs more than once is written once and then
+/// referred to.
+struct PlainWriting {
+    private let style: PlainStyle
+    /// The class instances visited so far; those visited more than once; and the ids of the latter.
+    private var met: Set<ObjectIdentifier> = []
+    private var shared: Set<ObjectIdentifier> = []
+    private var numbers: [ObjectIdentifier: Int] = [:]
+
+    private init(style: PlainStyle) { self.style = style }
+
+    /// The tree of a value. Throws `PlainObjectError` beyond the depth limit of documents.
+    static func tree(_ value: Any, style: PlainStyle = PlainStyle()) throws -> ReadableValue {
+        var writing = PlainWriting(style: style)
+        try writing.findShared(value)
+        return try writing.tree(value, level: 0, at: PlainPath()) ?? .value(.null)
+    }
+
+    /// Visits everything that the value contains. Iterative, so that a cycle ends.
+    private mutating func findShared(_ value: Any) throws {
+        var pending = [value]
+        while let next = pending.popLast() {
+            if let identifier = PlainWriting.identifier(next), !met.insert(identifier).inserted {
+                shared.insert(identifier)
+                continue
+            }
+            switch try PlainParts(next) {
+            case .elements(let values, _): pending += values
+            case .members(let members): pending += members.map(\.value)
+            case .properties(let object, let properties):
+                pending += properties.filter(\.mapping.direction.isWritten).map { $0.value(object) }
+            case .scalar, .tree, .nothing: break
+            }
+        }
+    }
+
+    /// The identity of a class instance; nil for a value, and for an object that is written as a value.
+    private static func identifier(_ value: Any) -> ObjectIdentifier? {
+        // An optional may contain another one.
+        var value = value
+        while case let mirror = Mirror(reflecting: value), mirror.displayStyle == .optional {
+            guard let wrapped = mirror.children.first?.value else { return nil }
+            value = wrapped
+        }
+        // A cast to AnyObject boxes any value, so the type is checked.
+        guard type(of: value) is AnyClass, GraphValue(foundationObject: value) == nil else { return nil }
+        return ObjectIdentifier(value as AnyObject)
+    }
+
+    /// Nil for values that documents cannot represent, which are omitted.
+    private mutating func tree(_ value: Any, level: Int, at path: PlainPath) throws -> ReadableValue? {
+        guard level < TreeDocument.depthLimit else {
+            throw PlainObjectError(
+                .limit, "The objects nest deeper than \(TreeDocument.depthLimit) levels.",
+                at: PlainPath(Array(path.keys.prefix(8))))
+        }
+        var members: [ReadableValue.Member] = []
+        if let identifier = PlainWriting.identifier(value), shared.contains(identifier) {
+            if let number = numbers[identifier] {
+                return .dictionary([.init(name: PlainMember.reference, value: .value(.integer(Int64(number))))])
+            }
+            let number = numbers.count + 1
+            numbers[identifier] = number
+            members = [.init(name: PlainMember.id, value: .value(.integer(Int64(number))))]
+        }
+        switch try PlainParts(value) {
+        case .nothing: return nil
+        case .scalar(let value): return style.scalar(value)
+        case .tree(let tree): return tree
+        case .elements(let values, let isOrdered):
+            var trees: [ReadableValue] = []
+            for (index, value) in values.enumerated() {
+                trees.append(try tree(value, level: level + 1, at: path + index) ?? .value(.null))
+            }
+            // The order of a set is not deterministic, so its trees are sorted.
+            return .array(isOrdered ? trees : trees.map { ("\($0)", $0) }.sorted { $0.0 < $1.0 }.map(\.1))
+        case .members(let parts):
+            for (key, value) in parts {
+                guard let tree = try tree(value, level: level + 1, at: path + key) else { continue }
+                members.append(.init(name: TreeDocument.escapedKey(style.key(key)), value: tree))
+            }
+            return .dictionary(members)
+        case .properties(let object, let properties):
+            for property in properties {
+                let mapping = try style.mapping(property, of: type(of: object))
+                guard mapping.isWritten,
+                    let tree = try valueTree(of: property, object, level: level + 1, at: path + property.name)
+                else { continue }
+                try mapping.put(tree, into: &members)
+            }
+            return .dictionary(members)
+        }
+    }
+
+    /// A property's value. Its mapping writes dates.
+    private mutating func valueTree(
+        of property: MappedProperty, _ object: any Mapped, level: Int, at path: PlainPath
+    ) throws -> ReadableValue? {
+        guard property.isDate else { return try tree(property.value(object), level: level, at: path) }
+        return try PlainWriting.tree(property.value(object))
+    }
+}
