@@ -2,7 +2,6 @@ import ArgumentParser
 import AtomicFiles
 import Coral
 import ModelFiles
-import Synchronization
 
 #if STORE_ENGINE
     import struct ManagedObjects.RowSalvage
@@ -85,11 +84,11 @@ struct ModelSource: ParsableArguments {
     #endif
 
     /// The stores of which it has been reported that their model was inferred: once for each, however often a command opens it.
-    private static let reported = Mutex<Set<URL>>([])
+    private static let reported = ReportedStores()
 
     /// Reports that the model of a store was inferred, and for which entities only their columns could be read.
     static func reportInference(of store: URL, _ model: NSManagedObjectModel) {
-        guard reported.withLock({ $0.insert(store).inserted }) else { return }
+        guard reported.add(store) else { return }
         StandardError.report(
             "\(store.storeName) does not contain its model: entities and properties were inferred from its tables. Give the model "
                 + "with --model for its own names and types.")
@@ -110,6 +109,15 @@ struct ModelSource: ParsableArguments {
             return model.entities.contains { $0.userInfo?[StoreInspection.inferredKey] != nil }
         #endif
     }
+}
+
+/// Stores of which something has been reported.
+private final class ReportedStores: @unchecked Sendable {  // because the lock guards the locations
+    private let lock = NSLock()
+    private var urls: Set<URL> = []
+
+    /// Adds a store. Returns whether it is new.
+    func add(_ url: URL) -> Bool { lock.withLock { urls.insert(url).inserted } }
 }
 
 /// Models as plain values, from files and stores. They include what compiled models omit.
