@@ -118,6 +118,28 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
+    /// JSQCoreDataKit, `ResetStackTests`: a coordinator destroys its own store and adds one at the same location, which has no objects.
+    /// https://github.com/jessesquires/JSQCoreDataKit
+    @Test func aCoordinatorThatDestroysItsStoreAddsOneThereAgain() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = folder.appendingPathComponent("Reset.sqlite")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        for _ in 0..<2 {
+            try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+            #expect(coordinator.persistentStores.count == 1)
+            #expect(try context.all("Note").isEmpty)
+            _ = context.insert("Note", ["title": "a"])
+            try context.save()
+            context.reset()
+            try coordinator.destroyPersistentStore(at: url, ofType: NSSQLiteStoreType)
+            for suffix in ["-wal", "-shm"] { #expect(FileManager.default.fileExists(atPath: url.path + suffix)) }
+        }
+    }
+
     // MARK: - Objects
 
     /// "Core Data Programming Guide", Non-Standard Persistent Attributes: a transient property is not fetched; CoreStore and CareKit

@@ -117,6 +117,8 @@ extension NSPersistentStoreCoordinator {
     final func destroyStore(at url: URL, ofType storeType: String, options: [AnyHashable: Any]?) throws {
         // Stores in memory have no files; their content is released when they are removed.
         if storeType == NSInMemoryStoreType || storeType == NSSQLiteStoreType && SQLiteFile.isMemory(url) { return }
+        // Its connection is closed first: the last one that is closed removes the files that are left.
+        if let store = entries.first(where: { Self.isSame($0.store.url, url) })?.store { try removeStore(store) }
         if try StoreClasses.shared.storeClass(ofType: storeType, url: url).destroyStore(at: url) { return }
         try requireFiles(type: storeType, url: url)
         if try StoreClasses.shared.storeClass(ofType: storeType, url: url) is FileStore.Type {

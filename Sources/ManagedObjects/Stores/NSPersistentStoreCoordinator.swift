@@ -203,7 +203,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
 
     /// Destroys a store: deletes its rows and tables and the files of its large values. Of an SQLite store an empty
     /// file stays, as with Apple's framework; the files of other stores are removed. Does nothing if there is no store.
-    /// Remove the store from coordinators first.
+    /// A store of this coordinator is removed from it first, and stays removed if it cannot be destroyed, so that one can be added at the
+    /// location again; remove it from other coordinators before. A store in memory stays.
     ///
     /// - Throws: Code 134000 for a type without a class; code 134070 when the file is no SQLite database or is in use,
     ///   unless `NSPersistentStoreForceDestroyOption` is set.
