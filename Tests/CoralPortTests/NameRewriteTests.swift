@@ -50,6 +50,36 @@
             #expect(rewritten(own) == [own])
         }
 
+        @Test("Times of Core Foundation are those of Foundation")
+        func times() {
+            let texts = rewritten(
+                "struct A { var last: CFAbsoluteTime?, all: [CFTimeInterval] = [CFTimeInterval(3)] }\n",
+                "let CFTime = CFAbsoluteTimeGetCurrent()\n")
+            #expect(
+                texts == [
+                    "struct A { var last: TimeInterval?, all: [TimeInterval] = [TimeInterval(3)] }\n",
+                    "let CFTime = Date().timeIntervalSinceReferenceDate\n",
+                ])
+        }
+
+        @Test("Observation is imported publicly where public declarations have its types")
+        func publicObservation() {
+            let used = [
+                "public typealias A = Observation.Observable", "public func f<T: Observable>(_ t: T) {}",
+                "public var r: ObservationRegistrar { g() }", "public final class C: Observable {}",
+            ]
+            for declaration in used {
+                let text = "import Foundation\nimport Observation\n\(declaration)\n"
+                #expect(rewritten(text) == [text.replacingOccurrences(of: "import Obs", with: "public import Obs")])
+            }
+            for text in [
+                "import Observation\nfinal class C: Observable {}\npublic func f() { let r = ObservationRegistrar() }\n",
+                "internal import Observation\npublic struct S {}\n",
+            ] {
+                #expect(rewritten(text) == [text])
+            }
+        }
+
         @Test("UIKit becomes optional where only Foundation's names are used; its names remain to be ported")
         func interfaces() {
             let texts = rewritten(

@@ -3,7 +3,8 @@
 
     /// Calls that Foundation has on Apple's platforms only, or with other types, become calls that all platforms have:
     ///
-    /// - `CFAbsoluteTimeGetCurrent()` becomes `Date().timeIntervalSinceReferenceDate`,
+    /// - `CFAbsoluteTimeGetCurrent()` becomes `Date().timeIntervalSinceReferenceDate`, and the types `CFAbsoluteTime` and
+    ///   `CFTimeInterval` become `TimeInterval`,
     /// - `NSStringFromSelector(#selector(getter: Note.title))` becomes `"title"`,
     /// - `type(of: note).description()` becomes `String(reflecting: type(of: note))`,
     /// - `bundle.urls(forResourcesWithExtension: e, subdirectory: s)` gets `?.map { $0 as URL }`, because its elements are of type `NSURL`
@@ -19,7 +20,8 @@
     struct FoundationRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
             package.edits(containing: [
-                "CFAbsoluteTimeGetCurrent", "NSStringFromSelector", ".description()", "forResourcesWithExtension",
+                "CFAbsoluteTime", "CFTimeInterval", "NSStringFromSelector", ".description()",
+                "forResourcesWithExtension",
                 "Bundle(for", "Bundle(identifier", "init(for", "Bundle.main.",
                 "NSURL()", "XCTIssue(", "bundleIdentifier!",
             ]) { Visitor(package, $0) }
@@ -52,6 +54,22 @@
                     visit(node, of: base, name: member.declName.baseName.text, labels: labels)
                 }
                 return .visitChildren
+            }
+
+            override func visit(_ node: IdentifierTypeSyntax) -> SyntaxVisitorContinueKind {
+                takeTime(node.name)
+                return .visitChildren
+            }
+
+            override func visit(_ node: DeclReferenceExprSyntax) -> SyntaxVisitorContinueKind {
+                // As an expression: `CFTimeInterval(3)`.
+                takeTime(node.baseName)
+                return .visitChildren
+            }
+
+            private func takeTime(_ name: TokenSyntax) {
+                guard ["CFAbsoluteTime", "CFTimeInterval"].contains(name.text) else { return }
+                edits.append(SourceEdit(name.codeRange, "TimeInterval"))
             }
 
             override func visit(_ node: ForceUnwrapExprSyntax) -> SyntaxVisitorContinueKind {

@@ -122,14 +122,17 @@
 
     /// The import of a module that exists on Apple's platforms only becomes conditional where the code that uses it may compile without
     /// it: `CoreGraphics`, whose types Foundation has too, `ObjectiveC`, and `UIKit` in a file without its names, which often imports it
-    /// for Foundation's. `import os.log` becomes `import os`, which the package `Apple` has.
+    /// for Foundation's. `import os.log` becomes `import os`, which the package `Apple` has. `import Observation` becomes public in a
+    /// file whose public declarations have its types: Apple's Foundation exports the module, so that the import there may be internal.
     struct AppleImportRewrite: Rewrite {
         private static let optional: Set<String> = ["CoreGraphics", "ObjectiveC", "UIKit"]
         private static let submodules = ["os.log": "os", "os.signpost": "os", "os.lock": "os"]
 
         func edits(in package: PackageIndex) -> PackageEdits {
             package.edits(
-                containing: Self.optional.map { "import " + $0 } + Self.submodules.keys.map { "import " + $0 }
+                containing: (Self.optional.sorted() + Self.submodules.keys.sorted() + ["Observation"]).map {
+                    "import " + $0
+                }
             ) {
                 Visitor($0)
             }
@@ -147,6 +150,10 @@
                 let path = node.path.trimmedDescription
                 if let module = AppleImportRewrite.submodules[path] {
                     edits.append(SourceEdit(node.path.codeRange, module))
+                } else if path == "Observation" {
+                    guard node.modifiers.isEmpty, PublicObservation.isUsed(in: file) else { return .skipChildren }
+                    let start = node.importKeyword.codeRange.lowerBound
+                    edits.append(SourceEdit(start..<start, "public "))
                 } else if AppleImportRewrite.optional.contains(path), !isConditional(node) {
                     if path == "UIKit", InterfaceNames.areUsed(in: file) { return .skipChildren }
                     // Apple's module exports Foundation.
@@ -163,6 +170,46 @@
             private func isConditional(_ node: ImportDeclSyntax) -> Bool {
                 node.enclosing(IfConfigClauseSyntax.self)?.condition?.trimmedDescription.contains("canImport") == true
             }
+        }
+    }
+
+    /// Searches for types of Observation in the public declarations of a file.
+    private final class PublicObservation: CompiledCodeVisitor {
+        private var isUsed = false
+
+        static func isUsed(in file: SourceFile) -> Bool {
+            guard file.contains("public ") || file.contains("open ") else { return false }
+            let visitor = PublicObservation()
+            visitor.walk(file.tree)
+            return visitor.isUsed
+        }
+
+        override func visit(_ node: TypeAliasDeclSyntax) -> SyntaxVisitorContinueKind {
+            examine(node.initializer, of: node.modifiers)
+            return .skipChildren
+        }
+
+        override func visit(_ node: FunctionDeclSyntax) -> SyntaxVisitorContinueKind {
+            for part in [Syntax(node.signature), Syntax(node.genericParameterClause), Syntax(node.genericWhereClause)] {
+                examine(part, of: node.modifiers)
+            }
+            return .skipChildren
+        }
+
+        override func visit(_ node: VariableDeclSyntax) -> SyntaxVisitorContinueKind {
+            for binding in node.bindings { examine(binding.typeAnnotation, of: node.modifiers) }
+            return .skipChildren
+        }
+
+        override func visit(_ node: InheritanceClauseSyntax) -> SyntaxVisitorContinueKind {
+            if let type = node.parent?.asProtocol((any DeclGroupSyntax).self) { examine(node, of: type.modifiers) }
+            return .skipChildren
+        }
+
+        private func examine(_ part: (some SyntaxProtocol)?, of modifiers: DeclModifierListSyntax) {
+            guard let part, modifiers.contains(where: { ["public", "open"].contains($0.name.text) }) else { return }
+            let names = part.tokens(viewMode: .sourceAccurate).map(\.text)
+            if !Set(names).isDisjoint(with: ["Observation", "Observable", "ObservationRegistrar"]) { isUsed = true }
         }
     }
 

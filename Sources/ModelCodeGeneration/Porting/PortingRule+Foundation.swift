@@ -34,6 +34,8 @@ extension PortingRule {
             PortingRule("objc_sync_enter", lock), PortingRule("objc_sync_exit", lock),
             PortingRule("os_unfair_lock", lock),
             PortingRule("CFAbsoluteTimeGetCurrent", "Write `Date().timeIntervalSinceReferenceDate`."),
+            PortingRule("CFAbsoluteTime", "Write `TimeInterval`."),
+            PortingRule("CFTimeInterval", "Write `TimeInterval`."),
             PortingRule("mach_absolute_time", "Use `ContinuousClock`."),
             PortingRule("os_log", logger),
             PortingRule("observeValue(forKeyPath", keyValueObserving),
