@@ -7,6 +7,8 @@ final class Cache {
     let table = NSMapTable<NSString, Book>.strongToWeakObjects()
     let authors = NSHashTable<Author>.weakObjects()
     let started = CFAbsoluteTimeGetCurrent()
+    var ended: CFAbsoluteTime?
+    var pause: CFTimeInterval = 1
     let ticks = mach_absolute_time()
     var lock = os_unfair_lock()
     let folders = [URL.documentsDirectory, URL.applicationSupportDirectory, URL.cachesDirectory]
