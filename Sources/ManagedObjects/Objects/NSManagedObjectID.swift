@@ -43,29 +43,46 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
     /// The ID as a URI: `x-coredata://STORE-UUID/Entity/pN`, or with a `t` and no store while it is temporary. For
     /// stores that identify objects by reference objects, the text of the reference object replaces the number, escaped
     /// as a URL's path.
-    open func uriRepresentation() -> URL {
-        uri(
-            endingIn: key.isTemporary
-                ? "t\(NSManagedObjectID.processIdentifier)\(key.number.magnitude)" : "p\(key.number)")
+    open func uriRepresentation() -> URL { uri(endingIn: lastComponent) }
+
+    /// The last component of the URI of an object that a number identifies.
+    private var lastComponent: String {
+        key.isTemporary ? "t\(NSManagedObjectID.processIdentifier)\(key.number.magnitude)" : "p\(key.number)"
     }
 
     /// The URI with a last component that identifies the object; it is escaped as the path of a URL.
     final func uri(endingIn last: String) -> URL {
-        let name = origin.entity.name ?? ""
-        if name.utf8.allSatisfy(isUnreserved), last.utf8.allSatisfy(isUnreserved) {
-            var text = "x-coredata://"
-            text += storeIdentifier ?? ""
-            text += "/"
-            text += name
-            text += "/"
-            text += last
-            if let url = URL(string: text) { return url }
-        }
+        if let url = plainURI(endingIn: last).flatMap({ URL(string: $0) }) { return url }
         var components = URLComponents()
         components.scheme = "x-coredata"
         components.host = storeIdentifier ?? ""
-        components.path = "/\(name)/\(last)"
+        components.path = "/\(origin.entity.name ?? "")/\(last)"
         return components.url ?? URL(fileURLWithPath: "/")
+    }
+
+    /// The text of the URI; nil if a part of it has to be escaped.
+    private func plainURI(endingIn last: String) -> String? {
+        let (store, name) = (storeIdentifier ?? "", origin.entity.name ?? "")
+        guard store.utf8.allSatisfy(isUnreserved), name.utf8.allSatisfy(isUnreserved),
+            last.utf8.allSatisfy(isUnreserved)
+        else { return nil }
+        var text = "x-coredata://"
+        text += store
+        text += "/"
+        text += name
+        text += "/"
+        text += last
+        return text
+    }
+
+    /// The URI as a text, and its last component, without the cost of a `URL`.
+    package final var uriText: (whole: String, last: String) {
+        if type(of: self) == NSManagedObjectID.self {
+            let last = lastComponent
+            if let whole = plainURI(endingIn: last) { return (whole, last) }
+        }
+        let uri = uriRepresentation()
+        return (uri.absoluteString, uri.lastPathComponent)
     }
 
     /// The common part of the temporary URIs of this process.

@@ -10,6 +10,10 @@ public struct PersistentIdentifier: Codable, Comparable, Hashable, Identifiable,
         let uri: String
         let primaryKey: String
 
+        init(uri: String, primaryKey: String) { (self.uri, self.primaryKey) = (uri, primaryKey) }
+
+        init(_ objectID: NSManagedObjectID) { (uri, primaryKey) = objectID.uriText }
+
         public static func == (lhs: ID, rhs: ID) -> Bool { lhs.uri == rhs.uri }
         public func hash(into hasher: inout Hasher) { hasher.combine(uri) }
         public static func < (lhs: ID, rhs: ID) -> Bool { lhs.uri < rhs.uri }
@@ -30,10 +34,9 @@ public struct PersistentIdentifier: Codable, Comparable, Hashable, Identifiable,
             self = store.identifier(of: objectID)
             return
         }
-        let uri = objectID.uriRepresentation()
-        id = ID(uri: uri.absoluteString, primaryKey: uri.lastPathComponent)
+        id = ID(objectID)
         entityName = objectID.entity.name ?? ""
-        storeIdentifier = objectID.isTemporaryID ? nil : uri.host
+        storeIdentifier = objectID.isTemporaryID ? nil : objectID.storeUUID
         self.objectID = objectID
     }
 
@@ -46,8 +49,7 @@ public struct PersistentIdentifier: Codable, Comparable, Hashable, Identifiable,
 
     /// The identifier of an object that a data store has not saved yet.
     init(temporary objectID: NSManagedObjectID) {
-        let uri = objectID.uriRepresentation()
-        id = ID(uri: uri.absoluteString, primaryKey: uri.lastPathComponent)
+        id = ID(objectID)
         (entityName, storeIdentifier, self.objectID) = (objectID.entity.name ?? "", nil, objectID)
     }
 
