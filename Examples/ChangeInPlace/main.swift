@@ -13,7 +13,7 @@ final class Board: NSManagedObject {
     @Tracked("tags") var tags: [String] = []
 }
 
-CodableTransformer<[String]>.register(as: "TagsTransformer")
+ValueTransformer.register([String].self, as: "TagsTransformer")
 
 func attribute(_ name: String, _ type: NSAttributeType, transformer: String? = nil) -> NSAttributeDescription {
     let attribute = NSAttributeDescription()

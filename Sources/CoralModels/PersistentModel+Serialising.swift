@@ -96,12 +96,12 @@ extension PersistentModel {
 extension ModelContext {
     /// The model of a reference; nil if there is none, or if it is of another class.
     public func model<Model: PersistentModel>(for reference: ManagedObjectReference, as type: Model.Type) -> Model? {
-        guard case .found(let object) = reference.resolve(in: managedContext) else { return nil }
+        guard case .success(let object) = reference.resolve(in: managedContext) else { return nil }
         return model(of: object) as? Model
     }
 }
 
-extension StoreCreation {
+extension ModelContainer {
     /// Creates the store of a configuration with the objects of documents if there is none, all or nothing. Call it before the
     /// container is created.
     ///
@@ -113,7 +113,7 @@ extension StoreCreation {
         for schema: Schema, configuration: ModelConfiguration = ModelConfiguration(), importing documents: [URL],
         options: ImportOptions = ImportOptions()
     ) throws -> Bool {
-        try createStore(
+        try NSPersistentStoreCoordinator.createStore(
             at: configuration.url, model: schema.makeModelOfStore(), importing: documents,
             options: ToolkitRules(schema).applied(to: options))
     }

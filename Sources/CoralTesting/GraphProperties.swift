@@ -73,11 +73,11 @@ public enum GraphProperties {
         let archived = try context.objects(fromReferences: objects.archivedReferences())
         for (index, object) in objects.enumerated() {
             let name = object.objectID.uriRepresentation().absoluteString
-            if references[index].resolve(in: context).object !== object {
+            if (try? references[index].resolve(in: context).get()) !== object {
                 failures.append("The reference to \(name) resolves to another object.")
             }
             if sent[index] != references[index] { failures.append("The reference to \(name) differs after JSON.") }
-            if archived.resolutions[index].object !== object {
+            if (try? archived.results[index].get()) !== object {
                 failures.append("The archived reference to \(name) resolves to another object.")
             }
         }

@@ -198,7 +198,7 @@ import Testing
             let references = try JSONDecoder().decode([ManagedObjectReference].self, from: data)
             let later = try makeContext(Models.third.model, at: store.url)
             let names = later.performAndWait {
-                references.map { $0.resolve(in: later).object?.value(forKey: "name") as? String }
+                references.map { (try? $0.resolve(in: later).get())?.value(forKey: "name") as? String }
             }
             #expect(names == ["Garden", "Groceries"])
         }

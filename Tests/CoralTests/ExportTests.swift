@@ -93,7 +93,7 @@ import Testing
         let result = try exporter.exportStore(of: coordinator, to: first)
         try GraphExporter().exportStore(of: coordinator, to: second)
         #expect(result.counts == ["Item": 2, "Note": 2, "Person": 1, "Tag": 1])
-        #expect(result.danglingCount == 0)
+        #expect(result.danglingReferences.count == 0)
         #expect(first.data == second.data)
     }
 

@@ -81,7 +81,7 @@
 
         @Test func `existing files are exported, and nothing is reported`() throws {
             let (_, result) = try export(url)
-            #expect(result.missingFileCount == 0 && result.recordCount == 3)
+            #expect(result.missingFiles.count == 0 && result.recordCount == 3)
         }
 
         @Test(arguments: GraphFormat.allCases)
@@ -89,10 +89,10 @@
             try removeFile("ZPICTURE", of: 2)
             try removeFile("ZCAST", of: 3)
             let (document, result) = try export(url, format)
-            #expect(result.missingFileCount == 2)
-            #expect(result.missingFiles.map { "\($0.id).\($0.attribute)" } == ["Film/p2.picture", "Film/p3.cast"])
+            #expect(result.missingFiles.count == 2)
+            #expect(result.missingFiles.map { "\($0.record).\($0.property)" } == ["Film/p2.picture", "Film/p3.cast"])
             let name = try file("ZPICTURE", of: 2)
-            #expect(result.missingFiles.first?.name == name)
+            #expect(result.missingFiles.kept.first?.target == name)
             if format == .json {
                 #expect(try values(document, "picture")[1] == .file(ExternalFile(missing: name)))
                 #expect(document.text.contains(#""picture":{"$missing":"\#(name)"}"#))
@@ -105,7 +105,7 @@
             #expect(try file("ZCAST", of: 3, in: restored) == file("ZCAST", of: 3))
             let (again, second) = try export(restored, format)
             #expect(again == document)
-            #expect(second.missingFileCount == 2)
+            #expect(second.missingFiles.count == 2)
             // A second restore into the same store changes nothing.
             let repeated = try StoreRestorer(model: model).restore(.data(document), to: restored)
             #expect(repeated.isEmpty)
@@ -115,7 +115,7 @@
         @Test func `missing files become null, or are an error`() throws {
             try removeFile("ZPICTURE", of: 2)
             let (document, result) = try export(url, .json, .skip)
-            #expect(result.missingFileCount == 1)
+            #expect(result.missingFiles.count == 1)
             #expect(try values(document, "picture")[1] == .null)
             let error = #expect(throws: ExportError.self) { try export(url, .json, .refuse) }
             #expect(error?.code == .missingFile)
@@ -134,7 +134,7 @@
             restorer.missingFiles = .skip
             #expect(try restorer.restore(.data(document), to: restored).missingFiles.count == 1)
             let (again, result) = try export(restored)
-            #expect(result.missingFileCount == 0)
+            #expect(result.missingFiles.count == 0)
             #expect(try values(again, "picture")[1] == .null)
         }
 
@@ -163,7 +163,7 @@
                 at: files.appendingPathComponent(link), withDestinationURL: secret)
             #expect(mkfifo(files.appendingPathComponent(pipe).path, 0o600) == 0)
             let (document, result) = try export(url)
-            #expect(result.missingFiles.map(\.name) == [link, pipe])
+            #expect(result.missingFiles.map(\.target) == [link, pipe])
             #expect(
                 try values(document, "picture").prefix(2) == [
                     .file(ExternalFile(missing: link)), .file(ExternalFile(missing: pipe)),

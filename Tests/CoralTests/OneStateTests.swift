@@ -204,7 +204,7 @@
                     importer.worksInPlace = worksInPlace
                     let plan = try importer.plan(Data(document.utf8))
                     #expect(plan.updates.count == Self.noteCount * 4)
-                    return plan.updates.flatMap { $0.changes.map { "\($0.old ?? .null)" } }.joined()
+                    return plan.updates.flatMap { $0.attributes.map { "\($0.old ?? .null)" } }.joined()
                 }
             }
             #expect(states(in: old).count == 1)

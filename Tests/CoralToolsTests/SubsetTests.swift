@@ -51,7 +51,7 @@ import Testing
                 #expect(plan.counts == ["Person": 3, "Note": 6, "Item": 18])
                 #expect(planned.counts == plan.counts)
                 // The tags are not owned by any object.
-                #expect(plan.omissionCount == 12)
+                #expect(plan.omissions.count == 12)
                 #expect(!context.hasChanges)
                 #expect(throws: CocoaError.self) { try subset.write(people, to: url) }
             }

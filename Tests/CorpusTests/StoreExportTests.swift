@@ -14,7 +14,7 @@ struct StoreExportTests {
             options: [NSReadOnlyPersistentStoreOption: true])
         let sink = MemorySink()
         let result = try GraphExporter().exportStore(of: coordinator, to: sink)
-        #expect(result.danglingCount == 0)
+        #expect(result.danglingReferences.count == 0)
         var reader = try JSONDocumentReader(sink.data, schema: GraphSchema(model))
         var records: [RecordID: GraphRecord] = [:]
         while let record = try reader.next() { records[record.id] = record }

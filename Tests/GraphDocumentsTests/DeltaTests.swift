@@ -202,7 +202,7 @@ import Testing
         let one = GraphDelta(from: steps, to: [links("steps", ["b", "a"], isOrdered: true)])
         let other = GraphDelta(from: steps, to: [links("steps", ["a", "b", "c"], isOrdered: true)])
         #expect(throws: DeltaError.self) { try DeltaMerge(one, other) }
-        let chosen = try DeltaMerge(one, other, policy: .theirs)
+        let chosen = try DeltaMerge(one, other) { _ in .theirs }
         #expect(chosen.conflicts.map(\.property) == ["steps"])
         #expect(try chosen.delta.applied(to: steps).first?.target(of: "steps") == .toMany(["a", "b", "c"]))
     }
@@ -218,10 +218,10 @@ import Testing
         ])
         let error = #expect(throws: DeltaError.self) { try DeltaMerge(ours, theirs) }
         #expect(error?.code == .conflict)
-        #expect(try DeltaMerge(ours, theirs, policy: .ours).delta == ours)
-        #expect(try DeltaMerge(ours, theirs, policy: .theirs).delta == theirs)
-        #expect(try DeltaMerge(ours, theirs, policy: .neither).delta.isEmpty)
-        let merge = try DeltaMerge(ours, theirs, policy: .decide { $0.kind == .bothUpdated ? .theirs : .ours })
+        #expect(try DeltaMerge(ours, theirs, resolve: { _ in .ours }).delta == ours)
+        #expect(try DeltaMerge(ours, theirs, resolve: { _ in .theirs }).delta == theirs)
+        #expect(try DeltaMerge(ours, theirs, resolve: { _ in .neither }).delta.isEmpty)
+        let merge = try DeltaMerge(ours, theirs) { $0.kind == .bothUpdated ? .theirs : .ours }
         #expect(merge.conflicts.map(\.kind) == [.bothUpdated, .updatedAndDeleted])
         #expect(merge.conflicts.first?.description == "Thing/p1.title is changed by both sides; resolution: theirs.")
         #expect(try merge.delta.applied(to: base).map { $0.value(of: "title") } == [.string("c")])
@@ -234,7 +234,7 @@ import Testing
             relationships: [
                 .init(name: "parent", isOrdered: false, change: .replaced(old: .toOne(nil), new: .toOne("Thing/p2")))
             ])
-        let merge = try DeltaMerge(GraphDelta([.updated(link)]), GraphDelta([.deleted(gone)]), policy: .ours)
+        let merge = try DeltaMerge(GraphDelta([.updated(link)]), GraphDelta([.deleted(gone)])) { _ in .ours }
         #expect(merge.conflicts.map(\.kind) == [.linkedAndDeleted])
         #expect(merge.conflicts.first?.choice == .theirs)
         // Without its link the update is empty.

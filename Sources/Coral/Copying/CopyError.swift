@@ -73,14 +73,3 @@ public struct CopyOmission: Sendable, Hashable, CustomStringConvertible {
             + "\(object.uriRepresentation().absoluteString), which \(what)."
     }
 }
-
-/// The number of omissions, and the first of them.
-struct CopyOmissions {
-    private(set) var count = 0
-    private(set) var samples: [CopyOmission] = []
-
-    mutating func note(_ omission: CopyOmission) {
-        count += 1
-        if samples.count < 100 { samples.append(omission) }
-    }
-}

@@ -9,7 +9,7 @@ final class CopyLinks {
     private let rules: CopyRules
     /// The IDs, in the copies' context, of the objects that stand for objects outside the copied graph.
     private var found: [NSManagedObjectID: NSManagedObjectID] = [:]
-    private(set) var omissions = CopyOmissions()
+    private(set) var omissions = CountedEntries<CopyOmission>()
     /// The number of links of each relationship, as `Entity.name`.
     private(set) var counts: [String: Int] = [:]
 
@@ -25,7 +25,7 @@ final class CopyLinks {
     }
 
     /// Records an omission that is found elsewhere, such as a missing file.
-    func note(_ omission: CopyOmission) { omissions.note(omission) }
+    func note(_ omission: CopyOmission) { omissions.add(omission) }
 
     /// The object that a copy is linked to instead of a related object of the original that is not copied.
     func object(for id: NSManagedObjectID, by relationship: RelationshipCopy) -> NSManagedObject? {
@@ -54,7 +54,7 @@ final class CopyLinks {
                 let place = "\(node.entity.name).\(relationship.name)"
                 for id in outside {
                     if let reason = reason(id, relationship, missing) {
-                        omissions.note(
+                        omissions.add(
                             CopyOmission(original: node.id, relationship: place, object: id, reason: reason))
                     } else {
                         counts[place, default: 0] += 1

@@ -9,10 +9,8 @@ import CoreData
 public struct CopyMap: Sequence {
     /// The copies of the requested objects, in their order.
     public let roots: [NSManagedObject]
-    /// The number of links that were omitted although no rule requires it.
-    public let omissionCount: Int
-    /// The first hundred omissions.
-    public let omissions: [CopyOmission]
+    /// Links that were omitted although no rule requires it.
+    public let omissions: CountedEntries<CopyOmission>
     /// Properties, as `Entity.property`, that the copies' model does not have.
     package let missingProperties: [String]
 
@@ -24,7 +22,7 @@ public struct CopyMap: Sequence {
 
     init(
         originals: [NSManagedObjectID], copies: [NSManagedObject], index: ObjectIDTable<Int>,
-        unsaved: [(NSManagedObject, Int)], roots: [NSManagedObject], omissions: CopyOmissions,
+        unsaved: [(NSManagedObject, Int)], roots: [NSManagedObject], omissions: CountedEntries<CopyOmission>,
         missingProperties: Set<String>
     ) {
         self.originals = originals
@@ -33,8 +31,7 @@ public struct CopyMap: Sequence {
         self.unsaved = Dictionary(
             unsaved.map { (ObjectIdentifier($0), ($0, $1)) }, uniquingKeysWith: { first, _ in first })
         self.roots = roots
-        omissionCount = omissions.count
-        self.omissions = omissions.samples
+        self.omissions = omissions
         self.missingProperties = missingProperties.sorted()
     }
 

@@ -8,10 +8,8 @@ public struct CopyPlan: Sendable, CustomStringConvertible {
     public internal(set) var counts: [String: Int] = [:]
     /// The number of links to objects that are not copied, for each relationship as `Entity.name`.
     package internal(set) var links: [String: Int] = [:]
-    /// The number of links that would be omitted although no rule requires it.
-    public internal(set) var omissionCount = 0
-    /// The first hundred omissions.
-    public package(set) var omissions: [CopyOmission] = []
+    /// Links that would be omitted although no rule requires it.
+    public package(set) var omissions = CountedEntries<CopyOmission>()
     /// Properties, as `Entity.property`, that the copies' model does not have.
     package internal(set) var missingProperties: [String] = []
 
@@ -23,7 +21,7 @@ public struct CopyPlan: Sendable, CustomStringConvertible {
         let entities = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
         var parts = [counted(originals.count, "object") + (entities.isEmpty ? "" : " (\(entities))")]
         parts.append(counted(links.values.reduce(0, +), "link"))
-        if omissionCount > 0 { parts.append(counted(omissionCount, "omission")) }
+        if !omissions.isEmpty { parts.append(counted(omissions.count, "omission")) }
         return parts.joined(separator: ", ")
     }
 

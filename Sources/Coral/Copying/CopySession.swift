@@ -58,8 +58,7 @@ package final class CopySession {
         plan.originals = graph.nodes.map(\.id)
         for node in graph.nodes { plan.counts[node.entity.name, default: 0] += 1 }
         plan.links = links.counts
-        plan.omissionCount = links.omissions.count
-        plan.omissions = links.omissions.samples
+        plan.omissions = links.omissions
         plan.missingProperties = blueprint.missingProperties.sorted()
         return plan
     }

@@ -89,7 +89,7 @@ public struct GraphCopier: Sendable {
     ) throws -> CopyMap {
         guard !objects.isEmpty else {
             return CopyMap(
-                originals: [], copies: [], index: [:], unsaved: [], roots: [], omissions: CopyOmissions(),
+                originals: [], copies: [], index: [:], unsaved: [], roots: [], omissions: CountedEntries(),
                 missingProperties: [])
         }
         return try withSession(objects, into: context, store: store, progress: progress) { session, roots in

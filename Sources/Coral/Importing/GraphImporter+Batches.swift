@@ -68,18 +68,12 @@ public struct ImportResult: Sendable {
     public package(set) var linkCount = 0
     /// The number of objects deleted.
     public package(set) var deletionCount = 0
-    /// The number of conflicts resolved by policies.
-    public package(set) var conflictCount = 0
-    /// The number of values whose files did not exist when the document was written.
-    public package(set) var missingFileCount = 0
-    /// The first values whose files did not exist.
-    public package(set) var missingFiles: [ImportMissingFile] = []
-    /// The first conflicts.
-    public package(set) var conflicts: [ImportConflict] = []
-    /// The errors of the first omitted records, if `skipsInvalid` is set.
-    public package(set) var errors: [ImportError] = []
-    /// The number of errors of omitted records; a record may have several.
-    public package(set) var errorCount = 0
+    /// Conflicts that were resolved by policies.
+    public package(set) var conflicts: CountedEntries<ImportConflict>
+    /// Values whose files did not exist when the document was written.
+    public package(set) var missingFiles: CountedEntries<UnresolvableReference>
+    /// The errors of omitted records, if `skipsInvalid` is set; a record may have several.
+    public package(set) var errors: CountedEntries<ImportError>
     /// The number of records that were omitted because of errors.
     public package(set) var omittedRecordCount = 0
     /// The number of batches saved, those of deferred relationships included; 1 for an import by rows.
@@ -87,27 +81,19 @@ public struct ImportResult: Sendable {
     /// Whether the document was imported by rows, or why all or some of its records were not.
     package var path = ExecutionPath.rows
 
-    package init() {}
-
-    /// Adds a conflict.
-    ///
-    /// - Parameter limit: The number of conflicts that are kept.
-    package mutating func add(_ conflict: ImportConflict, limit: Int) {
-        conflictCount += 1
-        if conflicts.count < limit { conflicts.append(conflict) }
+    package init(limit: Int) {
+        conflicts = CountedEntries(limit: limit)
+        missingFiles = CountedEntries(limit: limit)
+        errors = CountedEntries(limit: limit)
     }
 
     /// Adds the changes of some records, except their errors.
-    ///
-    /// - Parameter limit: The number of entries of each kind that are kept.
-    package mutating func add(_ changes: ImportChanges, limit: Int) {
+    package mutating func add(_ changes: ImportChanges) {
         insertCount += changes.inserts.count
         updateCount += changes.updates.count
         linkCount += changes.links.count
         deletionCount += changes.deletions.count
-        conflictCount += changes.conflicts.count
-        missingFileCount += changes.missingFiles.count
-        missingFiles += changes.missingFiles.kept.prefix(max(0, limit - missingFiles.count))
-        conflicts += changes.conflicts.kept.prefix(max(0, limit - conflicts.count))
+        conflicts.add(changes.conflicts)
+        missingFiles.add(changes.missingFiles)
     }
 }

@@ -93,7 +93,7 @@ package final class ImportModel {
             }
         }
         try check(options.hooks, entities)
-        let named = options.deletionScopes.map(\.entity) + options.newerAttributes.keys.sorted()
+        let named = options.deletionScopes.keys.sorted() + options.newerAttributes.keys.sorted()
         for name in named where entities[name] == nil {
             throw ImportError(
                 .misuse, "The model has no entity \"\(name)\".\(NameSuggestion.question(for: name, in: entities.keys))")

@@ -55,8 +55,9 @@ public struct ImportOptions {
     /// For each entity the attribute that orders versions of an object: a record that is not newer changes nothing.
     /// Entities without an entry use `coral.newer` in the user info.
     public var newerAttributes: [String: String] = [:]
-    /// Objects that are deleted if the document does not contain them.
-    public var deletionScopes: [DeletionScope] = []
+    /// For an entity the objects that are deleted if the document does not contain them, those of subentities too:
+    /// `["Note": NSPredicate(value: true)]` means all of its objects.
+    public var deletionScopes: [String: NSPredicate] = [:]
     /// Whether a document without any record may delete the objects of `deletionScopes`. False by default, because an empty file may
     /// be what an interrupted transfer has left.
     public var allowsEmptyDocument = false
@@ -186,20 +187,6 @@ public enum NumericDates: Sendable, Hashable {
     case reference
     /// An error.
     case refused
-}
-
-/// Objects of an entity that match a predicate and are deleted if the document does not contain them.
-public struct DeletionScope {
-    /// The entity whose objects are deleted, including its subentities.
-    public var entity: String
-    /// Restricts the objects; nil for all.
-    public var predicate: NSPredicate?
-
-    /// A scope of all objects of an entity, or of those that match a predicate.
-    public init(entity: String, predicate: NSPredicate? = nil) {
-        self.entity = entity
-        self.predicate = predicate
-    }
 }
 
 /// Closures that are called for each record, value and relationship. A hook for an entity is also called for its

@@ -27,9 +27,9 @@ extension ImportPerformer {
         noteUnknownEnd()
         var kept = Set(session.payload.nodes.compactMap { $0.resolved.object?.objectID })
         for node in session.payload.nodes { kept.formUnion(node.rivals) }
-        for scope in options.deletionScopes {
-            let request = NSFetchRequest<NSManagedObject>(entityName: scope.entity)
-            request.predicate = scope.predicate
+        for (entity, predicate) in options.deletionScopes.sorted(by: { $0.key < $1.key }) {
+            let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+            request.predicate = predicate
             let found = try context.fetch(request).filter { !$0.isDeleted && !kept.contains($0.objectID) }
             for object in found.sortedByName(of: \.objectID) {
                 delete(object, subject(of: object), .scope)

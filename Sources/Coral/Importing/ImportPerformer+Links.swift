@@ -266,7 +266,7 @@ extension ImportPerformer {
         }
         node.object = object
         noteStub(node)
-        changes.inserts.add(ImportInsert(subject: node.subject, values: set))
+        changes.inserts.add(ImportChange(inserting: node.subject, set))
     }
 
     /// Records the destination that the document states for the other side of a to-one relationship. Two different

@@ -22,9 +22,9 @@ extension ImportPerformer {
             }
         }
         if node.matchedID == nil {
-            changes.inserts.add(ImportInsert(subject: node.subject, values: inserted))
+            changes.inserts.add(ImportChange(inserting: node.subject, inserted))
         } else if !updated.isEmpty {
-            changes.updates.add(ImportUpdate(subject: node.subject, changes: updated))
+            changes.updates.add(ImportChange(updating: node.subject, updated))
         }
     }
 
@@ -99,7 +99,8 @@ extension ImportPerformer {
         {
             _ = Engine.current.setMissingFile(name, of: object, forKey: attribute.name)
         }
-        changes.missingFiles.add(ImportMissingFile(subject: node.subject, attribute: attribute.name, name: name))
+        changes.missingFiles.add(
+            UnresolvableReference(.fileOfDocument, node.subject.label, attribute.name, to: name))
     }
 
     /// Records that two records of one object state different values of an attribute.

@@ -16,22 +16,22 @@ public final class ImportPlan<Root: NSManagedObject> {
     }
 
     /// Objects to insert.
-    public var inserts: ImportEntries<ImportInsert> { session.changes.inserts }
+    public var inserts: CountedEntries<ImportChange> { session.changes.inserts }
     /// Objects whose values change.
-    public var updates: ImportEntries<ImportUpdate> { session.changes.updates }
+    public var updates: CountedEntries<ImportChange> { session.changes.updates }
     /// Relationships that change. Of the two sides of a relationship, the one that the document mentions first is
     /// listed; the inverse follows.
-    public var links: ImportEntries<ImportLink> { session.changes.links }
+    public var links: CountedEntries<ImportLink> { session.changes.links }
     /// Objects to delete.
-    public var deletions: ImportEntries<ImportDeletion> { session.changes.deletions }
+    public var deletions: CountedEntries<ImportDeletion> { session.changes.deletions }
     /// Conflicts that were resolved by policies.
-    public var conflicts: ImportEntries<ImportConflict> { session.changes.conflicts }
+    public var conflicts: CountedEntries<ImportConflict> { session.changes.conflicts }
     /// Errors of records. A plan with errors can be applied only if `skipsInvalid` has omitted the invalid records.
-    public var errors: ImportEntries<ImportError> { session.changes.errors }
+    public var errors: CountedEntries<ImportError> { session.changes.errors }
     /// Members that the model does not have, if `ImportOptions.otherModel` is `keep`.
-    public var unmappedMembers: ImportEntries<UnmappedMember> { session.changes.unmappedMembers }
+    public var unmappedMembers: CountedEntries<UnmappedMember> { session.changes.unmappedMembers }
     /// Values whose files did not exist when the document was written: see `ImportOptions.missingFiles`.
-    public var missingFiles: ImportEntries<ImportMissingFile> { session.changes.missingFiles }
+    public var missingFiles: CountedEntries<UnresolvableReference> { session.changes.missingFiles }
     /// How the document's model differs from the one that it is imported into; empty if it does not differ, or if the
     /// document does not describe its model.
     package var modelDifferences: [DocumentModelDifference] { session.modelDifferences }
@@ -175,28 +175,28 @@ public final class ImportPlan<Root: NSManagedObject> {
 
 /// The changes of an import.
 package struct ImportChanges {
-    package var inserts: ImportEntries<ImportInsert>
-    package var updates: ImportEntries<ImportUpdate>
-    package var links: ImportEntries<ImportLink>
-    package var deletions: ImportEntries<ImportDeletion>
-    package var conflicts: ImportEntries<ImportConflict>
-    package var errors: ImportEntries<ImportError>
-    package var unmappedMembers: ImportEntries<UnmappedMember>
-    package var missingFiles: ImportEntries<ImportMissingFile>
+    package var inserts: CountedEntries<ImportChange>
+    package var updates: CountedEntries<ImportChange>
+    package var links: CountedEntries<ImportLink>
+    package var deletions: CountedEntries<ImportDeletion>
+    package var conflicts: CountedEntries<ImportConflict>
+    package var errors: CountedEntries<ImportError>
+    package var unmappedMembers: CountedEntries<UnmappedMember>
+    package var missingFiles: CountedEntries<UnresolvableReference>
     /// Members that the model does not have and that the policy ignores: their number, and the first names.
-    package private(set) var unknownMembers = ImportEntries<String>(limit: 3)
+    package private(set) var unknownMembers = CountedEntries<String>(limit: 3)
     /// The number of objects that are removed from relationships, and neither replaced nor deleted.
     package var unlinkedCount = 0
 
     package init(limit: Int) {
-        inserts = ImportEntries(limit: limit)
-        updates = ImportEntries(limit: limit)
-        links = ImportEntries(limit: limit)
-        deletions = ImportEntries(limit: limit)
-        conflicts = ImportEntries(limit: limit)
-        errors = ImportEntries(limit: limit)
-        unmappedMembers = ImportEntries(limit: limit)
-        missingFiles = ImportEntries(limit: limit)
+        inserts = CountedEntries(limit: limit)
+        updates = CountedEntries(limit: limit)
+        links = CountedEntries(limit: limit)
+        deletions = CountedEntries(limit: limit)
+        conflicts = CountedEntries(limit: limit)
+        errors = CountedEntries(limit: limit)
+        unmappedMembers = CountedEntries(limit: limit)
+        missingFiles = CountedEntries(limit: limit)
     }
 
     package mutating func addUnknownMember(_ name: @autoclosure () -> String) {

@@ -12,7 +12,7 @@ final class ObjectImport: BatchedImport {
     private let entity: String?
     private let progress: Progress?
     private let context: NSManagedObjectContext
-    private var result = BatchImporter.Result()
+    private var result: BatchImporter.Result
     private var objects = RecordObjects()
     /// The deferred relationships, by the id of their record.
     private var deferred: [RecordID: DeferredLinks] = [:]
@@ -35,6 +35,7 @@ final class ObjectImport: BatchedImport {
     ) {
         self.source = source
         self.importer = importer
+        result = BatchImporter.Result(limit: importer.options.entryLimit)
         self.model = model
         self.entity = entity
         self.progress = progress
@@ -199,7 +200,7 @@ final class ObjectImport: BatchedImport {
             let found = violations.map { violation in
                 violation.requirement.error(of: violation.object, record: violation.record ?? records[violation.object])
             }
-            var errors = ImportEntries<ImportError>(limit: importer.options.entryLimit)
+            var errors = CountedEntries<ImportError>(limit: importer.options.entryLimit)
             for error in found { errors.add(error) }
             try note(errors)
             result.omittedRecordCount += Set(violations.map(\.object)).count
@@ -214,9 +215,8 @@ final class ObjectImport: BatchedImport {
                 .filter(objects.contains).map { ($0, $0) }
         }
         for child in lost {
-            result.add(
-                .ownerless(ImportSubject(child.object), inverse: child.requirement.relationship),
-                limit: importer.options.entryLimit)
+            result.conflicts.add(
+                .ownerless(ImportSubject(child.object), inverse: child.requirement.relationship))
         }
     }
 
@@ -272,13 +272,12 @@ final class ObjectImport: BatchedImport {
     }
 
     private func note(_ changes: ImportChanges) throws {
-        result.add(changes, limit: importer.options.entryLimit)
+        result.add(changes)
         try note(changes.errors)
     }
 
-    private func note(_ errors: ImportEntries<ImportError>) throws {
-        result.errorCount += errors.count
-        result.errors += errors.kept.prefix(max(0, importer.options.entryLimit - result.errors.count))
+    private func note(_ errors: CountedEntries<ImportError>) throws {
+        result.errors.add(errors)
         if !importer.options.skipsInvalid, let error = errors.combined { throw error }
     }
 }

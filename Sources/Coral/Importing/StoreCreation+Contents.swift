@@ -1,7 +1,7 @@
 import CoreData
 import GraphDocuments
 
-extension StoreCreation {
+extension NSPersistentStoreCoordinator {
     /// Creates a store with the objects of documents if there is none, all or nothing. Returns whether it was created.
     ///
     /// Call it before the store is opened, at every launch: an existing store is left unchanged. The documents may be of any format,
@@ -14,7 +14,9 @@ extension StoreCreation {
         at url: URL, model: NSManagedObjectModel, importing documents: [URL], options: ImportOptions = ImportOptions(),
         progress: Progress? = nil
     ) throws -> Bool {
-        try makeFirstStore(at: url, model: model) { try fill($0, model, documents, options, progress) }
+        try StoreCreation.makeFirstStore(at: url, model: model) {
+            try StoreCreation.fill($0, model, documents, options, progress)
+        }
     }
 
     /// Creates a store as a copy of one that ships with the app if there is none. Returns whether it was created.
@@ -25,7 +27,7 @@ extension StoreCreation {
     /// Throws Core Data's errors, and `ImportError` for a store of another version of the model. No store is created then.
     @discardableResult
     public static func createStore(at url: URL, model: NSManagedObjectModel, copying original: URL) throws -> Bool {
-        try makeFirstStore(at: url, model: model) { try copy(original, to: $0, model) }
+        try StoreCreation.makeFirstStore(at: url, model: model) { try StoreCreation.copy(original, to: $0, model) }
     }
 
     /// Recreates a store from a document that was exported from it, with its UUID, metadata and primary keys. Returns what was
@@ -51,8 +53,10 @@ extension StoreCreation {
         restorer.missingFiles = options.missingFiles
         return try restorer.restore(document, to: url, progress: progress)
     }
+}
 
-    private static func makeFirstStore(
+extension StoreCreation {
+    fileprivate static func makeFirstStore(
         at url: URL, model: NSManagedObjectModel, _ fill: (URL) throws -> Void
     ) throws -> Bool {
         guard !FileManager.default.fileExists(atPath: url.path) else { return false }
@@ -67,7 +71,7 @@ extension StoreCreation {
         return true
     }
 
-    private static func fill(
+    fileprivate static func fill(
         _ url: URL, _ model: NSManagedObjectModel, _ documents: [URL], _ options: ImportOptions, _ progress: Progress?
     ) throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
@@ -89,7 +93,7 @@ extension StoreCreation {
         try coordinator.remove(store)
     }
 
-    private static func copy(_ source: URL, to url: URL, _ model: NSManagedObjectModel) throws {
+    fileprivate static func copy(_ source: URL, to url: URL, _ model: NSManagedObjectModel) throws {
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
             ofType: NSSQLiteStoreType, at: source, options: [NSReadOnlyPersistentStoreOption: true])
         guard model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata) else {

@@ -4,12 +4,12 @@ import GraphDocuments
 
 /// Creates stores atomically: a store appears at its location when it is complete, or not at all.
 ///
-///     try StoreCreation.createStore(at: url, model: model, importing: [places, people])
+///     try NSPersistentStoreCoordinator.createStore(at: url, model: model, importing: [places, people])
 ///     container.loadPersistentStores { … }
 ///
 /// A store gets the objects of documents, the content of a store that ships with the app, or that of a document that was exported
 /// from it. The location is a file, or the URL of a store in PostgreSQL.
-public enum StoreCreation {
+package enum StoreCreation {
     /// What a new store may replace.
     package enum Occupant: Sendable, Hashable {
         /// Nothing: an existing file is an error.

@@ -88,14 +88,12 @@ enum SyncDialect {
 
     /// The scope of deletions of a synchronisation: the objects of an entity that are not in the document; for an
     /// entity with parents of its own kind, only those without a parent.
-    static func scope(of entity: NSEntityDescription) -> DeletionScope {
+    static func scope(of entity: NSEntityDescription) -> NSPredicate {
         let parent = entity.relationshipsByName.values.filter {
             !$0.isToMany && $0.destinationEntity?.name == entity.name
         }
         .min { $0.name < $1.name }
-        return DeletionScope(
-            entity: entity.name ?? "",
-            predicate: parent.map { NSPredicate(format: "%K == nil", argumentArray: [$0.name]) })
+        return parent.map { NSPredicate(format: "%K == nil", argumentArray: [$0.name]) } ?? NSPredicate(value: true)
     }
 }
 
@@ -114,9 +112,7 @@ extension Dialect {
         var options = try Dialect.sync.importOptions(for: model)
         options.operations = operations
         options.relationshipOperations = relationshipOperations
-        var scope = SyncDialect.scope(of: description)
-        if let predicate { scope.predicate = predicate }
-        options.deletionScopes = [scope]
+        options.deletionScopes = [entity: predicate ?? SyncDialect.scope(of: description)]
         return options
     }
 }

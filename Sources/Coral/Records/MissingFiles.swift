@@ -15,15 +15,3 @@ public enum MissingFilePolicy: String, Sendable, Hashable, CaseIterable {
     /// The operation fails with an error.
     case refuse
 }
-
-/// A value whose file does not exist.
-public struct MissingFile: Sendable, Hashable, CustomStringConvertible {
-    /// The object that has the value.
-    public var id: RecordID
-    /// The attribute's name.
-    public var attribute: String
-    /// The name of the file in the store.
-    public var name: String
-
-    public var description: String { "The file of \(id).\(attribute) does not exist (\(name))." }
-}

@@ -1,10 +1,11 @@
 import CoreData
 import GraphDocuments
 
-/// Writes keyed archives of object graphs that contain managed objects: each of these is replaced by a
+/// Writes and reads keyed archives of object graphs that contain managed objects: in the archive each of these is a
 /// `ManagedObjectReference`.
 ///
 ///     let data = try ObjectArchiver.archivedData(["selection": notes, "scroll": 12])
+///     let root = try ObjectArchiver.unarchive(data, in: context).root
 public enum ObjectArchiver {
     /// The archive of an object graph.
     ///

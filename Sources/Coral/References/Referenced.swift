@@ -24,7 +24,7 @@ public struct Referenced<Value: ReferencedValue>: Codable {
     }
 
     /// The decoded references, which are encoded again unchanged, with the reasons why they have no object.
-    private var references: [(reference: ManagedObjectReference, reason: MissingReason?)]?
+    private var references: [(reference: ManagedObjectReference, reason: ReferenceError?)]?
 
     /// Refers to an object, or to objects.
     public init(wrappedValue: Value) {
@@ -45,15 +45,16 @@ public struct Referenced<Value: ReferencedValue>: Codable {
             try Value._isArray
             ? container.decode([ManagedObjectReference].self) : [container.decode(ManagedObjectReference.self)]
         var objects: [Value.Object] = []
-        let known = references.map { reference -> (ManagedObjectReference, MissingReason?) in
-            let resolution = reference.resolve(in: context)
-            if let object = resolution.object as? Value.Object {
+        let known = references.map { reference -> (ManagedObjectReference, ReferenceError?) in
+            switch reference.resolve(in: context) {
+            case .success(let object as Value.Object):
                 objects.append(object)
                 return (reference, nil)
+            case .success:
+                let name = String(describing: Value.Object.self)
+                return (reference, ReferenceError(.wrongClass, "\(reference) is not a \(name)."))
+            case .failure(let reason): return (reference, reason)
             }
-            let wrongClass = MissingReason(
-                .wrongClass, "\(reference) is not a \(String(describing: Value.Object.self)).")
-            return (reference, resolution.reason ?? wrongClass)
         }
         self.init(wrappedValue: Value(_referencedObjects: objects))
         self.references = known
@@ -87,21 +88,21 @@ public protocol ReferencedValue {
     /// The value with the objects that exist.
     init(_referencedObjects objects: [Object])
     /// The projected value.
-    static func _reasons(_ reasons: [MissingReason]) -> Reasons
+    static func _reasons(_ reasons: [ReferenceError]) -> Reasons
 }
 
 extension Optional: ReferencedValue where Wrapped: NSManagedObject {
     public static var _isArray: Bool { false }
     public var _referencedObjects: [Wrapped] { map { [$0] } ?? [] }
     public init(_referencedObjects objects: [Wrapped]) { self = objects.first }
-    public static func _reasons(_ reasons: [MissingReason]) -> MissingReason? { reasons.first }
+    public static func _reasons(_ reasons: [ReferenceError]) -> ReferenceError? { reasons.first }
 }
 
 extension Array: ReferencedValue where Element: NSManagedObject {
     public static var _isArray: Bool { true }
     public var _referencedObjects: [Element] { self }
     public init(_referencedObjects objects: [Element]) { self = objects }
-    public static func _reasons(_ reasons: [MissingReason]) -> [MissingReason] { reasons }
+    public static func _reasons(_ reasons: [ReferenceError]) -> [ReferenceError] { reasons }
 }
 
 extension KeyedDecodingContainer {

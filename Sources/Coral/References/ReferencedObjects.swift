@@ -3,14 +3,16 @@ import CoreData
 /// The managed objects that an archive refers to, one result for each reference, in order.
 public struct ReferencedObjects<Object: NSManagedObject> {
     /// The result of each reference.
-    package let resolutions: [ReferenceResolution]
+    package let results: [Result<Object, ReferenceError>]
 
     /// The objects that were found, in order.
-    public var objects: [Object] { resolutions.compactMap { $0.object as? Object } }
+    public var objects: [Object] { results.compactMap { try? $0.get() } }
 
     /// The reasons of the others, by their indexes.
-    public var missing: [(index: Int, reason: MissingReason)] {
-        resolutions.enumerated().compactMap { index, resolution in resolution.reason.map { (index, $0) } }
+    public var missing: [(index: Int, reason: ReferenceError)] {
+        results.enumerated().compactMap { index, result in
+            if case .failure(let reason) = result { (index, reason) } else { nil }
+        }
     }
 }
 
@@ -23,21 +25,21 @@ extension NSManagedObjectContext {
     public func objects<Object: NSManagedObject>(
         fromReferences data: Data, as type: Object.Type = NSManagedObject.self
     ) throws -> ReferencedObjects<Object> {
-        let result = try ObjectUnarchiver(context: self).unarchive(data)
+        let result = try ObjectArchiver.unarchive(data, in: self)
         let elements = (result.root as? NSArray).map(Array.init) ?? [result.root as Any]
         let reasons = Dictionary(
             result.missing.map { ($0.reference, $0.reason) }, uniquingKeysWith: { first, _ in first })
         return ReferencedObjects(
-            resolutions: try elements.map { element in
+            results: try elements.map { element in
                 switch element {
-                case let object as Object: return .found(object)
+                case let object as Object: return .success(object)
                 case let object as NSManagedObject:
-                    return .missing(
-                        MissingReason(
+                    return .failure(
+                        ReferenceError(
                             .wrongClass, "\(object.entity.name ?? "") is not a \(String(describing: Object.self))."))
                 case let reference as ManagedObjectReference:
-                    return .missing(
-                        reasons[reference] ?? MissingReason(.rowDeleted, "\(reference) does not exist."))
+                    return .failure(
+                        reasons[reference] ?? ReferenceError(.rowDeleted, "\(reference) does not exist."))
                 default: throw ReferenceError(.unreadable, "The archive contains other objects than references.")
                 }
             })
@@ -61,7 +63,7 @@ extension UserDefaults {
     public func objects<Object: NSManagedObject>(
         forReferencesKey key: String, in context: NSManagedObjectContext, as type: Object.Type = NSManagedObject.self
     ) throws -> ReferencedObjects<Object> {
-        guard let data = data(forKey: key) else { return ReferencedObjects(resolutions: []) }
+        guard let data = data(forKey: key) else { return ReferencedObjects(results: []) }
         return try context.objects(fromReferences: data, as: type)
     }
 }

@@ -157,10 +157,10 @@ package final class ExportSession {
     private func noteKeylessReferences() throws {
         for reference in recorder.names.outside?.keyless ?? [] {
             let found = UnresolvableReference(
-                id: recorder.names.name(of: reference.owner), relationship: reference.relationship,
-                target: recorder.names.name(of: reference.target), isKeyless: true)
+                .keyless, recorder.names.name(of: reference.owner), reference.relationship,
+                to: recorder.names.name(of: reference.target))
             if exporter.isPortable { throw ExportError(.keylessReference, found.description) }
-            result.note(found)
+            result.keylessReferences.add(found)
         }
     }
 
@@ -325,21 +325,20 @@ package final class ExportSession {
     private func applyMissingFilePolicy(to draft: ObjectRecorder.Draft) throws {
         for index in draft.values.indices {
             guard case .file(let file) = draft.values[index], file.isMissing else { continue }
-            let missing = MissingFile(
-                id: recorder.names.name(of: draft.id), attribute: draft.entity.attributes[index].name,
-                name: file.path)
+            let missing = UnresolvableReference(
+                .file, "\(recorder.names.name(of: draft.id))", draft.entity.attributes[index].name, to: file.path)
             switch exporter.missingFiles {
             case .keep: break
             case .skip: draft.values[index] = .null
             case .refuse: throw ExportError(.missingFile, missing.description)
             }
-            result.note(missing)
+            result.missingFiles.add(missing)
         }
     }
 
     /// Reports a dangling reference.
     package func noteMissing(_ target: RecordID, _ relationship: String, of owner: RecordID) {
-        result.note(UnresolvableReference(id: owner, relationship: relationship, target: target))
+        result.danglingReferences.add(UnresolvableReference(.dangling, owner, relationship, to: target))
     }
 
     package func didWrite(_ record: GraphRecord) {

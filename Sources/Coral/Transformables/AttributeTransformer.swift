@@ -88,38 +88,57 @@ package struct AttributeTransformer {
     }
 }
 
-/// A value transformer for transformable attributes whose values support secure coding: keyed archives that contain the
-/// allowed classes and no others.
-///
-///     ArchiveTransformer.register(as: "PaletteTransformer", classes: [Palette.self, NSArray.self])
-///
-/// Values that cannot be archived, and data that cannot be read, give nil, which Core Data reports with the attribute.
-public final class ArchiveTransformer: ValueTransformer, @unchecked Sendable {  // because it does not change
-    private var classes: [AnyClass] = []
+extension ValueTransformer {
+    /// Registers a transformer for transformable attributes whose values are Codable, under its name in the model. Call it once in a
+    /// process, before a store is opened.
+    ///
+    ///     ValueTransformer.register(Settings.self, as: "SettingsTransformer")
+    ///
+    /// Creates only instances that the type's own decoding creates. A value of another type, and bytes that cannot be
+    /// decoded, give nil, which Core Data reports with the attribute.
+    @discardableResult
+    public static func register<Value: Codable>(
+        _ type: Value.Type, as name: String, coder: ValueCoder = .json
+    ) -> ValueTransformer {
+        let transformer = CodableTransformer<Value>()
+        transformer.coder = coder
+        setValueTransformer(transformer, forName: NSValueTransformerName(name))
+        return transformer
+    }
+
+    /// Registers a transformer for transformable attributes whose values support secure coding, under its name in the model: keyed
+    /// archives that contain the listed classes and no others. Call it once in a process, before a store is opened.
+    ///
+    ///     ValueTransformer.register(archivesOf: [Palette.self, NSArray.self], as: "PaletteTransformer")
+    ///
+    /// Values that cannot be archived, and data that cannot be read, give nil, which Core Data reports with the attribute.
+    @discardableResult
+    public static func register(archivesOf classes: [AnyClass], as name: String) -> ValueTransformer {
+        let transformer = ArchiveTransformer()
+        transformer.classes = classes
+        setValueTransformer(transformer, forName: NSValueTransformerName(name))
+        return transformer
+    }
+}
+
+/// A value transformer for values that support secure coding.
+final class ArchiveTransformer: ValueTransformer, @unchecked Sendable {  // because it does not change
+    fileprivate var classes: [AnyClass] = []
 
     /// The names of the classes in archives.
     private var names: Set<String> { ArchivedTree.names(of: classes) }
 
-    /// Registers a transformer under the name in the model. Call it once in a process, before a store is opened.
-    @discardableResult
-    public static func register(as name: String, classes: [AnyClass]) -> ArchiveTransformer {
-        let transformer = ArchiveTransformer()
-        transformer.classes = classes
-        ValueTransformer.setValueTransformer(transformer, forName: NSValueTransformerName(name))
-        return transformer
-    }
-
-    public override class func transformedValueClass() -> AnyClass { NSData.self }
-    public override class func allowsReverseTransformation() -> Bool { true }
+    override class func transformedValueClass() -> AnyClass { NSData.self }
+    override class func allowsReverseTransformation() -> Bool { true }
 
     /// The archive of a value; nil if it cannot be archived securely.
-    public override func transformedValue(_ value: Any?) -> Any? {
+    override func transformedValue(_ value: Any?) -> Any? {
         guard let value else { return nil }
         return try? ObjectArchiver.archivedData(value)
     }
 
     /// The value of an archive; nil if the data is not an archive, or contains a class that is not allowed.
-    public override func reverseTransformedValue(_ value: Any?) -> Any? {
+    override func reverseTransformedValue(_ value: Any?) -> Any? {
         // The bytes are checked before anything is instantiated: an unarchiver must not be given arbitrary bytes.
         guard let data = value as? Data, let tree = try? KeyedArchives.ReadableValue(archive: data),
             ArchivedTree.otherClasses(in: tree).isSubset(of: names)
@@ -128,34 +147,20 @@ public final class ArchiveTransformer: ValueTransformer, @unchecked Sendable {  
     }
 }
 
-/// A value transformer for transformable attributes whose values are Codable.
-///
-///     CodableTransformer<Settings>.register(as: "SettingsTransformer")
-///
-/// Creates only instances that the type's own decoding creates. A value of another type, and bytes that cannot be
-/// decoded, give nil, which Core Data reports with the attribute; `lastError` contains the reason.
-public final class CodableTransformer<Value: Codable>: ValueTransformer, @unchecked Sendable {  // because of its lock
+/// A value transformer for values that are Codable.
+package final class CodableTransformer<Value: Codable>: ValueTransformer, @unchecked Sendable {  // because of its lock
     private let lock = NSLock()
-    private var coder = ValueCoder.json
+    fileprivate var coder = ValueCoder.json
     private var error: TransformableError?
-
-    /// Registers a transformer of this type under the name in the model. Call it once in a process, before a store is opened.
-    @discardableResult
-    public static func register(as name: String, coder: ValueCoder = .json) -> CodableTransformer<Value> {
-        let transformer = CodableTransformer<Value>()
-        transformer.coder = coder
-        ValueTransformer.setValueTransformer(transformer, forName: NSValueTransformerName(name))
-        return transformer
-    }
 
     /// The error of the last failed transformation.
     package var lastError: TransformableError? { lock.withLock { error } }
 
-    public override class func transformedValueClass() -> AnyClass { NSData.self }
-    public override class func allowsReverseTransformation() -> Bool { true }
+    package override class func transformedValueClass() -> AnyClass { NSData.self }
+    package override class func allowsReverseTransformation() -> Bool { true }
 
     /// Encodes a value.
-    public override func transformedValue(_ value: Any?) -> Any? {
+    package override func transformedValue(_ value: Any?) -> Any? {
         guard let value else { return nil }
         guard let typed = value as? Value else {
             return note(.wrongType, "A value of type \(type(of: value)) is not a \(Value.self).")
@@ -168,7 +173,7 @@ public final class CodableTransformer<Value: Codable>: ValueTransformer, @unchec
     }
 
     /// Decodes a value.
-    public override func reverseTransformedValue(_ value: Any?) -> Any? {
+    package override func reverseTransformedValue(_ value: Any?) -> Any? {
         guard let data = value as? Data else { return nil }
         do {
             return try coder.decode(Value.self, from: data)

@@ -105,7 +105,7 @@ struct ConvertCommand: ParsableCommand {
                 },
                 to: partial.item, progress: progress)
         }
-        result.lost.add(dangling?.danglingReferences.map { "\($0)" } ?? [], of: dangling?.danglingCount ?? 0)
+        result.lost.add(dangling?.danglingReferences.map { "\($0)" } ?? [], of: dangling?.danglingReferences.count ?? 0)
         // Replacing an existing file has been confirmed before; a file that has been created since is not replaced.
         let isReplaced = force || FileStatus(partial.destination.path) != nil
         let text = code == nil ? nil : codeText(result.schema, result.exceptions)

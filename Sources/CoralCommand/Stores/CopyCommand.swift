@@ -109,7 +109,7 @@ struct CopyCommand: ParsableCommand {
         try show(
             CopyReport(
                 isSaved: true, summary: "\(Quantity.count(pairs.count, "object")) copied", copies: pairs,
-                omissions: map.omissions.map(\.description), omissionCount: map.omissionCount))
+                omissions: map.omissions.map(\.description), omissionCount: map.omissions.count))
     }
 
     private func show(_ plan: CopyPlan) throws {
@@ -117,7 +117,7 @@ struct CopyCommand: ParsableCommand {
         try show(
             CopyReport(
                 isSaved: false, summary: plan.summary, copies: pairs, omissions: plan.omissions.map(\.description),
-                omissionCount: plan.omissionCount))
+                omissionCount: plan.omissions.count))
     }
 
     private func show(_ report: CopyReport) throws {

@@ -276,8 +276,8 @@ struct ExportCommand: ParsableCommand {
     }
 
     private func report(_ result: ExportResult) {
-        StandardError.warn(result.danglingReferences.map(\.description), of: result.danglingCount)
-        StandardError.warn(result.keylessReferences.map(\.description), of: result.keylessCount)
+        StandardError.warn(result.danglingReferences.map(\.description), of: result.danglingReferences.count)
+        StandardError.warn(result.keylessReferences.map(\.description), of: result.keylessReferences.count)
         file.report(Quantity.count(result.recordCount, "object"))
     }
 }

@@ -269,7 +269,7 @@ struct ImportCommand: ParsableCommand {
     }
 
     func report(_ result: BatchImporter.Result) throws {
-        StandardError.warn(result.conflicts.map(\.description), of: result.conflictCount)
+        StandardError.warn(result.conflicts.map(\.description), of: result.conflicts.count)
         if json {
             try JSONOutput.report(ImportSummary(result))
         } else {
@@ -278,7 +278,7 @@ struct ImportCommand: ParsableCommand {
             )
         }
         try state(result.path)
-        try missing.report(result.missingFiles.map(\.description), of: result.missingFileCount)
+        try missing.report(result.missingFiles.map(\.description), of: result.missingFiles.count)
     }
 
     /// - Parameter path: The path of the import without --dry-run.

@@ -76,8 +76,8 @@ struct ImportPolicies: ParsableArguments {
             }
             options.relationshipPolicies[parts[0]] = policy
         }
-        options.deletionScopes += try deleteMissing.map { name in
-            DeletionScope(entity: try OpenStore.entity(named: name, in: model).name ?? name)
+        for name in deleteMissing {
+            options.deletionScopes[try OpenStore.entity(named: name, in: model).name ?? name] = NSPredicate(value: true)
         }
     }
 }

@@ -53,7 +53,7 @@ struct ImportSummary: Encodable {
         updateCount = result.updateCount
         linkCount = result.linkCount
         deletionCount = result.deletionCount
-        missingFileCount = result.missingFileCount
+        missingFileCount = result.missingFiles.count
         conflicts = result.conflicts.map(\.description)
         errors = result.errors.map { "\($0)" }
     }

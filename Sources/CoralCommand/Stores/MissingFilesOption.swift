@@ -12,7 +12,7 @@ struct MissingFilesOption: ParsableArguments {
 
     /// Reports the first of these values on standard error. Throws the exit code for findings if references were kept.
     func report(_ result: ExportResult) throws {
-        try report(result.missingFiles.map(\.description), of: result.missingFileCount)
+        try report(result.missingFiles.map(\.description), of: result.missingFiles.count)
     }
 
     /// Reports the same for an import.

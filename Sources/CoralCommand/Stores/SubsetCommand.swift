@@ -149,14 +149,14 @@ struct SubsetCommand: ParsableCommand {
     }
 
     private func show(_ plan: CopyPlan, _ model: NSManagedObjectModel) throws {
-        StandardError.warn(plan.omissions.map { StoredName.shortened($0.description) }, of: plan.omissionCount)
+        StandardError.warn(plan.omissions.map { StoredName.shortened($0.description) }, of: plan.omissions.count)
         let readable = redact.isEmpty && !redactAll ? [] : readableAttributes(of: plan, model)
         for (entity, names) in readable {
             StandardError.report("Not redacted in \(entity): \(names.joined(separator: ", "))")
         }
         if json {
             let report = SubsetReport(
-                isWritten: !dryRun, objects: plan.counts, omissionCount: plan.omissionCount,
+                isWritten: !dryRun, objects: plan.counts, omissionCount: plan.omissions.count,
                 readable: readable.flatMap { entity, names in names.map { "\(entity).\($0)" } })
             return try dryRun ? JSONOutput.write(report) : JSONOutput.report(report)
         }

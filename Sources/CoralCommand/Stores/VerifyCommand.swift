@@ -50,12 +50,12 @@ struct VerifyCommand: ParsableCommand {
         }
         let report = try VerifyReport(
             store: ServerURLs.shown(store), objectCount: result.recordCount,
-            missingFileCount: result.missingFileCount,
+            missingFileCount: result.missingFiles.count,
             format: format.rawValue,
             before: lines(of: open, folder.appendingPathComponent("before")),
             after: lines(of: OpenStore(url: copy, model: open.model), folder.appendingPathComponent("after")))
         if json { try JSONOutput.write(report) } else { try StandardOutput.write(report.text) }
-        StandardError.warn(result.missingFiles.map(\.description), of: result.missingFileCount)
+        StandardError.warn(result.missingFiles.map(\.description), of: result.missingFiles.count)
         if !report.isEqual || report.missingFileCount > 0 { throw CommandStatus.findings.exitCode }
     }
 

@@ -27,7 +27,7 @@ extension RowImport {
         guard session.changes.deletions.count == 0 || forward.isEmpty else {
             throw ObjectsReason(.document, "A record deletes objects, to which other records may refer.")
         }
-        result.add(session.changes, limit: options.entryLimit)
+        result.add(session.changes)
         if context.hasChanges { try writer.save(context) }
         let numbers = Dictionary(records.map { ($0.record.record.id, $0.number) }) { first, _ in first }
         for open in session.requirements {

@@ -219,9 +219,8 @@ extension RowImport: ImportSteps {
             guard let inverse = row.relationship.inverseRelationship,
                 model.entity(row.former.entity)?.relationships[inverse.name]?.isOwned == true
             else { continue }
-            result.add(
-                .taken(ImportSubject(row.child), from: row.former, inverse: row.relationship.name),
-                limit: options.entryLimit)
+            result.conflicts.add(
+                .taken(ImportSubject(row.child), from: row.former, inverse: row.relationship.name))
         }
     }
 
@@ -239,7 +238,7 @@ extension RowImport: ImportSteps {
     mutating func checkRequirements() throws {
         requireEmptied()
         try noteTaken()
-        var errors = ImportEntries<ImportError>(limit: options.entryLimit)
+        var errors = CountedEntries<ImportError>(limit: options.entryLimit)
         let violations = try requirements.violations { requirement, keys in
             try writer.objects(lacking: requirement.relationship, of: requirement.entity, among: keys)
                 .map { ($0.key, $0.id) }

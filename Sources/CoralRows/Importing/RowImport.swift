@@ -73,7 +73,7 @@ struct RowImport: BatchedImport {
     var exceptions: [Int: ObjectsReason] = [:]
     /// Reads records again, by their numbers.
     let readAgain: (Set<Int>) throws -> [(number: Int, record: PlacedRecord)]
-    var result = BatchImporter.Result()
+    var result: BatchImporter.Result
     /// The records of one entity that are not written yet.
     var batch: RowImportBatch?
     /// References to records that had not been read yet.
@@ -92,6 +92,7 @@ struct RowImport: BatchedImport {
         self.readAgain = readAgain
         self.options = options
         self.progress = progress
+        result = BatchImporter.Result(limit: options.entryLimit)
         schema = model.schema
         reader = PlainFieldReader(
             source, schema: schema, options: reading, skipsUnknownMembers: options.unknownKeys == .ignore)

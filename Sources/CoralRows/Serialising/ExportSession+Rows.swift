@@ -50,12 +50,12 @@ extension ExportSession {
             }
             guard case .rows(let export) = export else { return export.path }
             for reference in export.dangling {
-                result.note(
+                result.danglingReferences.add(
                     UnresolvableReference(
-                        id: recorder.names.name(of: reference.owner), relationship: reference.relationship,
-                        target: recorder.names.name(of: reference.target)))
+                        .dangling, recorder.names.name(of: reference.owner), reference.relationship,
+                        to: recorder.names.name(of: reference.target)))
             }
-            result.danglingCount = export.danglingCount
+            result.danglingReferences.count(export.dangling.count - export.dangling.kept.count)
             return .rows
         } catch let error as RowExport.UnnamedTarget {
             throw DocumentError.unnamed(

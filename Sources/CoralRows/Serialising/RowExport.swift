@@ -15,8 +15,7 @@ struct RowExport {
     private let keys: KeyNames
     private let rows: StoreRows
     /// Dangling references. Their names are computed after the rows are read, when objects can be fetched again.
-    private(set) var dangling: [Dangling] = []
-    private(set) var danglingCount = 0
+    private(set) var dangling = CountedEntries<Dangling>()
 
     /// A reference to an object that does not exist.
     struct Dangling {
@@ -245,10 +244,6 @@ struct RowExport {
             let owner = rows.objectID(of: table.entity, key: key),
             let missing = rows.objectID(of: destination, key: target)
         else { return }
-        danglingCount += 1
-        // A result contains at most this number of dangling references.
-        if dangling.count < ExportResult.danglingLimit {
-            dangling.append(Dangling(relationship: relationship.name, owner: owner, target: missing))
-        }
+        dangling.add(Dangling(relationship: relationship.name, owner: owner, target: missing))
     }
 }

@@ -45,9 +45,8 @@ public struct GraphSubset: Sendable {
     /// A plan whose omissions have the reasons of a subset: it is a new store, in which no object exists before.
     private static func ofSubset(_ plan: CopyPlan) -> CopyPlan {
         var plan = plan
-        for index in plan.omissions.indices
-        where [.exclusive, .untouched, .unreachable].contains(plan.omissions[index].reason) {
-            plan.omissions[index].reason = .outside
+        plan.omissions.change { omission in
+            if [.exclusive, .untouched, .unreachable].contains(omission.reason) { omission.reason = .outside }
         }
         return plan
     }

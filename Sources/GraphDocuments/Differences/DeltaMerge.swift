@@ -1,19 +1,5 @@
-/// A merge of two deltas from the same state: the changes of both sides, with conflicts resolved by a policy.
+/// A merge of two deltas from the same state: the changes of both sides, with conflicts resolved by a closure.
 public struct DeltaMerge: Sendable {
-    /// The resolution of conflicts.
-    public enum Policy: Sendable {
-        /// The merge throws `DeltaError`.
-        case fail
-        /// The first side's change is used.
-        case ours
-        /// The second side's change is used.
-        case theirs
-        /// Neither is used: the record keeps its common old state.
-        case neither
-        /// A function resolves each conflict.
-        case decide(@Sendable (DeltaConflict) -> Choice)
-    }
-
     /// The resolution of one conflict.
     public enum Choice: Sendable, Hashable {
         /// The first side's change.
@@ -32,9 +18,16 @@ public struct DeltaMerge: Sendable {
     /// Merges two deltas from the same state.
     ///
     /// Equal changes of both sides are not a conflict; members of unordered relationships are merged one by one.
-    /// `DeltaConflict.Kind` lists the conflicts. Throws `DeltaError` if there is one and the policy is to fail, and
+    /// `DeltaConflict.Kind` lists the conflicts. Throws `DeltaError` if there is one and no closure, and
     /// for a delta from a token, and for one in which natural keys have changed. Cost: one step for each change.
-    public init(_ ours: GraphDelta, _ theirs: GraphDelta, policy: Policy = .fail) throws {
+    ///
+    /// - Parameters:
+    ///   - ours: The first side's delta.
+    ///   - theirs: The second side's delta.
+    ///   - resolve: Resolves each conflict: `{ _ in .ours }` uses the first side's change of all of them.
+    public init(
+        _ ours: GraphDelta, _ theirs: GraphDelta, resolve: ((DeltaConflict) throws -> Choice)? = nil
+    ) throws {
         guard ours.knowledge == .both, theirs.knowledge == .both else {
             throw DeltaError(
                 .oneWay, "A delta from a token has no old values and cannot be merged.")
@@ -44,7 +37,7 @@ public struct DeltaMerge: Sendable {
                 .conflict,
                 "A delta in which natural keys have changed cannot be merged. Compare the states by ids instead.")
         }
-        var merger = DeltaMerger(policy: policy)
+        var merger = DeltaMerger(resolve: resolve)
         try merger.merge(ours, theirs)
         delta = GraphDelta(merger.changes, oldHeader: ours.oldHeader ?? theirs.oldHeader)
         conflicts = merger.conflicts.sorted {
@@ -93,11 +86,11 @@ public struct DeltaConflict: Sendable, Hashable, CustomStringConvertible {
 
 /// One run of a merge.
 private struct DeltaMerger {
-    let policy: DeltaMerge.Policy
+    let resolve: ((DeltaConflict) throws -> DeltaMerge.Choice)?
     var changes: [RecordChange] = []
     var conflicts: [DeltaConflict] = []
 
-    init(policy: DeltaMerge.Policy) { self.policy = policy }
+    init(resolve: ((DeltaConflict) throws -> DeltaMerge.Choice)?) { self.resolve = resolve }
 
     mutating func merge(_ ours: GraphDelta, _ theirs: GraphDelta) throws {
         var (i, j) = (0, 0)
@@ -192,13 +185,10 @@ private struct DeltaMerger {
     ) throws -> DeltaMerge.Choice {
         var conflict = DeltaConflict(
             kind: kind, subject: ours.subject, property: property, ours: ours, theirs: theirs, choice: .neither)
-        switch policy {
-        case .fail: throw DeltaError(.conflict, "Both sides have changed \(conflict.place).", at: conflict.subject)
-        case .ours: conflict.choice = .ours
-        case .theirs: conflict.choice = .theirs
-        case .neither: conflict.choice = .neither
-        case .decide(let function): conflict.choice = function(conflict)
+        guard let resolve else {
+            throw DeltaError(.conflict, "Both sides have changed \(conflict.place).", at: conflict.subject)
         }
+        conflict.choice = try resolve(conflict)
         conflicts.append(conflict)
         return conflict.choice
     }
@@ -218,9 +208,7 @@ private struct DeltaMerger {
             let conflict = DeltaConflict(
                 kind: .linkedAndDeleted, subject: change.subject, property: property, ours: isOurs ? change : gone,
                 theirs: isOurs ? gone : change, choice: isOurs ? .theirs : .ours)
-            if case .fail = policy {
-                throw DeltaError(.conflict, "\(conflict)", at: change.subject)
-            }
+            guard resolve != nil else { throw DeltaError(.conflict, "\(conflict)", at: change.subject) }
             conflicts.append(conflict)
             changes[index] = reduced
         }

@@ -16,7 +16,7 @@ import Testing
             #expect(source.updatedObjects.isEmpty, sourceLocation: sourceLocation)
         }
         #expect(copies.count == objects.count, sourceLocation: sourceLocation)
-        #expect(copies.omissionCount == 0, sourceLocation: sourceLocation)
+        #expect(copies.omissions.count == 0, sourceLocation: sourceLocation)
         let originals = Set(objects)
         for original in objects {
             let copy = try #require(copies[original], sourceLocation: sourceLocation)

@@ -119,7 +119,7 @@ import Testing
             let post = context.insert("Post", ["colour": red])
             try context.save()
             let copies = try GraphCopier(saves: true, validates: true).copy([post])
-            #expect(copies.omissionCount == 0)
+            #expect(copies.omissions.count == 0)
             #expect((copies[post]?.value(forKey: "colour") as? NSManagedObject) === copies[red])
             #expect(post.value(forKey: "colour") as? NSManagedObject === red)
         }
@@ -136,7 +136,7 @@ import Testing
             rules.copy("Thing") { $0.value(forKey: "number") as? Int64 != 2 }
             let copies = try GraphCopier(rules: rules).copy([root])
             #expect(copies.count == 4)
-            #expect(copies.omissionCount == 1)
+            #expect(copies.omissions.count == 1)
             let copy = try GraphCopier(rules: CopyRules.ownership.excluding("Special")).copy(root)
             #expect((copy.value(forKey: "children") as? NSOrderedSet)?.count == 2)
         }

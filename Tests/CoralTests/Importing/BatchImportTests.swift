@@ -51,7 +51,7 @@ import Testing
             + #"{"number": 2, "remarks": ["r"], "labels": ["l"]}], "Label": [{"$id": "l", "word": "x"}]}"#
         let result = try importing(json, into: shop, batchSize: 3)
         #expect(result.conflicts.map(\.message) == ["Two objects are stated for Remark.order; the last is used."])
-        #expect((result.conflictCount, result.linkCount, result.savedBatchCount) == (1, 4, 3))
+        #expect((result.conflicts.count, result.linkCount, result.savedBatchCount) == (1, 4, 3))
     }
 
     @Test(arguments: [1, 5000]) func `an id belongs to the later record, not to the stored object that has it`(
@@ -123,8 +123,8 @@ import Testing
             let json =
                 #"{"Line": [{"$id": "a", "position": 1}, {"$id": "b", "position": 2}], "Order": [{"number": 1, "lines": ["a"]}]}"#
             let result = try importing(json, into: shop, batchSize: batchSize) { $0.skipsInvalid = true }
-            #expect((result.errorCount, result.insertCount) == (1, 2))
-            #expect(result.errors.first?.record?.text == "b")
+            #expect((result.errors.count, result.insertCount) == (1, 2))
+            #expect(result.errors.kept.first?.record?.text == "b")
             #expect(try shop.objects("Line", sortedBy: "position").map { $0.value(forKey: "position") as? Int } == [1])
             #expect(try shop.objects("Order", sortedBy: "number").count == 1)
         }

@@ -135,7 +135,7 @@
                 return Report(
                     counts: [
                         result.recordCount, result.insertCount, result.updateCount, result.linkCount,
-                        result.deletionCount, result.conflictCount,
+                        result.deletionCount, result.conflicts.count,
                     ], conflicts: result.conflicts.map(\.message))
             }
         }

@@ -105,7 +105,7 @@ struct ImportConflictTests {
         let shop = try Shop(model)
         try shop.take(#"{"Order": [{"number": 1, "lines": [{"position": 1}, {"position": 2}, {"position": 3}]}]}"#)
         let plan = try shop.plan("[]") {
-            $0.deletionScopes = [DeletionScope(entity: "Order")]
+            $0.deletionScopes = ["Order": NSPredicate(value: true)]
             $0.allowsEmptyDocument = true
         }
         let lines = plan.errors.map(\.description)

@@ -36,7 +36,7 @@ struct ImportContractTests {
         #expect(order.value(forKey: "customer") != nil)
         let plan = try shop.plan(#"{"Order": [{"number": 1, "total": null, "customer": null, "labels": []}]}"#)
         #expect(plan.summary == "0 inserts, 1 update, 2 links, 2 unlinked objects, 0 errors")
-        let change = try #require(plan.updates.kept.first?.changes.first)
+        let change = try #require(plan.updates.kept.first?.attributes.first)
         #expect(change.name == "total" && change.old == .decimal(5) && change.new == .null)
         #expect(order.value(forKey: "total") != nil, "A plan alone changes nothing.")
         try shop.context.performAndWait { _ = try plan.apply() }
@@ -84,7 +84,7 @@ struct ImportContractTests {
         #expect(inserted == "1 insert, 0 updates, 0 links, 0 errors")
         let scoped = try shop.take(rest) {
             $0.operations = [.update, .delete]
-            $0.deletionScopes = [DeletionScope(entity: "Order", predicate: NSPredicate(format: "number < 4"))]
+            $0.deletionScopes = ["Order": NSPredicate(format: "number < 4")]
         }
         #expect(scoped == "0 inserts, 1 update, 0 links, 1 deletion, 0 errors")
         #expect(try shop.objects("Order", sortedBy: "number").count == 2)

@@ -50,7 +50,9 @@ struct ImportIdentityTests {
         #expect(error?.message.contains("Did you mean \"text\"?") == true)
         #expect(throws: ImportError.self) { try shop.plan("{}") { $0.identity.keys["Remrk"] = ["text"] } }
         #expect(throws: ImportError.self) { try shop.plan("{}") { $0.relationshipPolicies["Order.line"] = .union } }
-        #expect(throws: ImportError.self) { try shop.plan("{}") { $0.deletionScopes = [DeletionScope(entity: "X")] } }
+        #expect(throws: ImportError.self) {
+            try shop.plan("{}") { $0.deletionScopes = ["X": NSPredicate(value: true)] }
+        }
     }
 
     @Test func `a document of the same store finds its objects by their ids`() throws {

@@ -46,7 +46,8 @@ struct OtherModelTests {
                 "The document's model has no entity Phone.",
             ])
         #expect(plan.summary == "1 insert, 0 updates, 0 links, 2 conflicts, 0 errors")
-        #expect(plan.inserts.kept.first?.values == [GraphAttribute(name: "fullName", value: .string("Ann"))])
+        #expect(
+            plan.inserts.kept.first?.attributes == [AttributeChange(name: "fullName", old: nil, new: .string("Ann"))])
         #expect(plan.conflicts.kept.map(\.property) == [nil, "fax"])
         #expect(plan.unmappedMembers.isEmpty)
     }

@@ -218,7 +218,7 @@ struct OutdatedPlanTests {
             try context.save()
             var options = ImportOptions()
             options.layout = .lines
-            options.deletionScopes = [DeletionScope(entity: "Note")]
+            options.deletionScopes = ["Note": NSPredicate(value: true)]
             let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).jsonl")
             try Data(text.utf8).write(to: file)
             defer { try? FileManager.default.removeItem(at: file) }

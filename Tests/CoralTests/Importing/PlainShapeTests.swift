@@ -120,7 +120,7 @@ struct PlainShapeTests {
                 .data(data), intoStoreAt: url, model: model, options: options, batchSize: 2)
         }
         let first = try take(data)
-        #expect(first.insertCount == 8 && first.errorCount == 0)
+        #expect(first.insertCount == 8 && first.errors.count == 0)
         let second = try take(data)
         #expect(second.insertCount == 0 && second.updateCount == 0 && second.linkCount == 0)
         let bad = data.text.replacingOccurrences(

@@ -40,16 +40,16 @@ final class StoreCreationTests {
         let notes = try document(
             "notes.json", #"{"Note": [{"title": "Groceries", "tags": ["home"]}, {"title": "Welcome"}]}"#)
         let url = folder.appendingPathComponent("Library/Notes.sqlite")
-        #expect(try StoreCreation.createStore(at: url, model: .notes(), importing: [tags, notes]))
+        #expect(try NSPersistentStoreCoordinator.createStore(at: url, model: .notes(), importing: [tags, notes]))
         #expect(try titles(url) == ["Groceries home", "Welcome "])
         #expect(
-            try !StoreCreation.createStore(at: url, model: .notes(), importing: [tags, notes]),
+            try !NSPersistentStoreCoordinator.createStore(at: url, model: .notes(), importing: [tags, notes]),
             "At the second launch it exists.")
         #expect(try titles(url).count == 2)
 
         let copy = folder.appendingPathComponent("Copy.sqlite")
         let before = try Data(contentsOf: url)
-        #expect(try StoreCreation.createStore(at: copy, model: .notes(), copying: url))
+        #expect(try NSPersistentStoreCoordinator.createStore(at: copy, model: .notes(), copying: url))
         #expect(try titles(copy) == ["Groceries home", "Welcome "])
         #expect(try Data(contentsOf: url) == before)
     }
@@ -59,16 +59,16 @@ final class StoreCreationTests {
         let bad = try document("bad.json", #"{"Note": [{"rank": "high"}]}"#)
         let url = folder.appendingPathComponent("Notes.sqlite")
         #expect(throws: ImportError.self) {
-            try StoreCreation.createStore(at: url, model: .notes(), importing: [good, bad])
+            try NSPersistentStoreCoordinator.createStore(at: url, model: .notes(), importing: [good, bad])
         }
         #expect(throws: (any Error).self) {
-            try StoreCreation.createStore(
+            try NSPersistentStoreCoordinator.createStore(
                 at: url, model: .notes(), copying: self.folder.appendingPathComponent("none.sqlite"))
         }
         let other = folder.appendingPathComponent("Other.sqlite")
         try StoreCreation.createStore(at: other, model: WebModel.make())
         let error = #expect(throws: ImportError.self) {
-            try StoreCreation.createStore(at: url, model: .notes(), copying: other)
+            try NSPersistentStoreCoordinator.createStore(at: url, model: .notes(), copying: other)
         }
         #expect(error?.code == .misuse)
         let left = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {

@@ -39,7 +39,7 @@ import Testing
             ]
             let data = try ObjectArchiver.archivedData(root)
             context.delete(things[2])
-            let result = try ObjectUnarchiver(context: context).unarchive(data)
+            let result = try ObjectArchiver.unarchive(data, in: context)
             let read = try #require(result.root as? NSDictionary)
             let selection = try #require(read["selection"] as? NSArray)
             #expect(selection[0] as? NSManagedObject === things[0])
@@ -83,9 +83,9 @@ import Testing
             // Classes are instantiated only if they are allowed.
             let foreign = try NSKeyedArchiver.archivedData(
                 withRootObject: NSDateComponents(), requiringSecureCoding: true)
-            #expect(throws: ReferenceError.self) { try ObjectUnarchiver(context: context).unarchive(foreign) }
-            let allowing = ObjectUnarchiver(context: context, allowedClasses: [NSDateComponents.self])
-            #expect(try allowing.unarchive(foreign).root is NSDateComponents)
+            #expect(throws: ReferenceError.self) { try ObjectArchiver.unarchive(foreign, in: context) }
+            let allowed = try ObjectArchiver.unarchive(foreign, in: context, allowedClasses: [NSDateComponents.self])
+            #expect(allowed.root is NSDateComponents)
         }
     }
 

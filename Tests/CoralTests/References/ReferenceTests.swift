@@ -167,3 +167,11 @@ import Testing
         }
     }
 }
+
+extension Result where Success == NSManagedObject, Failure == ReferenceError {
+    /// The object, if there is one.
+    fileprivate var object: NSManagedObject? { try? get() }
+
+    /// Why there is no object.
+    fileprivate var reason: ReferenceError? { if case .failure(let reason) = self { reason } else { nil } }
+}

@@ -26,7 +26,7 @@ private final class Reports: @unchecked Sendable {  // because of its lock
 /// In-place changes are detected.
 @Suite(.serialized) struct TrackedTests {
     private func model() -> NSManagedObjectModel {
-        CodableTransformer<[String]>.register(as: "CoralTestsTags")
+        ValueTransformer.register([String].self, as: "CoralTestsTags")
         let album = WebModel.entity("Album", [("name", .stringAttributeType), ("settings", .binaryDataAttributeType)])
         album.managedObjectClassName = NSStringFromClass(Album.self)
         let tags = WebModel.attribute("tags", .transformableAttributeType)
@@ -104,7 +104,9 @@ private final class Reports: @unchecked Sendable {  // because of its lock
             #expect(album.value(forKey: "settings") as? Data == Data("no JSON".utf8))
             try album.$tags.update { $0.append("z") }
             #expect(album.tags == ["a", "z"])
-            let transformer = CodableTransformer<[Int]>.register(as: "CoralTestsNumbers", coder: .propertyList)
+            let transformer = try #require(
+                ValueTransformer.register([Int].self, as: "CoralTestsNumbers", coder: .propertyList)
+                    as? CodableTransformer<[Int]>)
             #expect(transformer.reverseTransformedValue(transformer.transformedValue([1, 2])) as? [Int] == [1, 2])
             #expect(transformer.transformedValue("text") == nil)
             #expect(transformer.lastError?.code == .wrongType)
@@ -260,8 +262,8 @@ private final class Reports: @unchecked Sendable {  // because of its lock
         @Test(.enabled(if: Engine.hasRows))
         func `bytes that cannot be read are an error with the attribute, and are kept`() throws {
             try withAlbum { context, album in
-                CodableTransformer<[Int]>.register(as: "CoralTestsTags")
-                defer { CodableTransformer<[String]>.register(as: "CoralTestsTags") }
+                ValueTransformer.register([Int].self, as: "CoralTestsTags")
+                defer { ValueTransformer.register([String].self, as: "CoralTestsTags") }
                 context.refresh(album, mergeChanges: false)
                 #expect(album.value(forKey: "tags") == nil)
                 let error = #expect(throws: TransformableError.self) {
@@ -272,7 +274,7 @@ private final class Reports: @unchecked Sendable {  // because of its lock
                 #expect((album.$tags.error as? TransformableError)?.code == .decoding)
                 album.setValue("x", forKey: "name")
                 try context.save()
-                CodableTransformer<[String]>.register(as: "CoralTestsTags")
+                ValueTransformer.register([String].self, as: "CoralTestsTags")
                 context.refresh(album, mergeChanges: false)
                 #expect(try album.decodedValue(forKey: "tags", as: [String].self) == ["a"])
                 #expect(throws: TransformableError.self) { try album.decodedValue(forKey: "tags", as: Int.self) }

@@ -44,8 +44,8 @@ private final class StrangeTransformer: ValueTransformer {
 /// Transformers that are registered by one call, are missing or fail; values of reference types.
 @Suite(.serialized) struct TransformerTests {
     private func model() -> NSManagedObjectModel {
-        ArchiveTransformer.register(as: "CoralTestsSwatch", classes: [Swatch.self, NSString.self])
-        ArchiveTransformer.register(as: "CoralTestsSwatches", classes: [Swatch.self, NSArray.self, NSString.self])
+        ValueTransformer.register(archivesOf: [Swatch.self, NSString.self], as: "CoralTestsSwatch")
+        ValueTransformer.register(archivesOf: [Swatch.self, NSArray.self, NSString.self], as: "CoralTestsSwatches")
         ValueTransformer.setValueTransformer(StrangeTransformer(), forName: NSValueTransformerName("CoralTestsStrange"))
         let palette = WebModel.entity("Palette", [("name", .stringAttributeType)])
         palette.managedObjectClassName = NSStringFromClass(Palette.self)
@@ -155,7 +155,7 @@ private final class StrangeTransformer: ValueTransformer {
     }
 
     @Test func `an archive contains the allowed classes only, and invalid bytes give nil`() throws {
-        let transformer = ArchiveTransformer.register(as: "CoralTestsOnly", classes: [Swatch.self, NSString.self])
+        let transformer = ValueTransformer.register(archivesOf: [Swatch.self, NSString.self], as: "CoralTestsOnly")
         let archive = try #require(transformer.transformedValue(Swatch("red", shade: 4)) as? Data)
         #expect((transformer.reverseTransformedValue(archive) as? Swatch)?.shade == 4)
         #expect(transformer.transformedValue(nil) == nil && transformer.reverseTransformedValue(nil) == nil)

@@ -2,48 +2,6 @@ import CoreData
 import Foundation
 import GraphDocuments
 
-/// The entries of one kind in a plan: all of them are counted, the first are kept.
-public struct ImportEntries<Entry> {
-    /// The number of entries.
-    public private(set) var count = 0
-    /// The first entries, up to `ImportOptions.entryLimit`.
-    public private(set) var kept: [Entry] = []
-    private let limit: Int
-
-    package init(limit: Int) { self.limit = limit }
-
-    /// Whether there are no entries.
-    public var isEmpty: Bool { count == 0 }
-
-    /// Adds an entry; the entry is built only if it is kept.
-    package mutating func add(_ entry: @autoclosure () -> Entry) {
-        count += 1
-        if kept.count < limit { kept.append(entry()) }
-    }
-
-    /// Counts entries that are not kept.
-    mutating func count(_ number: Int) { count += number }
-
-    /// Whether the next entry would be kept.
-    var keepsNext: Bool { kept.count < limit }
-}
-
-extension ImportEntries: Sequence {
-    public func makeIterator() -> IndexingIterator<[Entry]> { kept.makeIterator() }
-}
-
-extension ImportEntries where Entry == ImportError {
-    /// The first error, with the others; nil if there is none.
-    package var combined: ImportError? {
-        guard var error = kept.first else { return nil }
-        error.others = Array(kept.dropFirst())
-        error.otherCount = count - 1
-        return error
-    }
-}
-
-extension ImportEntries: Sendable where Entry: Sendable {}
-
 /// A record and its object.
 public struct ImportSubject: Sendable, Hashable {
     /// The entity of the object.
@@ -63,20 +21,29 @@ public struct ImportSubject: Sendable, Hashable {
     }
 }
 
-/// An object to insert.
-public struct ImportInsert: Sendable, Hashable {
-    /// The record of the object.
-    public var subject: ImportSubject
-    /// The values that the record states.
-    public var values: [GraphAttribute]
-}
-
-/// An object whose values change.
-public struct ImportUpdate: Sendable, Hashable {
+/// An object to insert, or an object whose values change.
+public struct ImportChange: Sendable, Hashable {
     /// The record and its object.
     public var subject: ImportSubject
-    /// The values that change, in the order of the attributes' names.
-    public var changes: [AttributeChange]
+    /// The values that change, in the order of the attributes' names. Those of a new object are the ones that the record states, and
+    /// have no old value.
+    public var attributes: [AttributeChange]
+    /// Whether the object is new.
+    let isInsert: Bool
+
+    /// An object to insert, with the values that the record states.
+    init(inserting subject: ImportSubject, _ values: [GraphAttribute]) {
+        self.subject = subject
+        attributes = values.map { AttributeChange(name: $0.name, old: nil, new: $0.value) }
+        isInsert = true
+    }
+
+    /// An object whose values change.
+    init(updating subject: ImportSubject, _ changes: [AttributeChange]) {
+        self.subject = subject
+        attributes = changes
+        isInsert = false
+    }
 }
 
 /// A relationship whose destination objects change.
@@ -114,20 +81,6 @@ public struct ImportDeletion: Sendable, Hashable {
     }
 }
 
-/// A value whose file did not exist when the document was written.
-public struct ImportMissingFile: Sendable, Hashable, CustomStringConvertible {
-    /// The record, and its object.
-    public var subject: ImportSubject
-    /// The attribute's name.
-    public var attribute: String
-    /// The name of the file in the store that the document was exported from.
-    public var name: String
-
-    public var description: String {
-        "The file of \(subject.label).\(attribute) did not exist when the document was written (\(name))."
-    }
-}
-
 /// A conflict that was resolved by a policy.
 public struct ImportConflict: Sendable, Hashable, CustomStringConvertible {
     /// The record, and its object.
@@ -154,21 +107,16 @@ extension ImportSubject: CustomStringConvertible {
     }
 }
 
-extension ImportInsert: CustomStringConvertible {
-    /// The object with its first values: `+ Note/p3  title = "Garden"`.
+extension ImportChange: CustomStringConvertible {
+    /// A new object with its first values: `+ Note/p3  title = "Garden"`; else a line for each value that changes:
+    /// `~ Note/p1.title: "Garden" -> "Kitchen"`.
     public var description: String {
-        "+ \(subject)  \(values.prefix(6).map { "\($0.name) = \(ValueText.text($0.value))" }.joined(separator: ", "))"
-    }
-}
-
-extension ImportUpdate: CustomStringConvertible {
-    /// A line for each value that changes: `~ Note/p1.title: "Garden" -> "Kitchen"`.
-    public var description: String {
-        changes.map { change in
-            let (old, new) = (change.old ?? .null, change.new ?? .null)
-            return "~ \(subject).\(change.name): \(ValueText.text(old)) -> \(ValueText.text(new))"
+        func text(_ value: GraphValue?) -> String { ValueText.text(value ?? .null) }
+        if isInsert {
+            return
+                "+ \(subject)  \(attributes.prefix(6).map { "\($0.name) = \(text($0.new))" }.joined(separator: ", "))"
         }
-        .joined(separator: "\n")
+        return attributes.map { "~ \(subject).\($0.name): \(text($0.old)) -> \(text($0.new))" }.joined(separator: "\n")
     }
 }
 

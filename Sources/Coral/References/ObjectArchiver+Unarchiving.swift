@@ -1,61 +1,48 @@
 import CoreData
 import KeyedArchives
 
-/// Reads archives written by `ObjectArchiver`: references become managed objects of a context.
-///
-///     let root = try ObjectUnarchiver(context: context).unarchive(data).root
-///
-/// Archives of an older convention, in which objects encode their URI under the key `URIRepresentation`, are also read,
-/// even if their class does not exist. Archives of references and plain values are read without instantiating any class,
-/// and any invalid bytes give an error. Other classes must be allowed; then Foundation's unarchiver reads the archive.
-public struct ObjectUnarchiver {
-    /// The context of the objects.
-    public let context: NSManagedObjectContext
-    /// Classes that an archive may contain besides managed objects and plain values: strings, numbers, dates, data,
-    /// URLs, UUIDs, null, and arrays, dictionaries and sets of these.
-    public var allowedClasses: [AnyClass]
-
-    /// Creates an unarchiver for the objects of a context, which also accepts the allowed classes.
-    public init(context: NSManagedObjectContext, allowedClasses: [AnyClass] = []) {
-        self.context = context
-        self.allowedClasses = allowedClasses
-    }
-
-    /// The content of an archive.
-    public struct Result {
-        /// The graph, with references replaced by managed objects. References that cannot be resolved are kept.
-        public let root: Any?
-        /// The references that cannot be resolved, and the reasons.
-        public let missing: [(reference: ManagedObjectReference, reason: MissingReason)]
-    }
-
-    /// Reads an archive. Call it on the context's queue.
+extension ObjectArchiver {
+    /// Reads an archive: references become managed objects of the context, and those that cannot be resolved are kept and listed
+    /// with their reasons. Call it on the context's queue.
+    ///
+    /// Archives of an older convention, in which objects encode their URI under the key `URIRepresentation`, are also read,
+    /// even if their class does not exist. Archives of references and plain values are read without instantiating any class,
+    /// and any invalid bytes give an error. Other classes must be allowed; then Foundation's unarchiver reads the archive.
     ///
     /// Throws `ReferenceError` for data that are not an archive, and for classes that are not allowed.
-    public func unarchive(_ data: Data) throws -> Result {
+    ///
+    /// - Parameters:
+    ///   - data: The archive.
+    ///   - context: The context of the objects.
+    ///   - allowedClasses: Classes that the archive may contain besides managed objects and plain values: strings, numbers,
+    ///     dates, data, URLs, UUIDs, null, and arrays, dictionaries and sets of these.
+    public static func unarchive(
+        _ data: Data, in context: NSManagedObjectContext, allowedClasses: [AnyClass] = []
+    ) throws -> (root: Any?, missing: [(reference: ManagedObjectReference, reason: ReferenceError)]) {
         let resolver = ArchivedReferenceResolver(context)
         do {
             let tree = try KeyedArchives.ReadableValue(archive: data)
-            let classes = ArchivedTree.otherClasses(in: tree)
-            guard !classes.isEmpty else {
+            let others = ArchivedTree.otherClasses(in: tree)
+            guard !others.isEmpty else {
                 let root = try ArchivedTree(resolver).object(tree)
-                return Result(root: root, missing: resolver.missing)
+                return (root, resolver.missing)
             }
-            if let name = classes.subtracting(ArchivedTree.names(of: allowedClasses)).min() {
+            if let name = others.subtracting(ArchivedTree.names(of: allowedClasses)).min() {
                 throw ReferenceError(.unreadable, "The archive contains a \(name), which is not allowed.")
             }
             #if !canImport(Darwin)
                 _ = try KeyedArchives.ReadableValue(archiveForUnarchiver: data)
             #endif
-            let root = try unarchive(data, oldClasses: ArchivedTree.oldClasses(in: tree), resolver)
-            return Result(root: root, missing: resolver.missing)
+            let classes = allowedClasses + plainClasses
+            let root = try unarchive(data, of: classes, oldClasses: ArchivedTree.oldClasses(in: tree), resolver)
+            return (root, resolver.missing)
         } catch let error as ArchiveError {
             throw ReferenceError(.unreadable, "The archive cannot be read: \(error)")
         }
     }
 
-    private func unarchive(
-        _ data: Data, oldClasses: Set<String>, _ resolver: ArchivedReferenceResolver
+    private static func unarchive(
+        _ data: Data, of classes: [AnyClass], oldClasses: Set<String>, _ resolver: ArchivedReferenceResolver
     ) throws -> Any? {
         let unarchiver: NSKeyedUnarchiver
         do {
@@ -72,7 +59,7 @@ public struct ObjectUnarchiver {
         let resolving = ResolvingUnarchiver(resolver)
         unarchiver.delegate = resolving
         defer { unarchiver.finishDecoding() }
-        let classes = ObjectUnarchiver.plainClasses + allowedClasses + [ManagedObjectReference.self, OldReference.self]
+        let classes = classes + [ManagedObjectReference.self, OldReference.self]
         let root = withExtendedLifetime(resolving) {
             unarchiver.decodeObject(of: classes, forKey: NSKeyedArchiveRootObjectKey)
         }
@@ -92,7 +79,7 @@ public struct ObjectUnarchiver {
 final class ArchivedReferenceResolver {
     private let context: NSManagedObjectContext
     private var found: [ManagedObjectReference: NSManagedObject] = [:]
-    private(set) var missing: [(reference: ManagedObjectReference, reason: MissingReason)] = []
+    private(set) var missing: [(reference: ManagedObjectReference, reason: ReferenceError)] = []
 
     init(_ context: NSManagedObjectContext) { self.context = context }
 
@@ -100,10 +87,10 @@ final class ArchivedReferenceResolver {
     func resolve(_ reference: ManagedObjectReference) -> Any {
         if let object = found[reference] { return object }
         switch reference.resolve(in: context) {
-        case .found(let object):
+        case .success(let object):
             found[reference] = object
             return object
-        case .missing(let reason):
+        case .failure(let reason):
             missing.append((reference, reason))
             return reference
         }
