@@ -77,6 +77,8 @@
                         public final class Policy: Base {
                             @objc func doubled(_ pages: NSNumber) -> NSNumber { pages }
                             @objc func joined(first: String, with last: String?) throws -> String { first }
+                            @objc func title(forSource text: String) -> String { text }
+                            @objc func convertedTo(unit: String) -> String { unit }
                             @objc func today() -> Date { Date() }
                             @objc func log(_ text: String) {}
                             func plain(_ text: String) -> String { text }
@@ -90,6 +92,8 @@
                             public final class Policy: Base {
                             \(objc)    func doubled(_ pages: NSNumber) -> NSNumber { pages }
                             \(objc)    func joined(first: String, with last: String?) throws -> String { first }
+                            \(objc)    func title(forSource text: String) -> String { text }
+                            \(objc)    func convertedTo(unit: String) -> String { unit }
                             \(objc)    func today() -> Date { Date() }
                             \(objc)    func log(_ text: String) {}
                                 func plain(_ text: String) -> String { text }
@@ -105,6 +109,14 @@
                                     case "joinedWithFirst:with:":
                                         if arguments.count == 2, let value0 = arguments[0] as? String {
                                             return try joined(first: value0, with: arguments[1] as? String)
+                                        }
+                                    case "titleForSource:":
+                                        if arguments.count == 1, let value0 = arguments[0] as? String {
+                                            return title(forSource: value0)
+                                        }
+                                    case "convertedToUnit:":
+                                        if arguments.count == 1, let value0 = arguments[0] as? String {
+                                            return convertedTo(unit: value0)
                                         }
                                     case "today":
                                         return today()

@@ -79,6 +79,22 @@ import Testing
         #expect(found("override func observeValue(forKeyPath a: String?) {}") == ["1:15 observeValue(forKeyPath"])
     }
 
+    @Test("Run loops have no observers, and macros find no @objc")
+    func blocksOfCoreDataEvolution() throws {
+        #expect(
+            found("var a: CFRunLoopObserver?\nCFRunLoopAddObserver(CFRunLoopGetMain(), a, .commonModes)") == [
+                "1:8 CFRunLoopObserver", "2:1 CFRunLoopAddObserver", "2:22 CFRunLoopGetMain",
+            ])
+        let macro = "import SwiftSyntax\n// \"objc\"\nlet a = name == \"objc\" || name == \"objcMembers\""
+        #expect(found(macro) == ["3:17 \"objc\""])
+        #expect(found("let a = name == \"objc\"") == [])
+        let finding = try #require(PortingFinding.findings(in: macro, file: "A.swift").first)
+        #expect(
+            finding.message.hasPrefix(
+                "A.swift:3:17: warning: `\"objc\"` finds no attribute outside Apple's platforms. A macro that requires")
+        )
+    }
+
     @Test("Waiting for expectations needs a time limit")
     func waits() {
         #expect(found("wait(for: [a])\nwait(for: [a, f(b)], timeout: 2)") == ["1:1 wait"])

@@ -92,13 +92,29 @@
                 return [head, "    if \(bindings.joined(separator: ", ")) {", "        \(call)", "    }"]
             }
 
-            /// The selector that Swift derives: the first label follows the name with "With".
+            /// The selector that Swift derives: the first label follows the name with "With", unless the label begins with a
+            /// preposition or the name ends with one.
             private static func selector(of function: FunctionDeclSyntax) -> String {
+                let name = function.name.text
                 let labels = function.signature.parameterClause.parameters.map(\.firstName.text)
-                guard let first = labels.first else { return function.name.text }
-                let head = first == "_" ? "" : "With" + first.prefix(1).uppercased() + first.dropFirst()
-                return function.name.text + head + ":" + labels.dropFirst().map { ($0 == "_" ? "" : $0) + ":" }.joined()
+                guard let first = labels.first else { return name }
+                var head = ""
+                if first != "_" {
+                    let lastWord = name[(name.lastIndex(where: \.isUppercase) ?? name.startIndex)...].lowercased()
+                    let words = [String(first.prefix { !$0.isUppercase }), lastWord]
+                    head = prepositions.isDisjoint(with: words) ? "With" : ""
+                    head += first.prefix(1).uppercased() + first.dropFirst()
+                }
+                return name + head + ":" + labels.dropFirst().map { ($0 == "_" ? "" : $0) + ":" }.joined()
             }
+
+            /// What the compiler takes for prepositions.
+            private static let prepositions: Set = [
+                "above", "after", "along", "alongside", "as", "at", "before", "below", "by", "following", "for", "from",
+                "given", "in", "including", "inside", "into", "matching", "of", "on", "passing", "preceding", "since",
+                "to",
+                "until", "using", "via", "when", "with", "within",
+            ]
         }
     }
 #endif

@@ -13,8 +13,7 @@ public struct PortingFinding: Sendable, Hashable {
 
     /// The finding in the format of compilers: `file:line:column: warning: …`.
     public var message: String {
-        let problem = "`\(code)` does not compile outside Apple's platforms."
-        return "\(file):\(line):\(column): warning: \(problem) \(rule.replacement)"
+        "\(file):\(line):\(column): warning: `\(code)` \(rule.problem). \(rule.replacement)"
     }
 
     /// The findings in every Swift file below a folder, sorted by path, apart from files that a target excludes. Folders whose names begin with a dot are
@@ -79,6 +78,7 @@ public struct PortingFinding: Sendable, Hashable {
         var transformers = TransformerClasses()
         var waits = ExpectationWaits()
         var imports = ImportedNames()
+        let readsSyntax = text.containsBytes(of: "import SwiftSyntax")
         var findings: [PortingFinding] = []
         let texts = SwiftCode.texts(of: text)
         func report(_ place: (line: Int, column: Int), _ code: String, _ rule: PortingRule) {
@@ -98,6 +98,11 @@ public struct PortingFinding: Sendable, Hashable {
                 }
                 add(column, rule.pattern, rule)
             }
+            if readsSyntax {
+                for column in columns(of: PortingRule.macroCondition.pattern, in: texts[number], code: line) {
+                    add(column, PortingRule.macroCondition.pattern, .macroCondition)
+                }
+            }
             for column in extensions.take(line) { add(column, "override", .overrideInExtension) }
             for column in sets.literals(in: line) { add(column, "[", .assignedLiteral) }
             // These constructs may begin in an earlier line.
@@ -109,6 +114,16 @@ public struct PortingFinding: Sendable, Hashable {
             }
         }
         return findings.filter { !imports.fulfilled.contains($0.rule) }
+    }
+
+    /// The columns of a string literal in a line whose code has spaces in its place: those that follow code, and not a comment.
+    private static func columns(of literal: String, in text: ArraySlice<UInt8>, code: [UInt8]) -> [Int] {
+        let (text, literal) = (Array(text), Array(literal.utf8))
+        return text.indices.filter { column in
+            guard SwiftCode.isText(literal, in: text, at: column) else { return false }
+            let end = code[..<column].lastIndex { !SwiftCode.isSpace($0) } ?? -1
+            return text[(end + 1)..<column].allSatisfy(SwiftCode.isSpace)
+        }
     }
 
     private static func matches(in line: [UInt8]) -> [(column: Int, rule: PortingRule)] {

@@ -36,6 +36,8 @@ extension PortingRule {
             PortingRule("CFAbsoluteTimeGetCurrent", "Write `Date().timeIntervalSinceReferenceDate`."),
             PortingRule("CFAbsoluteTime", "Write `TimeInterval`."),
             PortingRule("CFTimeInterval", "Write `TimeInterval`."),
+            PortingRule(
+                "CFNumberIsFloatType", "Compare the type: `[\"d\", \"f\"].contains(String(cString: number.objCType))`."),
             PortingRule("mach_absolute_time", "Use `ContinuousClock`."),
             PortingRule("os_log", logger),
             PortingRule("observeValue(forKeyPath", keyValueObserving),
@@ -58,6 +60,10 @@ extension PortingRule {
             "RelativeDateTimeFormatter", "forUbiquityContainerIdentifier", "makeFileSystemObjectSource",
             "performExpiringActivity", ".beginActivity(options",
         ].map { PortingRule($0, onlyThere) }
+        + [
+            "CFRunLoopObserver", "CFRunLoopObserverCreateWithHandler", "CFRunLoopObserverInvalidate",
+            "CFRunLoopAddObserver", "CFRunLoopRemoveObserver", "CFRunLoopActivity", "CFRunLoopGetMain",
+        ].map { PortingRule($0, runLoop) }
 
     private static let collection =
         "There are no weak collections of Foundation: keep a dictionary of `ObjectIdentifier` and weak boxes."
@@ -65,6 +71,8 @@ extension PortingRule {
     private static let lock = "Use `NSLock`, or `Mutex` of the module Synchronization."
     private static let keyValueObserving =
         "Observe a managed object with a closure: `note.observe(\\.title) { note, change in … }`."
+    private static let runLoop =
+        "A run loop has no observers here: call the code by `DispatchQueue.main.async`, after the blocks that are queued already."
     private static let dependentKeys =
         "Only Objective-C calls it: put it between `#if canImport(ObjectiveC)` and `#endif`."
     private static let onlyThere = "Put the code between `#if canImport(Darwin)` and `#endif`."

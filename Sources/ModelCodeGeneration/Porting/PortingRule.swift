@@ -98,6 +98,11 @@ public struct PortingRule: Sendable, Hashable {
     static let unlimitedWait = PortingRule(
         "wait", "The time limit has no default value in this XCTest: write `timeout: 60`, or another number of seconds."
     )
+    /// A macro that asks for the attribute, as those of CoreDataEvolution do.
+    static let macroCondition = PortingRule(
+        "\"objc\"", problem: "finds no attribute outside Apple's platforms",
+        "A macro that requires `@objc` omits this condition there, between `#if canImport(ObjectiveC)` and `#endif`, and takes"
+            + " the name of the class.")
     /// An array literal that is assigned to a property of type `NSSet`.
     static let assignedLiteral = PortingRule("[", setLiteral)
     private static let setLiteral = "Write `NSSet(array: […])`."
@@ -162,8 +167,14 @@ public struct PortingRule: Sendable, Hashable {
         "WidgetKit", "os",
     ]
 
-    init(_ pattern: String, _ replacement: String) {
+    /// What is wrong with the code.
+    let problem: String
+
+    init(
+        _ pattern: String, problem: String = "does not compile outside Apple's platforms", _ replacement: String
+    ) {
         self.pattern = pattern
+        self.problem = problem
         self.replacement = replacement
     }
 }

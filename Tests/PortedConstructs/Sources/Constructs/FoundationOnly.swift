@@ -45,3 +45,20 @@ func words(in text: String) throws {
     _ = String(localized: "Books")
     _ = LocalizedStringResource("Books")
 }
+
+func isFloat(_ number: NSNumber) -> Bool { CFNumberIsFloatType(number) }
+
+final class IdleWork {
+    var observer: CFRunLoopObserver?
+
+    func start() {
+        let activity = CFRunLoopActivity.beforeWaiting.rawValue
+        observer = CFRunLoopObserverCreateWithHandler(nil, activity, true, 0) { _, _ in }
+        CFRunLoopAddObserver(CFRunLoopGetMain(), observer, .commonModes)
+    }
+
+    func stop() {
+        CFRunLoopRemoveObserver(nil, observer, .commonModes)
+        CFRunLoopObserverInvalidate(observer)
+    }
+}
