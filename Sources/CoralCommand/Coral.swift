@@ -42,6 +42,8 @@ struct CoralCommand: ParsableCommand {
             DeleteCommand.self,
             CopyCommand.self,
             MigrateCommand.self,
+            UpgradeCommand.self,
+            FleetCommand.self,
             DiffCommand.self,
             HistoryCommand.self,
             SubsetCommand.self,

@@ -69,7 +69,7 @@ struct BackupOption: ParsableArguments {
     }
 
     /// Copies a store beside itself. Backups in one folder are made one after the other, so that no two have the same name.
-    private static func backUp(_ url: URL, _ model: NSManagedObjectModel, progress: Progress) throws -> URL {
+    static func backUp(_ url: URL, _ model: NSManagedObjectModel, progress: Progress) throws -> URL {
         let lock = try FolderLock(url.deletingLastPathComponent().path, progress: progress)
         defer { withExtendedLifetime(lock) {} }
         let copy = location(beside: url)

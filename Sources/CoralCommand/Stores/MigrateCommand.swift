@@ -42,27 +42,7 @@ struct MigrateCommand: ParsableCommand {
         help: "The store. It is changed, unless --output, --dry-run or --sql is given.", completion: Completion.stores)
     var store: String
 
-    @Option(
-        name: .long, help: ArgumentHelp("The model to migrate to, or a store with that model.", valueName: "model"),
-        completion: Completion.models)
-    var to: String
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp("The intermediate versions: a model, or a folder of models.", valueName: "models"),
-        completion: Completion.models)
-    var through: [String] = []
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "A mapping model (.cdm, .xcmappingmodel), or a folder or bundle with them. Default: those beside the model.",
-            valueName: "path"),
-        completion: .file())
-    var mapping: [String] = []
-
-    @Flag(name: .long, help: "Use no mapping model: all steps are inferred.")
-    var inferred = false
+    @OptionGroup var choice: MigrationChoice
 
     @Option(
         name: .shortAndLong, help: ArgumentHelp("Create the migrated store here.", valueName: "file"),
@@ -87,7 +67,6 @@ struct MigrateCommand: ParsableCommand {
 
     func validate() throws {
         if output == "-" { throw ValidationError("A store is written to a file, not to standard output.") }
-        if inferred, !mapping.isEmpty { throw ValidationError("--inferred and --mapping contradict each other.") }
         guard sql else { return }
         for (name, isGiven) in [("--json", json), ("--dry-run", dryRun), ("--output", output != nil)] where isGiven {
             throw ValidationError("--sql prints statements and does nothing else: it cannot be combined with \(name).")
@@ -97,15 +76,15 @@ struct MigrateCommand: ParsableCommand {
     func run() throws {
         let url = try OpenStore.location(at: store).withoutLinks
         if let output, !dryRun, !ServerURLs.isOne(output) {
-            let models = ([to] + through + mapping).map { URL(storeAt: $0) }
+            let models = ([choice.to] + choice.through + choice.mapping).map { URL(storeAt: $0) }
             try Confirmation.requireFree(output, for: .store, reading: [url] + models, isForced: force)
         }
-        let migration = try chosenMigration(of: url)
+        let migration = try choice.migration(repairs)
         let name = ShellWord.quoted(ServerURLs.shown(store))
-        try InferredModel(migration.destination.model, store: url, path: to).requireVersion(
+        try InferredModel(migration.destination.model, store: url, path: choice.to).requireVersion(
             advice:
                 "Its objects can be written to a new store with that model: coral export \(name) -o objects.json, and "
-                + "coral import objects.json --into NEW.sqlite --model \(ShellWord.quoted(to))")
+                + "coral import objects.json --into NEW.sqlite --model \(ShellWord.quoted(choice.to))")
         if sql { return try writeStatements(of: migration, forStoreAt: url) }
         let start = Date()
         let result = try Work.run("Rehearsing", noun: nil) {
@@ -165,7 +144,7 @@ struct MigrateCommand: ParsableCommand {
 
     private func warnOfUnfittingMappings(_ migration: ProgressiveMigration, _ result: MigrationRehearsal.Result) {
         // A folder may contain the mapping models of other models, too.
-        let files = Set(mapping.map { URL(fileURLWithPath: $0).deletingPathExtension().lastPathComponent })
+        let files = Set(choice.mapping.map { URL(fileURLWithPath: $0).deletingPathExtension().lastPathComponent })
         for mapping in migration.unfittingMappings(from: result.steps.first?.source) where files.contains(mapping.name)
         {
             StandardError.warn(
@@ -187,49 +166,5 @@ struct MigrateCommand: ParsableCommand {
 
     private func show(_ report: MigrationReport) throws {
         try json ? JSONOutput.report(report) : StandardOutput.report(report.conclusion)
-    }
-
-    private func chosenMigration(of store: URL) throws -> ProgressiveMigration {
-        let target = URL(storeAt: to)
-        let sources = try SwiftDataSourceFiles.read(to)
-        guard try sources != nil || target.storeExists() else {
-            throw CommandError("There is no model or store at \(ServerURLs.shown(to)).")
-        }
-        let between = try through.map { path in
-            guard FileManager.default.fileExists(atPath: path) else {
-                throw CommandError("There is no model at \(path).")
-            }
-            return URL(fileURLWithPath: path)
-        }
-        var migration: ProgressiveMigration
-        if let sources {
-            let versions = try sources.versions.map {
-                ModelVersion(name: $0.name, model: try SwiftDataSourceFiles.managedModel($0.model))
-            }
-            let name = sources.current.name
-            let current = versions.first { $0.name == name } ?? versions[versions.count - 1]
-            // A SwiftData plan migrates over its versions.
-            let planned = versions.filter { sources.plan?.schemas.dropLast().contains($0.name) == true }
-            migration = ProgressiveMigration(
-                to: current, through: try planned + between.flatMap(ModelVersion.versions(at:)))
-        } else if ModelSource.isModelFile(target) {
-            migration = try ProgressiveMigration(toModelAt: target, through: between)
-        } else {
-            let name = target.deletingPathExtension().lastPathComponent
-            migration = ProgressiveMigration(
-                to: ModelVersion(name: name, model: try ModelSource.model(at: to)),
-                through: try between.flatMap(ModelVersion.versions(at:)))
-        }
-        if mapping.isEmpty, !inferred {
-            migration.mappings = try MappingFiles.files(of: target).map(MigrationMapping.init(contentsOf:))
-        }
-        migration.mappings += try mapping.flatMap { path in
-            guard FileManager.default.fileExists(atPath: path) else {
-                throw CommandError("There is no mapping model at \(path).")
-            }
-            return try MigrationMapping.mappings(at: URL(fileURLWithPath: path))
-        }
-        migration.repairs = try repairs.chosen()
-        return migration
     }
 }

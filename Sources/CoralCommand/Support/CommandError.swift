@@ -50,10 +50,11 @@ enum CommandStatus: Int32 {
           2    There are findings: differences (diff, model diff), problems (check,
                model check, model port, proof verify, verify, doctor, versions
                check), a store that does not open (explain), rows that a
-               migration changes (migrate --dry-run), versions without a
-               migration (model migrations), losses (salvage), values whose
-               files do not exist (convert, export, import, verify), or omitted
-               parts of a model (model convert).
+               migration changes (migrate --dry-run), steps of an upgrade
+               (upgrade --dry-run), versions without a migration (model
+               migrations), losses (salvage), values whose files do not exist
+               (convert, export, import, verify), or omitted parts of a model
+               (model convert).
           3    The change was made, but its report could not be written to
                standard output: do not repeat it.
           64   The arguments are invalid.

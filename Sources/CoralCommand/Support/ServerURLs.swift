@@ -39,12 +39,14 @@ enum ServerURLs {
     }
 
     /// A text without the passwords of the URLs.
-    static func withoutPasswords(_ text: String) -> String {
-        all.reduce(text) { text, argument in
-            let name = URL(string: argument)?.withoutPassword.absoluteString ?? "postgresql:"
-            let url = URL(string: argument)?.absoluteString ?? argument
-            return [argument, url].reduce(text) { $0.replacingOccurrences(of: $1, with: name) }
-        }
+    static func withoutPasswords(_ text: String) -> String { all.reduce(text) { withoutPassword($0, of: $1) } }
+
+    /// A text without the password of a URL.
+    static func withoutPassword(_ text: String, of argument: String) -> String {
+        guard isOne(argument) else { return text }
+        let name = URL(string: argument)?.withoutPassword.absoluteString ?? "postgresql:"
+        let url = URL(string: argument)?.absoluteString ?? argument
+        return [argument, url].reduce(text) { $0.replacingOccurrences(of: $1, with: name) }
     }
 }
 

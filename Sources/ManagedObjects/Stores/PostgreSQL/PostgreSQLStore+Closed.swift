@@ -64,6 +64,26 @@
             }
         }
 
+        /// See ``ServerSchemas/stores(matching:)``.
+        static func stores(matching url: URL) throws -> [URL] {
+            try withConnection(to: url, .opening) { connection, tables in
+                // The characters of LIKE that the pattern does not mean are escaped.
+                var pattern = tables.location.schema
+                for character in ["\\", "%", "_"] {
+                    pattern = pattern.replacingOccurrences(of: character, with: "\\" + character)
+                }
+                pattern = pattern.replacingOccurrences(of: "*", with: "%")
+                let found = try connection.execute(
+                    """
+                    SELECT n.nspname FROM pg_namespace AS n JOIN pg_class AS c ON c.relnamespace = n.oid \
+                    WHERE n.nspname LIKE $1 AND c.relname = 'z_metadata' AND c.relkind = 'r' ORDER BY n.nspname
+                    """, [.text(pattern)])
+                return (0..<found.rowCount).compactMap { row in
+                    found.text(row, 0).flatMap { PostgreSQLLocation.url(url, withSchema: $0) }
+                }
+            }
+        }
+
         static func write(_ metadata: [String: Any], to url: URL) throws {
             try withConnection(to: url, .saving) { connection, tables in
                 guard let stored = try tables.existing(in: connection, url: url.withoutPassword)?.metadata else {

@@ -89,6 +89,15 @@
             URL(string: server + (server.contains("?") ? "&" : "?") + "schema=" + schema)
         }
 
+        /// A URL with another schema, and with all other parameters.
+        static func url(_ url: URL, withSchema schema: String) -> URL? {
+            let parts = url.absoluteString.split(separator: "?", maxSplits: 1)
+            let items = parts.count > 1 ? parts[1].split(separator: "&").filter { !$0.hasPrefix("schema=") } : []
+            let allowed = CharacterSet.urlQueryAllowed.subtracting(CharacterSet(charactersIn: "&=+#*"))
+            let name = schema.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
+            return URL(string: parts[0] + "?" + (items + ["schema=\(name)"]).joined(separator: "&"))
+        }
+
         var quotedSchema: String { PostgreSQLConnection.quoted(schema) }
     }
 #endif

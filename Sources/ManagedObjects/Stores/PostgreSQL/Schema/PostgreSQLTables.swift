@@ -108,12 +108,7 @@
                 return other.metadata
             }
             let dialect = PostgreSQLDialect()
-            var statements = ["CREATE SCHEMA IF NOT EXISTS \(location.quotedSchema)"]
-            statements += schema.tableDefinitions.map { dialect.text(of: $0) }
-            statements += schema.indexStatements(in: dialect)
-            statements += Self.ownTables
-            statements += PostgreSQLViews(schema: schema).statements
-            statements += PostgreSQLDerivedTriggers(schema).statements
+            let statements = ["CREATE SCHEMA IF NOT EXISTS \(location.quotedSchema)"] + Self.statements(schema)
             try connection.execute(script: statements.joined(separator: ";\n"))
             for entity in schema.entities {
                 let superentity = entity.entity.superentity.flatMap { schema.entity($0)?.number } ?? 0
@@ -126,6 +121,14 @@
             try connection.execute("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES ($1)", [.bytes(model)])
             try connection.execute(script: "COMMIT")
             return metadata
+        }
+
+        /// The statements that create everything that a new store has in its schema.
+        static func statements(_ schema: SQLSchema) -> [String] {
+            let dialect = PostgreSQLDialect()
+            return schema.tableDefinitions.map { dialect.text(of: $0) } + schema.indexStatements(in: dialect)
+                + ownTables
+                + PostgreSQLViews(schema: schema).statements + PostgreSQLDerivedTriggers(schema).statements
         }
 
         /// The names of the tables that are not those of entities and relationships.
@@ -185,8 +188,7 @@
                 present = try tombstones()
                 var statements: [String] = []
                 if present == nil {
-                    statements += HistoryStatements.tablesWithFewIndexes.map { dialect.text(of: $0) }
-                    statements += HistoryStatements.transactionIndexes.map { dialect.text(of: $0) }
+                    statements += Self.historyTables
                     statements += [
                         (HistoryTables.Number.change, "CHANGE"), (HistoryTables.Number.transaction, "TRANSACTION"),
                     ].map {
@@ -209,6 +211,11 @@
             }
             return tables
         }
+
+        /// The statements that create the tables of a history, without tombstones.
+        static let historyTables =
+            HistoryStatements.tablesWithFewIndexes.map { PostgreSQLDialect().text(of: $0) }
+            + HistoryStatements.transactionIndexes.map { PostgreSQLDialect().text(of: $0) }
 
         private func createOldValues(_ schema: SQLSchema, in connection: PostgreSQLConnection) throws {
             func areMissing() throws -> Bool {
