@@ -60,7 +60,7 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
         return components.url ?? URL(fileURLWithPath: "/")
     }
 
-    /// The text of the URI; nil if a part of it has to be escaped.
+    /// The URI as a text; nil if a part must be escaped.
     private func plainURI(endingIn last: String) -> String? {
         let (store, name) = (storeIdentifier ?? "", origin.entity.name ?? "")
         guard store.utf8.allSatisfy(isUnreserved), name.utf8.allSatisfy(isUnreserved),
