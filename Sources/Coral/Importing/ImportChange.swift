@@ -30,20 +30,6 @@ public struct ImportChange: Sendable, Hashable {
     public var attributes: [AttributeChange]
     /// Whether the object is new.
     let isInsert: Bool
-
-    /// An object to insert, with the values that the record states.
-    init(inserting subject: ImportSubject, _ values: [GraphAttribute]) {
-        self.subject = subject
-        attributes = values.map { AttributeChange(name: $0.name, old: nil, new: $0.value) }
-        isInsert = true
-    }
-
-    /// An object whose values change.
-    init(updating subject: ImportSubject, _ changes: [AttributeChange]) {
-        self.subject = subject
-        attributes = changes
-        isInsert = false
-    }
 }
 
 /// A relationship whose destination objects change.

@@ -252,21 +252,21 @@ extension ImportPerformer {
         guard !node.referencedValues.isEmpty, !node.entity.entity.isAbstract, options.operations.contains(.insert),
             let object = try? makeObject(node)
         else { return }
-        var set: [GraphAttribute] = []
+        var set: [AttributeChange] = []
         for (name, given) in node.referencedValues.sorted(by: { $0.key < $1.key }) {
             guard let attribute = node.entity.attributes[name],
                 let value = conversion.convert(given, to: attribute),
                 let plain = try? attribute.object(for: value, folder: options.folder)
             else { continue }
             object.setValue(plain, forKey: name)
-            set.append(GraphAttribute(name: name, value: value))
+            set.append(.init(name: name, old: nil, new: value))
         }
         for (name, target) in node.referencedNodes {
             if let target = target.resolved.object { object.setValue(target, forKey: name) }
         }
         node.object = object
         noteStub(node)
-        changes.inserts.add(ImportChange(inserting: node.subject, set))
+        changes.inserts.add(ImportChange(subject: node.subject, attributes: set, isInsert: true))
     }
 
     /// Records the destination that the document states for the other side of a to-one relationship. Two different

@@ -7,30 +7,29 @@ extension ImportPerformer {
     func setValues(of node: ImportNode) {
         guard let object = node.object else { return }
         callWillImport(node, object)
-        var updated: [AttributeChange] = []
-        var inserted: [GraphAttribute] = []
+        var changed: [AttributeChange] = []
         // Fast path: nearly every object has one record, which needs no merged list.
         if node.records.count == 1, let record = node.records.first, record.details?.defaults.isEmpty ?? true {
             let attributes = record.record.attributes
             for index in attributes.indices {
                 guard let attribute = node.entity.attributes[attributes[index].name] else { continue }
-                setValue(attributes[index].value, of: attribute, of: object, node, record, &inserted, &updated)
+                setValue(attributes[index].value, of: attribute, of: object, node, record, &changed)
             }
         } else {
             for (attribute, given, record) in givenValues(of: node) {
-                setValue(given, of: attribute, of: object, node, record, &inserted, &updated)
+                setValue(given, of: attribute, of: object, node, record, &changed)
             }
         }
         if node.matchedID == nil {
-            changes.inserts.add(ImportChange(inserting: node.subject, inserted))
-        } else if !updated.isEmpty {
-            changes.updates.add(ImportChange(updating: node.subject, updated))
+            changes.inserts.add(ImportChange(subject: node.subject, attributes: changed, isInsert: true))
+        } else if !changed.isEmpty {
+            changes.updates.add(ImportChange(subject: node.subject, attributes: changed, isInsert: false))
         }
     }
 
     private func setValue(
         _ given: GraphValue, of attribute: AttributePlan, of object: NSManagedObject, _ node: ImportNode,
-        _ record: PlacedRecord, _ inserted: inout [GraphAttribute], _ updated: inout [AttributeChange]
+        _ record: PlacedRecord, _ changed: inout [AttributeChange]
     ) {
         guard !attribute.isDerived else { return }
         if case .file(let file) = given, file.isMissing {
@@ -46,7 +45,7 @@ extension ImportPerformer {
         do {
             if node.matchedID == nil {
                 if !value.isNull, changes.inserts.keepsNext {
-                    inserted.append(GraphAttribute(name: attribute.name, value: value))
+                    changed.append(.init(name: attribute.name, old: nil, new: value))
                 }
                 // The current value, which may be a default, is read only if null may have to replace it.
                 if try !value.isNull || !attribute.value(of: object).isNull {
@@ -57,7 +56,7 @@ extension ImportPerformer {
             let old = try attribute.value(of: object)
             if !attribute.codec.isSame(old, value, by: equality) {
                 object.setValue(try attribute.object(for: value, folder: options.folder), forKey: attribute.name)
-                updated.append(.init(name: attribute.name, old: old, new: value))
+                changed.append(.init(name: attribute.name, old: old, new: value))
             }
         } catch {
             let message = (error as? ImportError)?.message ?? "\(error)"

@@ -17,7 +17,7 @@ struct FleetCreateCommand: ParsableCommand {
     @OptionGroup var options: FleetOptions
 
     @Option(
-        name: .long, help: ArgumentHelp("The model of the stores, or a store with that model.", valueName: "model"),
+        name: .long, help: ArgumentHelp("The model of the stores, or a store with that model.", valueName: "path"),
         completion: Completion.models)
     var model: String
 
@@ -26,7 +26,7 @@ struct FleetCreateCommand: ParsableCommand {
 
     func run() throws {
         let keepsHistory = history
-        nonisolated(unsafe) let model = try ModelSource.model(at: model)
+        let model = try ModelSource.model(at: model)
         let hint = "coral fleet migrate changes the version."
         let job = FleetJob(command: "create", title: "Creating", changesStores: true, options: options)
         try job.run(expands: false) { store, progress in

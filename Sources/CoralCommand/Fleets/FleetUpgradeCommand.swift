@@ -29,8 +29,7 @@ struct FleetUpgradeCommand: ParsableCommand {
         #if !STORE_ENGINE
             throw CommandError("On this system, stores in files are opened by Core Data, and need no upgrade.")
         #else
-            let (isTrial, model) = (dryRun, try source.givenModel())
-            nonisolated(unsafe) let given = model
+            let (isTrial, given) = (dryRun, try source.givenModel())
             let job = FleetJob(command: "upgrade", title: "Upgrading", changesStores: !isTrial, options: options)
             try job.run { store, progress in
                 let url = try OpenStore.location(at: store).withoutLinks
