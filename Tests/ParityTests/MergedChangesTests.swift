@@ -152,6 +152,61 @@ import Testing
         reading.performAndWait { #expect(posted.count == 1 && posted.first?[NSInsertedObjectsKey] as? Int == 1) }
     }
 
+    /// scout, "A requeue on a background context after delivery is picked up by the next pass": the main actor saves in a background
+    /// context, and its next statements see that in the context of the main queue.
+    /// https://github.com/kasianov-mikhail/scout/pull/1193
+    @Test(arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    @MainActor func theMainQueueMergesItsOwnSavesAtOnce(storeType: String) throws {
+        let diary = try Diary(storeType)
+        let (main, background) = (NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType), diary.context())
+        main.persistentStoreCoordinator = diary.coordinator
+        main.automaticallyMergesChangesFromParent = true
+        let note = main.insert("Note", ["title": "one", "rank": 1])
+        try main.save()
+        note.setValue(2, forKey: "rank")
+        func save(_ title: String) throws {
+            try background.performAndWait { () throws in
+                try background.all("Note").first?.setValue(title, forKey: "title")
+                try background.save()
+            }
+        }
+        try save("two")
+        #expect(note.value(forKey: "title") as? String == "two")
+        #expect(note.value(forKey: "rank") as? Int == 2)
+        #expect(note.changedValues().keys.sorted() == ["rank"])
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+        request.predicate = NSPredicate(format: "title == %@", "two")
+        #expect(try main.fetch(request) == [note])
+    }
+
+    /// A save that is made in the middle of another one is merged afterwards.
+    @Test @MainActor func aSaveWithinASaveIsMergedAfterIt() async throws {
+        let diary = try Diary()
+        let (main, background) = (NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType), diary.context())
+        main.persistentStoreCoordinator = diary.coordinator
+        main.automaticallyMergesChangesFromParent = true
+        let note = main.insert("Note", ["title": "one"])
+        try main.save()
+        let id = note.objectID
+        nonisolated(unsafe) var isFirst = true
+        let observer = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextWillSave, object: main, queue: nil
+        ) { _ in
+            guard isFirst else { return }
+            isFirst = false
+            background.performAndWait {
+                background.object(with: id).setValue("two", forKey: "title")
+                #expect(throws: Never.self) { try background.save() }
+            }
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        _ = main.insert("Tag", ["name": "new"])
+        try main.save()
+        for _ in 0..<1_000 where note.value(forKey: "title") as? String != "two" { await Task.yield() }
+        #expect(note.value(forKey: "title") as? String == "two")
+        #expect(try main.count(for: NSFetchRequest<NSManagedObject>(entityName: "Tag")) == 1)
+    }
+
     /// CoreDataPlus, `test_HasPersistentChangesInParentChildContextRelationship`: a child takes its parent's unsaved values, but for
     /// those of transient properties.
     @Test func aChildTakesNoTransientValues() throws {

@@ -132,7 +132,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
         willSet { endEvent() }
         didSet { undoRecorder.managerChanged(from: oldValue, to: undoManager, context: self) }
     }
-    /// Whether saves of the parent, or of other contexts of the coordinator, are merged automatically.
+    /// Whether saves of the parent, or of other contexts of the coordinator, are merged automatically: on the context's queue, some time
+    /// after the save. A context of the main queue merges a save that the main thread waits for, with `performAndWait`, before that
+    /// returns.
     open var automaticallyMergesChangesFromParent = false {
         didSet { observeParent() }
     }

@@ -204,10 +204,19 @@ extension NSManagedObjectContext {
                 Self.objectIDs(userInfo, NSUpdatedObjectsKey, NSUpdatedObjectIDsKey)
                 + Self.objectIDs(userInfo, NSRefreshedObjectsKey, NSRefreshedObjectIDsKey)
             let deleted = Self.objectIDs(userInfo, NSDeletedObjectsKey, NSDeletedObjectIDsKey)
-            performHoldingAncestors { [weak self] in
-                self?.merge(inserted: inserted, updated: updated, deleted: deleted)
+            let merge = { [weak self] in
+                guard let self else { return }
+                self.merge(inserted: inserted, updated: updated, deleted: deleted)
             }
+            if mergesAtOnce { runAndWait(merge) } else { performHoldingAncestors(merge) }
         }
+    }
+
+    /// Whether the save that is being posted is one of the main thread, whose next statements see it in a context of the main queue. Not
+    /// while this context works itself: its work has begun with the state before.
+    private var mergesAtOnce: Bool {
+        queue.type == .mainQueueConcurrencyType && queue.isCurrent && parentContext == nil && !isProcessing && !isSaving
+            && failedReads == nil && restorePoint == nil
     }
 
     // MARK: - Conflicts
