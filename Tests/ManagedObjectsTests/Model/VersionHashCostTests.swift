@@ -1,5 +1,7 @@
-import CoreData
+import Foundation
 import Testing
+
+@testable import ManagedObjects
 
 /// How often the version hashes of a model are computed: those of a second computation are in other memory.
 @Suite struct VersionHashCostTests {
