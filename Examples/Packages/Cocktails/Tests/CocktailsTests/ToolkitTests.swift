@@ -235,10 +235,10 @@ final class ToolkitTests: XCTestCase {
         let document = folder.appendingPathComponent("all.json")
         try context.container.export(to: document)
         XCTAssertTrue(
-            try NSPersistentStoreCoordinator.createStore(
+            try ModelContainer.createStore(
                 for: context.container.schema, configuration: configuration("seeded"), importing: [document]))
         XCTAssertFalse(
-            try NSPersistentStoreCoordinator.createStore(
+            try ModelContainer.createStore(
                 for: context.container.schema, configuration: configuration("seeded"), importing: [document]))
         let seeded = try makeContext("seeded")
         let found = try XCTUnwrap(seeded.fetch(FetchDescriptor<Cocktail>()).first)
