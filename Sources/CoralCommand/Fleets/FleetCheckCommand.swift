@@ -21,8 +21,7 @@ struct FleetCheckCommand: ParsableCommand {
 
     func run() throws {
         let source = source
-        try FleetJob(command: "check", title: "Checking", changesStores: false, options: options).run {
-            store, progress in
+        try FleetJob("check", title: "Checking", options).run(on: options.stores()) { store, progress in
             let open: OpenStore
             do {
                 open = try OpenStore(path: store, model: source)

@@ -28,8 +28,8 @@ struct FleetCreateCommand: ParsableCommand {
         let keepsHistory = history
         let model = try ModelSource.model(at: model)
         let hint = "coral fleet migrate changes the version."
-        let job = FleetJob(command: "create", title: "Creating", changesStores: true, options: options)
-        try job.run(expands: false) { store, progress in
+        let job = FleetJob("create", title: "Creating", isTrial: false, options)
+        try job.run(on: options.stores(expands: false)) { store, progress in
             let url = URL(storeAt: store).withoutLinks
             if progress.isCancelled { throw CocoaError(.userCancelled) }
             if try url.storeExists() {

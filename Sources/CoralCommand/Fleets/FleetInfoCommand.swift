@@ -17,7 +17,7 @@ struct FleetInfoCommand: ParsableCommand {
 
     func run() throws {
         let source = source
-        try FleetJob(command: "info", title: "Reading", changesStores: false, options: options).run { store, _ in
+        try FleetJob("info", title: "Reading", options).run(on: options.stores()) { store, _ in
             let open = try OpenStore(path: store, model: source, holdsState: false)
             defer { try? open.close() }
             let count = try EntityCounts(open).counts.reduce(0) { $0 + $1.count }

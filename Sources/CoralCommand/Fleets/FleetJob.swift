@@ -3,7 +3,7 @@ import Foundation
 
 /// Works on many stores, a bounded number at the same time.
 struct FleetJob {
-    /// The name of the subcommand.
+    /// The subcommand as the lines of the output name it. A trial has another name, because it completes no store.
     let command: String
     /// The activity, such as `Checking`.
     let title: String
@@ -11,15 +11,19 @@ struct FleetJob {
     let changesStores: Bool
     let options: FleetOptions
 
-    /// Works on all stores, and writes a line for each. Ends with the exit code of the command.
+    /// - Parameter isTrial: Whether the job only finds out what it would change. Nil for a job that changes nothing anyway.
+    init(_ name: String, title: String, isTrial: Bool? = nil, _ options: FleetOptions) {
+        command = isTrial == true ? "\(name) --dry-run" : name
+        changesStores = isTrial == false
+        (self.title, self.options) = (title, options)
+    }
+
+    /// Works on stores, and writes a line for each. Ends with the exit code of the command.
     ///
-    /// - Parameters:
-    ///   - expands: See `FleetOptions.stores(expands:)`.
-    ///   - body: Works on one store. Called on several threads.
+    /// - Parameter body: Works on one store. Called on several threads.
     func run(
-        expands: Bool = true, _ body: @escaping @Sendable (_ store: String, Progress) throws -> FleetOutcome
+        on stores: [String], _ body: @escaping @Sendable (_ store: String, Progress) throws -> FleetOutcome
     ) throws {
-        let stores = try options.stores(expands: expands)
         let earlier = try options.earlier(of: command)
         if changesStores { try StandardOutput.requireOpen() }
         let rest = stores.filter { earlier[ServerURLs.shown($0)] == nil }
@@ -134,4 +138,41 @@ struct FleetJob {
             }
         }
     }
+}
+
+/// What a job has done with one store: a line of its output.
+struct FleetOutcome: Codable {
+    enum Kind: String, Codable, CaseIterable {
+        case done
+        /// There was nothing to do.
+        case unchanged
+        case findings
+        case failed
+    }
+
+    struct Problem: Codable {
+        var code: String
+        var entity: String
+        var count: Int
+    }
+
+    var command = ""
+    /// The path or URL, without a password.
+    var store = ""
+    var outcome: Kind
+    /// A sentence for people.
+    var message: String
+    var seconds = 0.0
+
+    // What the commands find.
+    var objectCount: Int?
+    var byteCount: Int64?
+    var hasHistory: Bool?
+    var model: String?
+    var uuid: String?
+    var problems: [Problem]?
+    /// The steps of a migration or an upgrade.
+    var steps: [String]?
+
+    init(_ outcome: Kind, _ message: String) { (self.outcome, self.message) = (outcome, message) }
 }

@@ -30,14 +30,14 @@ struct FleetMigrateCommand: ParsableCommand {
     func run() throws {
         let migration = try choice.migration(repairs)
         let (isTrial, makesBackup) = (dryRun, !backup.noBackup)
-        if !isTrial, makesBackup, let store = try options.stores().first(where: ServerURLs.isOne) {
+        let stores = try options.stores()
+        if !isTrial, makesBackup, let store = stores.first(where: ServerURLs.isOne) {
             throw CommandError(
                 "Nothing was changed: the command makes no backup of a store in PostgreSQL, such as "
                     + "\(ServerURLs.shown(store)). Make one with pg_dump, and use --no-backup.")
         }
-        let job = FleetJob(
-            command: "migrate", title: isTrial ? "Rehearsing" : "Migrating", changesStores: !isTrial, options: options)
-        try job.run { store, progress in
+        let job = FleetJob("migrate", title: isTrial ? "Rehearsing" : "Migrating", isTrial: isTrial, options)
+        try job.run(on: stores) { store, progress in
             let url = try OpenStore.location(at: store).withoutLinks
             let result = try MigrationRehearsal(migration).run(onStoreAt: url, progress: progress)
             if let failure = result.failure { return FleetOutcome(.failed, failure) }

@@ -3,7 +3,7 @@ import AtomicFiles
 import Coral
 
 #if STORE_ENGINE
-    import enum ManagedObjects.ServerSchemas
+    import struct ManagedObjects.StoreInspection
 #endif
 
 /// The stores of a job, and how many of them it works on at the same time.
@@ -36,7 +36,7 @@ struct FleetOptions: ParsableArguments {
         guard !lists.isEmpty else { throw ValidationError("Name a list of stores, or - for standard input.") }
     }
 
-    /// The arguments of the stores in their order, each once. Throws `CommandError` with the place of a line.
+    /// The arguments of the stores in their order, each once: standard input can be read only once. Throws `CommandError` with the place of a line.
     ///
     /// - Parameter expands: Whether `*` in the schema of a URL stands for the existing stores.
     func stores(expands: Bool = true) throws -> [String] {
@@ -90,7 +90,7 @@ struct FleetOptions: ParsableArguments {
             guard let url = URL(string: line) else {
                 throw CommandError("\(place): this is not the URL of a store in PostgreSQL.")
             }
-            let found = try ServerSchemas.stores(matching: url).map(\.absoluteString)
+            let found = try StoreInspection.stores(matching: url).map(\.absoluteString)
             guard !found.isEmpty else {
                 throw CommandError(
                     "\(place): the database has no store whose schema matches \(url.storeName).")

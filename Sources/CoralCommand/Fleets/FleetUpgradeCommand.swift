@@ -30,8 +30,8 @@ struct FleetUpgradeCommand: ParsableCommand {
             throw CommandError("On this system, stores in files are opened by Core Data, and need no upgrade.")
         #else
             let (isTrial, given) = (dryRun, try source.givenModel())
-            let job = FleetJob(command: "upgrade", title: "Upgrading", changesStores: !isTrial, options: options)
-            try job.run { store, progress in
+            let job = FleetJob("upgrade", title: "Upgrading", isTrial: isTrial, options)
+            try job.run(on: options.stores()) { store, progress in
                 let url = try OpenStore.location(at: store).withoutLinks
                 var upgrade = StoreUpgrade(url: url, model: given)
                 upgrade.isCancelled = { progress.isCancelled }

@@ -83,6 +83,18 @@ public struct StoreInspection: @unchecked Sendable {  // because property list v
         #endif
     }
 
+    /// The URLs of the stores in a server's database whose schemas match that of a URL, in which `*` stands for any characters. One
+    /// connection.
+    ///
+    /// - Throws: Errors for a server that cannot be reached, and without the trait `PostgreSQL`.
+    package static func stores(matching url: URL) throws -> [URL] {
+        #if PostgreSQL
+            try PostgreSQLStore.stores(matching: url)
+        #else
+            throw CocoaError(.persistentStoreInvalidType, StoreClasses.missingTrait)
+        #endif
+    }
+
     private static func model(
         in database: Database, _ tables: Set<String>, url: URL
     ) throws -> NSManagedObjectModel? {

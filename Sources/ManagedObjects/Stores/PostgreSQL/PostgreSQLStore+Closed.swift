@@ -64,7 +64,7 @@
             }
         }
 
-        /// See ``ServerSchemas/stores(matching:)``.
+        /// See ``StoreInspection/stores(matching:)``.
         static func stores(matching url: URL) throws -> [URL] {
             try withConnection(to: url, .opening) { connection, tables in
                 // The characters of LIKE that the pattern does not mean are escaped.

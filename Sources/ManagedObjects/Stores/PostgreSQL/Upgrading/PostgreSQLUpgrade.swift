@@ -156,13 +156,11 @@
             for attempt in 0... {
                 let taken = try connection.execute("SELECT pg_try_advisory_lock(\(key))::int")
                 if taken.integer(0, 0) == 1 { return }
-                guard attempt < 100, !isCancelled else { break }
+                guard !isCancelled else { throw CocoaError(.userCancelled) }
+                guard attempt < 100 else { break }
                 Thread.sleep(forTimeInterval: 0.1)
             }
-            throw CocoaError(
-                .persistentStoreOpen,
-                isCancelled ? "The upgrade was cancelled." : "Another process upgrades the store.",
-                url: url)
+            throw CocoaError(.persistentStoreOpen, "Another process upgrades the store.", url: url)
         }
 
         // MARK: - Steps
