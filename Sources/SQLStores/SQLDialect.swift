@@ -46,6 +46,10 @@ package protocol SQLDialect: Sendable {
     /// Conditions that enclose a string operator, for a database without its function.
     func enclosing(_ text: SQLFragment, _ test: TextTest) -> EnclosingConditions
 
+    /// Whether the database chooses by the sizes of the tables how it finds the rows for which `EXISTS` holds, instead of a search
+    /// for each row.
+    var joinsBySize: Bool { get }
+
     // MARK: - Definitions
 
     /// The name of a column's type.

@@ -22,6 +22,7 @@ import Testing
         func name(of type: SQLColumn.Declaration) -> String { type == .integer ? "bigint" : "text" }
         func indexTerm(_ column: String, ascending: Bool) -> String { "\(column) \(ascending ? "ASC" : "DESC")" }
         var hasSpatialIndexes: Bool { false }
+        var joinsBySize: Bool { false }
         func orderTerm(_ expression: SQLFragment, ascending: Bool, collation: String?) -> SQLFragment? { expression }
         func limits(limit: SQLArgument?, offset: SQLArgument?) -> SQLFragment { "" }
     }

@@ -69,6 +69,7 @@ package struct SQLiteDialect: SQLDialect {
         "\(column) COLLATE BINARY \(ascending ? "ASC" : "DESC")"
     }
 
+    package var joinsBySize: Bool { false }
     package var hasSpatialIndexes: Bool { true }
 
     // MARK: - Clauses

@@ -11,7 +11,12 @@ import class ManagedObjects.NSPredicate
 struct MembershipCostTests {
     static let predicates = [
         ("Item", "ANY tags == %@"), ("Item", "tags CONTAINS %@"), ("Item", "%@ IN tags"),
+        ("Item", "SUBQUERY(tags, $t, $t == %@).@count > 0"),
         ("Note", "ANY items.tags == %@"), ("Note", "ANY related == %@"),
+        // By a value without an index.
+        ("Item", "ANY tags.name == 'found'"), ("Item", "'found' IN tags.name"),
+        ("Item", "SUBQUERY(tags, $t, $t.name == 'found').@count > 0"),
+        ("Item", "ANY tags.name == 'found' OR ANY tags.name == 'missing'"),
     ]
 
     @Test(arguments: Self.predicates.indices)
@@ -25,7 +30,7 @@ struct MembershipCostTests {
     private static func steps(_ name: String, _ format: String, count: Int) throws -> Int {
         let stack = try TestStack(type: NSSQLiteStoreType)
         let context = stack.context()
-        let tag = context.insert("Tag")
+        let tag = context.insert("Tag", ["name": "found"])
         let other = context.insert("Tag")
         let hub = context.insert("Note")
         for number in 0..<count {

@@ -50,6 +50,36 @@ struct ReadersAgreeTests {
             "most predicates become SQL as a whole")
     }
 
+    @Test(arguments: TestStores.sqlTypes) func `members are found by a list and by a search for each owner`(
+        type: String
+    ) throws {
+        let stack = try TestStack(model: QueryModel.make(), type: type)
+        let context = stack.context()
+        _ = try fill(context)
+        // An item without tags and a tag without items.
+        _ = (context.insert("Item", ["name": "alone"]), context.insert("Tag", ["name": "green"]))
+        try context.save()
+        // There are fewer tags than items, and more items than tags.
+        for (entity, members) in [("Item", "tags"), ("Tag", "items")] {
+            let objects = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: entity))
+            let name = try #require(objects.lazy.compactMap { $0.value(forKey: "name") as? String }.first)
+            for form in [
+                "ANY %K.name == %@", "%@ IN %K.name", "ANY %K.name IN {%@, 'none'}",
+                "SUBQUERY(%K, $m, $m.name == %@).@count > 0", "SUBQUERY(%K, $m, $m.name == %@).@count == 0",
+            ] {
+                for format in [form, "NOT (\(form))", "(\(form)) OR ANY \(members).name == 'green'"] {
+                    let predicate = NSPredicate(
+                        format: format, argumentArray: form.hasPrefix("%@") ? [name, members] : [members, name])
+                    let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+                    request.predicate = predicate
+                    let found = try context.fetch(request)
+                    #expect(Set(found) == Set(objects.filter(predicate.evaluate)), "\(entity): \(format)")
+                    #expect(Set(found).count == found.count)
+                }
+            }
+        }
+    }
+
     private func titles(_ ids: Set<NSManagedObjectID>, _ context: NSManagedObjectContext) -> [String] {
         ids.map { id in
             let object = context.object(with: id)

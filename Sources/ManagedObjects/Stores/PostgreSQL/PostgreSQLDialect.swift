@@ -120,6 +120,8 @@
 
         func indexName(_ name: String) -> String { SQLNaming.postgreSQL.fitting(name) }
 
+        // A test for existence is a semi-join, by the table's statistics.
+        var joinsBySize: Bool { true }
         var hasSpatialIndexes: Bool { false }
 
         /// Three tenths of each page stay free for new versions of its rows: those need no new entries in indexes. A save of

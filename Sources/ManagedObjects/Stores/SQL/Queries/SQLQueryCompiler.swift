@@ -119,6 +119,7 @@ final class SQLQueryCompiler: Sendable {
             let (predicate, expectation) = Self.parts(of: query, by: &extraction)
             let writer = try writer(for: query.entity, store: store, constants: extraction.constants)
             writer.readsAll = query.limit <= 0
+            writer.examinesAll = predicate.map(SQLWriter.asksForMembers) ?? true
             var condition = try predicate.map { try writer.condition($0).indexed }
             if let candidates = expectation.flatMap({ writer.candidates($0) }) {
                 condition = condition.map { SQLCondition("\($0.sql) AND \(candidates)") } ?? SQLCondition(candidates)

@@ -78,12 +78,32 @@ extension SQLWriter {
         case (.equalTo, 0), (.lessThanOrEqualTo, 0), (.lessThan, 1): exists = false
         default: return nil
         }
+        if let condition = try hasEqualMember(counted) { return exists ? condition : condition.negated }
         guard case .members(let members) = try operand(counted) else { return nil }
         return SQLCondition("\(exists ? "" : "NOT ")EXISTS (\(members.select("1")))")
     }
 
+    /// Whether a subquery that compares members, or one value of each, with a constant has a result: the condition with `ANY`. It
+    /// is the form that Foundation's `contains(where:)` takes. Nil for other subqueries.
+    private func hasEqualMember(_ subquery: ExpressionNode) throws -> SQLCondition? {
+        guard case .subquery(var path, let variable, .comparison(var comparison)) = subquery,
+            comparison.modifier == .direct, comparison.operation == .equalTo || comparison.operation == .in,
+            comparison.right.isConstantOperand
+        else { return nil }
+        switch comparison.left {
+        case .variable(variable): break
+        case .keyPath(.variable(variable), let keys) where keys.count == 1: path = .keyPath(base: path, keys: keys)
+        default: return nil
+        }
+        guard case .members(let members) = try operand(path) else { return nil }
+        // Without a value, the key is that of another relationship, whose members are compared otherwise.
+        if case .keyPath = comparison.left, members.value == nil { return nil }
+        comparison.modifier = .any
+        return try condition(comparison, .members(members), operand(comparison.right))
+    }
+
     /// The collection that an expression counts.
-    private static func counted(_ node: ExpressionNode) -> ExpressionNode? {
+    static func counted(_ node: ExpressionNode) -> ExpressionNode? {
         switch node {
         case .keyPath(let base, let keys) where keys.last == "@count":
             keys.count == 1 ? base : .keyPath(base: base, keys: keys.dropLast())

@@ -9,41 +9,20 @@ import SQLStores
 extension SQLWriter {
     func condition(_ comparison: ComparisonNode) throws -> SQLCondition {
         if let test = try existence(comparison) { return test }
-        let left = try operand(comparison.left)
-        let right = try operand(comparison.right)
+        return try condition(comparison, operand(comparison.left), operand(comparison.right))
+    }
+
+    func condition(_ comparison: ComparisonNode, _ left: Operand, _ right: Operand) throws -> SQLCondition {
         guard comparison.modifier != .direct, case .members(let members) = left else {
             return try single(comparison, left, compare(left, comparison, right))
         }
         let element = Operand.value(members.value ?? key(of: members.source))
         let condition = try compare(element, comparison, right)
         if comparison.modifier == .any {
-            return members.contains(where: condition, isIndexed: isIndexed(element, of: members, comparison, right))
+            return try hasMember(
+                members, where: condition, search: search(for: element, of: members, comparison, right))
         }
         return SQLCondition("NOT EXISTS (\(members.select("1", where: condition.negated.sql)))")
-    }
-
-    /// Whether an index finds the members that fulfil a comparison: a comparison with keys, or one for equality with an indexed
-    /// attribute. The latter only in statements without a limit: one with a limit ends early, and if most members fulfil the
-    /// comparison, listing all of them costs more than a search for each owner.
-    func isIndexed(
-        _ element: Operand, of members: SQLMembers, _ comparison: ComparisonNode, _ right: Operand
-    ) -> Bool {
-        guard case .value(let value) = element else { return false }
-        switch (comparison.operation, right) {
-        case (.equalTo, .constant(let constant, _)): if constant.isNull { return false }
-        case (.in, .constant(.collection(let values, _), _)): if values.contains(where: \.isNull) { return false }
-        case (.in, .list(let elements)):
-            let areValues = elements.allSatisfy { element in
-                if case .constant(let value, _) = element { !value.isNull } else { false }
-            }
-            if !areValues { return false }
-        default: return false
-        }
-        if case .key = value.kind { return true }
-        guard readsAll, value.isColumn, comparison.options.isLiteral, let place = value.columnPlace,
-            place.alias == members.source.alias
-        else { return false }
-        return schema.hasIndex(of: place.column, in: members.source.entity)
     }
 
     /// ANY and ALL of a single value: it is a collection of one element, and nil is an empty collection.

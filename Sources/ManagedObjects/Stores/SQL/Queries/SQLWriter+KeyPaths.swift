@@ -8,8 +8,8 @@ struct SQLMembers {
     let scope: SQLScope
     /// The rows of the members, joined for their values.
     var source: SQLSource
-    /// The column of the owners' keys, and the key of the outer row that it must equal.
-    let link: (column: SQLFragment, owner: SQLFragment, isNullable: Bool)
+    /// The column of the owners' keys, and the outer row whose key it must equal.
+    var link: (column: SQLFragment, owner: String, isNullable: Bool)
     /// Further conditions, of subqueries.
     var conditions: [SQLFragment] = []
     /// One value of each member; nil for the members themselves.
@@ -22,23 +22,18 @@ struct SQLMembers {
 
     /// A SELECT over the members.
     func select(_ result: SQLFragment, where condition: SQLFragment? = nil) -> SQLFragment {
-        let related: SQLFragment = "\(link.column) = \(link.owner)"
+        let related: SQLFragment = "\(link.column) = \(link.owner).Z_PK"
         let all = [related] + conditions + (condition.map { [$0] } ?? [])
         return "SELECT \(result) FROM \(scope.from) WHERE \(all.joined(separator: " AND "))"
     }
 
-    /// Whether a member fulfils a condition.
+    /// A SELECT of the owners' keys of the members that fulfil a condition.
     ///
-    /// - Parameter isIndexed: Whether an index finds the members that fulfil it. Their owners are then listed once instead of a
-    ///   search for each owner. The condition must not depend on the outer row.
-    func contains(where condition: SQLCondition, isIndexed: Bool) -> SQLCondition {
-        guard isIndexed, conditions.isEmpty else {
-            return SQLCondition("EXISTS (\(select("1", where: condition.sql)))")
-        }
-        // Members without an owner would make the condition NULL for all others.
-        let found: SQLFragment =
-            "SELECT \(link.column) FROM \(scope.from) WHERE \(condition.sql) AND \(link.column) IS NOT NULL"
-        return SQLCondition("\(link.owner) IN (\(found))", isNullable: link.isNullable)
+    /// - Parameter join: The beginning of the FROM clause.
+    func owners(where condition: SQLCondition, of join: SQLFragment = "") -> SQLFragment {
+        // Members without an owner would make a comparison with the list NULL for all others. The sign keeps SQLite from beginning
+        // with all owners for this condition.
+        "SELECT \(link.column) FROM \(join)\(scope.from) WHERE \(condition.sql) AND +\(link.column) IS NOT NULL"
     }
 }
 
@@ -185,7 +180,8 @@ extension SQLWriter {
             }
             let scope = SQLScope(table, schema: schema, aliases: aliases)
             return SQLMembers(
-                scope: scope, source: scope.base, link: ("\(scope.base.alias).\(column.name)", owner, isNullable))
+                scope: scope, source: scope.base,
+                link: ("\(scope.base.alias).\(column.name)", source.alias, isNullable))
         case .pairs:
             guard let pairs = schema.pairs(of: relationship.relationship) else {
                 throw PredicateRefusal(.notStored, place)
@@ -207,7 +203,7 @@ extension SQLWriter {
             let scope = SQLScope(table, schema: schema, aliases: aliases)
             let pair = scope.add(rows) { "\($0).\(pairs.destination) = \(scope.base.alias).Z_PK" }
             return SQLMembers(
-                scope: scope, source: scope.base, link: ("\(pair).\(pairs.source)", owner, isNullable))
+                scope: scope, source: scope.base, link: ("\(pair).\(pairs.source)", source.alias, isNullable))
         }
     }
 

@@ -12,8 +12,8 @@ extension SQLWriter {
         case .members(let members):
             let member = Operand.value(members.value ?? key(of: members.source))
             let same = try equality(member, element, comparison)
-            return members.contains(
-                where: same, isIndexed: isIndexed(member, of: members, equalling(comparison), element))
+            return try hasMember(
+                members, where: same, search: search(for: member, of: members, equalling(comparison), element))
         case .constant(.collection(let elements, _), _):
             isReusable = false
             if case .value(let value) = element, let keys = keys(in: elements, comparedWith: value),

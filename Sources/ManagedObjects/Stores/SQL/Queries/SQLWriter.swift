@@ -28,6 +28,8 @@ final class SQLWriter {
     var hasAggregates = false
     /// Whether the statement reads all rows that fulfil its condition: it has no limit.
     var readsAll = false
+    /// Whether the condition makes the database examine all rows of the entity.
+    var examinesAll = false
     private var depth = 0
 
     /// - Throws: `PredicateRefusal` if the store does not have the entity.
