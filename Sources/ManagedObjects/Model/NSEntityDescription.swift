@@ -226,9 +226,9 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
     }
 
     /// The hash of this version of the entity: 32 bytes, the same as computed by Apple's tools. Cost: one SHA-256 for
-    /// each property; none in a frozen model.
+    /// each property of the model, the first time after a change of the model.
     open var versionHash: Data {
-        managedObjectModelIfAny?.frozenVersionHashes?[name ?? ""] ?? ModelValueWriter().versionHash(of: self)
+        managedObjectModelIfAny?.cachedVersionHashes?[name ?? ""] ?? ModelValueWriter().versionHash(of: self)
     }
 
     // MARK: - By name

@@ -138,14 +138,20 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
 
     /// The version hash of each entity by name. Cost: one SHA-256 for each property, the first time after a change of the model.
     open var entityVersionHashesByName: [String: Data] {
+        cachedVersionHashes ?? ModelValueWriter().versionHashes(of: self)
+    }
+
+    /// The version hash of each entity by name, computed the first time after a change of the model; nil if it has composite attributes
+    /// and is not in use: their elements have no entity, and so no model that a change of them could inform.
+    internal final var cachedVersionHashes: [String: Data]? {
         if let frozenVersionHashes { return frozenVersionHashes }
         return freezing.withLock {
             if let knownVersionHashes { return knownVersionHashes }
-            let hashes = ModelValueWriter().versionHashes(of: self)
-            // The elements of a composite attribute have no entity, and so no model that a change of them could inform.
-            let isInformed = !ownEntities.contains { $0.properties.contains { $0 is NSCompositeAttributeDescription } }
-            if isInformed { knownVersionHashes = hashes }
-            return hashes
+            if ownEntities.contains(where: { $0.properties.contains { $0 is NSCompositeAttributeDescription } }) {
+                return nil
+            }
+            knownVersionHashes = ModelValueWriter().versionHashes(of: self)
+            return knownVersionHashes
         }
     }
 

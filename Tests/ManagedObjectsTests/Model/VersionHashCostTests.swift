@@ -19,9 +19,9 @@ import Testing
     }
 
     /// The address of an entity's hash. It is that of the bytes, which are too many to be part of the value.
-    private func address(in model: NSManagedObjectModel) -> Int? {
-        model.entityVersionHashesByName["Note"]?.withUnsafeBytes { Int(bitPattern: $0.baseAddress) }
-    }
+    private func address(in model: NSManagedObjectModel) -> Int? { address(model.entityVersionHashesByName["Note"]) }
+
+    private func address(_ hash: Data?) -> Int? { hash?.withUnsafeBytes { Int(bitPattern: $0.baseAddress) } }
 
     @Test func `the hashes of a model are computed once`() throws {
         let model = model()
@@ -34,6 +34,17 @@ import Testing
         try #require(model.entitiesByName["Note"]).properties[0].isOptional = false
         #expect(model.entityVersionHashesByName != first)
         withExtendedLifetime(first) { #expect(self.address(in: model) != address) }
+    }
+
+    @Test func `an entity's hash is that of its model, until the model changes`() throws {
+        let model = model()
+        let note = try #require(model.entitiesByName["Note"])
+        let first = note.versionHash
+        #expect(address(note.versionHash) == address(first))
+        #expect(address(in: model) == address(first))
+        note.properties[0].isOptional = false
+        #expect(note.versionHash != first)
+        #expect(note.versionHash == model.entityVersionHashesByName["Note"])
     }
 
     @Test func `a coordinator does not compute the hashes of its model again`() {
