@@ -88,11 +88,48 @@ import Testing
         let macro = "import SwiftSyntax\n// \"objc\"\nlet a = name == \"objc\" || name == \"objcMembers\""
         #expect(found(macro) == ["3:17 \"objc\""])
         #expect(found("let a = name == \"objc\"") == [])
+        #expect(found("import SwiftSyntax\nlet a = name == \"objc\" || name == \"_objcRuntimeName\"") == [])
         let finding = try #require(PortingFinding.findings(in: macro, file: "A.swift").first)
         #expect(
             finding.message.hasPrefix(
                 "A.swift:3:17: warning: `\"objc\"` finds no attribute outside Apple's platforms. A macro that requires")
         )
+    }
+
+    /// scout has a module of C that reads registers, SwiftSync one of Objective-C that catches exceptions.
+    @Test("Apple's headers are listed in files of C, outside conditions")
+    func headers() throws {
+        let text = """
+            #ifndef HANG_H
+            #import <Foundation/Foundation.h>
+              #include <mach/mach.h>
+            #include <stdint.h>
+            #include "mach/own.h"
+            #if defined(__APPLE__) && TARGET_OS_IOS
+            #include <mach/mach.h>
+            #else
+            #include <objc/runtime.h>
+            #endif
+            #if !defined(__APPLE__)
+            #include <os/log.h>
+            #endif
+            #endif
+            """
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for name in ["Sources/CHang/include/CHang.h", "App/App.h"] {
+            let url = folder.appendingPathComponent(name)
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: url)
+        }
+        let findings = try PortingFinding.findings(below: folder)
+        #expect(Set(findings.map { URL(fileURLWithPath: $0.file).lastPathComponent }) == ["CHang.h"])
+        #expect(
+            findings.map { "\($0.line):\($0.column) \($0.code)" } == [
+                "2:1 #import <Foundation/Foundation.h>", "3:3 #include <mach/mach.h>", "9:1 #include <objc/runtime.h>",
+                "12:1 #include <os/log.h>",
+            ])
     }
 
     @Test("Waiting for expectations needs a time limit")

@@ -16,10 +16,11 @@ public struct PortingFinding: Sendable, Hashable {
         "\(file):\(line):\(column): warning: `\(code)` \(rule.problem). \(rule.replacement)"
     }
 
-    /// The findings in every Swift file below a folder, sorted by path, apart from files that a target excludes. Folders whose names begin with a dot are
-    /// skipped, and symbolic links are not followed. `@NSManaged` is no finding in a target that uses the plugin
-    /// CoralModelPlugin, which implements it, and otherwise one for each module. What the package `Apple` declares is none where
-    /// the manifest names its products. Cost: every file is read once.
+    /// The findings in every Swift file below a folder, sorted by path, apart from files that a target excludes, and then those in
+    /// files of C: includes of Apple's headers. Folders whose names begin with a dot are skipped, and symbolic links are not
+    /// followed. `@NSManaged` is no finding in a target that uses the plugin CoralModelPlugin, which implements it, and otherwise
+    /// one for each module. What the package `Apple` declares is none where the manifest names its products. Cost: every file is
+    /// read once.
     ///
     /// - Throws: A Foundation error when a file cannot be read.
     public static func findings(below folder: URL) throws -> [PortingFinding] {
@@ -31,6 +32,9 @@ public struct PortingFinding: Sendable, Hashable {
         let ambiguous = AmbiguousNames(files: files.lazy.map { ($0.text, $0.module) })
         let sets = SetProperties(texts: files.lazy.map(\.text))
         var unmanaged: Set<String> = []
+        let headers = try self.files(below: folder, where: AppleHeaders.mayContain).flatMap { url in
+            AppleHeaders.findings(in: String(decoding: try Data(contentsOf: url), as: UTF8.self), file: url.path)
+        }
         return files.flatMap { url, text, module in
             let names = ambiguous.names(in: text, module: module)
             let found = findings(in: text, file: url.path, ambiguous: names, sets: sets)
@@ -43,17 +47,21 @@ public struct PortingFinding: Sendable, Hashable {
                 if manifest.usesAppleModules, PortingRule.ofAppleModules.contains(finding.rule.pattern) { return false }
                 return finding.rule != .managed || finding == first
             }
-        }
+        } + headers
     }
 
     /// The Swift files below a folder that a package may compile, sorted by path; see ``findings(below:)``.
     package static func swiftFiles(below folder: URL) -> [URL] {
+        files(below: folder) { $0.pathExtension == "swift" }
+    }
+
+    private static func files(below folder: URL, where isIncluded: (URL) -> Bool) -> [URL] {
         var files: [URL] = []
         var manifests = PackageManifests()
         let enumerator = FileManager.default.enumerator(
             at: folder, includingPropertiesForKeys: [.isRegularFileKey], options: [.skipsHiddenFiles])
         while let url = enumerator?.nextObject() as? URL {
-            if url.pathExtension == "swift",
+            if isIncluded(url),
                 (try? url.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile) == true,
                 !manifests.content(for: url).excludes(url)
             {
@@ -98,7 +106,7 @@ public struct PortingFinding: Sendable, Hashable {
                 }
                 add(column, rule.pattern, rule)
             }
-            if readsSyntax {
+            if readsSyntax, !String(decoding: texts[number], as: UTF8.self).containsBytes(of: "_objcRuntimeName") {
                 for column in columns(of: PortingRule.macroCondition.pattern, in: texts[number], code: line) {
                     add(column, PortingRule.macroCondition.pattern, .macroCondition)
                 }

@@ -38,6 +38,7 @@ extension PortingRule {
             PortingRule("CFTimeInterval", "Write `TimeInterval`."),
             PortingRule(
                 "CFNumberIsFloatType", "Compare the type: `[\"d\", \"f\"].contains(String(cString: number.objCType))`."),
+            PortingRule("CFGetTypeID", booleanNumber), PortingRule("CFBooleanGetTypeID", booleanNumber),
             PortingRule("mach_absolute_time", "Use `ContinuousClock`."),
             PortingRule("os_log", logger),
             PortingRule("observeValue(forKeyPath", keyValueObserving),
@@ -73,6 +74,8 @@ extension PortingRule {
         "Observe a managed object with a closure: `note.observe(\\.title) { note, change in … }`."
     private static let runLoop =
         "A run loop has no observers here: call the code by `DispatchQueue.main.async`, after the blocks that are queued already."
+    private static let booleanNumber =
+        "A number is a truth value by its type here: `String(cString: number.objCType) == \"c\"`."
     private static let dependentKeys =
         "Only Objective-C calls it: put it between `#if canImport(ObjectiveC)` and `#endif`."
     private static let onlyThere = "Put the code between `#if canImport(Darwin)` and `#endif`."

@@ -98,11 +98,14 @@ public struct PortingRule: Sendable, Hashable {
     static let unlimitedWait = PortingRule(
         "wait", "The time limit has no default value in this XCTest: write `timeout: 60`, or another number of seconds."
     )
-    /// A macro that asks for the attribute, as those of CoreDataEvolution do.
+    /// A macro that asks for the attribute.
     static let macroCondition = PortingRule(
         "\"objc\"", problem: "finds no attribute outside Apple's platforms",
-        "A macro that requires `@objc` omits this condition there, between `#if canImport(ObjectiveC)` and `#endif`, and takes"
-            + " the name of the class.")
+        "A macro that requires `@objc(Name)` accepts `@_objcRuntimeName(Name)` too, which the class has there.")
+    /// An include of one of Apple's headers in a file of C.
+    static let appleHeader = PortingRule(
+        "#include", "The header is Apple's: put the include, and what uses it, between `#ifdef __APPLE__` and `#endif`."
+    )
     /// An array literal that is assigned to a property of type `NSSet`.
     static let assignedLiteral = PortingRule("[", setLiteral)
     private static let setLiteral = "Write `NSSet(array: […])`."

@@ -48,6 +48,8 @@ func words(in text: String) throws {
 
 func isFloat(_ number: NSNumber) -> Bool { CFNumberIsFloatType(number) }
 
+func isTruthValue(_ number: NSNumber) -> Bool { CFGetTypeID(number) == CFBooleanGetTypeID() }
+
 final class IdleWork {
     var observer: CFRunLoopObserver?
 
