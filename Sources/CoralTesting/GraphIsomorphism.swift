@@ -3,7 +3,7 @@ import Coral
 /// Determines whether two graphs are equal except for the identities of their objects: the same values and
 /// relationships.
 ///
-/// Uses colour refinement: an object's colour is a hash of its values, then also of its neighbours' values, then of
+/// Uses colour refinement: an object's colour is a hash of its values, then of its neighbours' values too, then of
 /// theirs, until no more objects can be distinguished. Graphs with the same colours are considered equal; only highly
 /// symmetric graphs could differ undetected.
 public struct GraphIsomorphism: Sendable {

@@ -16,7 +16,7 @@ public final class MutableValues {
     private unowned let context: NSManagedObjectContext
     private var entries: [Key: Entry] = [:]
     private var observer: (any NSObjectProtocol)?
-    /// The treatment of a value that was changed in place and also in the object: by a merge, a refresh, or undo.
+    /// The treatment of a value that was changed both in place and in the object: by a merge, a refresh, or undo.
     public var rules = ValueConflictRules()
     /// The conflicts so far, until they are removed.
     public var conflicts: [ValueConflict] = []

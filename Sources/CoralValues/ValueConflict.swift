@@ -48,12 +48,12 @@ public struct ValueConflictRules: Sendable {
         self.standard = standard
     }
 
-    /// Sets the policy of an attribute, given as `Entity.attribute`, also for entities that inherit it.
+    /// Sets the policy of an attribute, given as `Entity.attribute`, and for entities that inherit it.
     public mutating func set(_ attribute: String, _ policy: ValueConflictPolicy) {
         policies[attribute] = policy
     }
 
-    /// Sets the policy of an attribute, given as a key path such as `\Note.keywords`, also for entities that inherit it. The entity
+    /// Sets the policy of an attribute, given as a key path such as `\Note.keywords`, and for entities that inherit it. The entity
     /// has the name of the class.
     public mutating func set(_ attribute: PartialKeyPath<some NSManagedObject>, _ policy: ValueConflictPolicy) {
         set(attribute.ruleText, policy)

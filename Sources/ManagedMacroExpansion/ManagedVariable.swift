@@ -58,7 +58,7 @@
             Self.isPlain(wrappedType ?? type.trimmedDescription) ? "newValue" : "_managedPrimitiveValue(newValue)"
         }
 
-        /// Whether a property of the type can have the attribute `@objc`, as far as the name of the type shows: the macro cannot
+        /// Whether a property of the type can have the attribute `@objc`, judged by the name of the type: the macro cannot
         /// determine whether another name is that of a class.
         var isRepresentedInObjectiveC: Bool {
             let text = wrappedType ?? type.trimmedDescription

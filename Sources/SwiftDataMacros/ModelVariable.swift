@@ -59,7 +59,7 @@
             "\(key) is saved, but a fetched object gets its initial value again. Declare it as `private(set) var \(key)`."
         }
 
-        /// The initial value as an expression of the property's type: `0` of a `Double` is no integer, and `.red` has a meaning only
+        /// The initial value as an expression of the property's type: `0` of a `Double` is not an integer, and `.red` has a meaning only
         /// with its type.
         private var defaultValue: String {
             guard let initialValue else { return "nil" }

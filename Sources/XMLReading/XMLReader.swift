@@ -249,7 +249,7 @@ package struct XMLAttributes: Sendable {
         values.removeAll(keepingCapacity: true)
     }
 
-    /// Whether a name occurs twice. Cost: linear also for a tag with many attributes.
+    /// Whether a name occurs twice. Cost: linear, even for a tag with many attributes.
     var hasDuplicate: Bool {
         if names.count > 8 { return Set(names).count < names.count }
         for index in names.indices.dropFirst() where names[..<index].contains(names[index]) { return true }

@@ -9,7 +9,7 @@ extension GraphDelta {
     /// apply its `inverse`.
     ///
     /// Throws `DeltaError` with the code `unknownKey` if the delta has `updatesWithUnknownKey`. With `checking`, throws
-    /// `DeltaError` if an object does not have the state that the delta expects, as far as the delta contains it; without
+    /// `DeltaError` if an object does not have the state that the delta contains; without
     /// it, missing objects are skipped. Throws `ImportError` if a value does not fit the
     /// model. Call it on the context's queue. Cost: one fetch for each entity and batch of objects. `progress` counts
     /// changes; if it is cancelled, the method throws `CocoaError.userCancelled` and changes nothing.

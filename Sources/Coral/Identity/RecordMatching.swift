@@ -7,7 +7,7 @@ import CoreData
 /// 1. Records are matched in rounds. A round has the records whose keys are known: first those with keys of attributes
 ///    alone, then those whose keys contain references to records of earlier rounds. Records whose keys contain each other
 ///    are refused.
-/// 2. Records with the same key are one object. A key with a part that is null or unknown is no key.
+/// 2. Records with the same key are one object. A key with a part that is null or unknown identifies nothing.
 /// 3. A record represents the stored object that has one of its keys. It is refused if its keys belong to two objects. If
 ///    several stored objects have the same key, the first is used, and reported.
 /// 4. A record without a stored object is a new object.
@@ -103,7 +103,7 @@ extension RecordMatching {
     ///
     /// - Parameters:
     ///   - object: The first of them.
-    ///   - count: Their number, as far as it is known.
+    ///   - count: Their number, if it is known.
     @inlinable package mutating func adopt(_ object: Object, count: Int, for record: Record, _ key: Key) throws {
         if count > 1 { try noteSeveral(count, record, key) }
         guard let known = match(of: record) else { return try setMatch(object, of: record) }

@@ -53,7 +53,7 @@ public struct ImportError: Error, Sendable, Hashable {
         public static let danglingReference = Code(rawValue: "danglingReference")
         /// A member that is not a property of the entity.
         public static let unknownKey = Code(rawValue: "unknownKey")
-        /// A record of an abstract entity, or of another entity than the object it was matched with.
+        /// A record of an abstract entity, or of an entity that is not that of the matched object.
         public static let wrongEntity = Code(rawValue: "wrongEntity")
         /// An object that is invalid by the model.
         public static let invalidObject = Code(rawValue: "invalidObject")

@@ -107,7 +107,7 @@ extension ReferenceError.Code {
     public static let ambiguousKey = Self(rawValue: "ambiguousKey")
     /// The reference is to an unsaved object of a process that has ended.
     public static let neverSaved = Self(rawValue: "neverSaved")
-    /// The object has another class than requested.
+    /// The object does not have the requested class.
     public static let wrongClass = Self(rawValue: "wrongClass")
     /// The context has no coordinator.
     public static let noCoordinator = Self(rawValue: "noCoordinator")

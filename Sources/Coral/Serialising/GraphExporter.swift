@@ -27,7 +27,7 @@ public struct GraphExporter: Sendable {
     /// The source of ids in this package's own documents: by default the store's primary keys. With `.key` an object
     /// with a declared identity gets an id of its natural key, such as `Tag/=home`, which is the same in every store.
     package var idScheme = IDScheme.stored
-    /// Whether a document of objects must be importable into other stores, as far as references are concerned: an export
+    /// Whether other stores must be able to resolve all references of a document of objects: an export
     /// throws `ExportError` if a reference to an object outside the document has no natural key. Otherwise the result
     /// lists such references (`ExportResult.keylessReferences`).
     public var isPortable = false

@@ -5,7 +5,7 @@ extension PlainLayout {
     /// The layout of a shape's documents: each entity with its attributes, and one side of every relationship.
     ///
     /// The side is chosen in this order: an ordered one; one that is part of a key; a to-one relationship; the one
-    /// whose destination has the shorter key. Entities follow those that they refer to, as far as possible.
+    /// whose destination has the shorter key. Entities follow those that they refer to, where possible.
     ///
     /// Throws `ShapeError` if the shape does not fit the model.
     init(_ plan: ShapePlan, keys: KeyNames, dates: DateForm, decimals: DecimalForm) throws {

@@ -71,7 +71,7 @@ struct AssistantTools {
         try session?.store.close()
     }
 
-    /// Runs a subcommand, and returns what it writes. Findings are no error.
+    /// Runs a subcommand, and returns what it writes. Findings are not an error.
     private func output(of words: [String]) throws -> JSONValue {
         let output = CapturedOutput(limit: Self.resultLimit)
         try StandardOutput.capturing(output) {

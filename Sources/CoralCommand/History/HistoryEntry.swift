@@ -49,7 +49,7 @@ struct HistoryEntry: Encodable {
         self.changes = try changes.map(Change.init)
     }
 
-    /// The origin of the transaction, as far as it is known: `Ada, context editor, process Notes (com.example.notes)`.
+    /// What is known of the transaction's origin: `Ada, context editor, process Notes (com.example.notes)`.
     var origin: String {
         var parts = [author, context.map { "context \($0)" }].compactMap { $0 }
         switch (process, bundle) {

@@ -3,7 +3,7 @@
     import CoralRows
     @_spi(Stores) import ManagedObjects
 
-    /// Reads the cells of a query from rows, without objects: for columns that are attributes, also of to-one destinations, names of
+    /// Reads the cells of a query from rows, without objects: for columns that are attributes, including those of to-one destinations, names of
     /// such destinations, and numbers of members. Memory holds one row.
     struct RowQuery {
         fileprivate let parts: [Part]

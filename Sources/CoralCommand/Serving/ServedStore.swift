@@ -143,7 +143,7 @@ final class ServedStore: @unchecked Sendable {
             + context.deletedObjects.count
     }
 
-    /// Makes an interrupt cancel a progress, also after work that has set another one.
+    /// Makes an interrupt cancel a progress, even after work that has set another one.
     func interrupting(_ progress: Progress) {
         queue.sync { self.progress = progress }
         Interruption.shared.cancels(progress)

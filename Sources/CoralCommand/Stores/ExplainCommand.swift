@@ -100,7 +100,7 @@ struct ExplainCommand: ParsableCommand {
         /// The model in the store; nil if there is none, or it cannot be read.
         let model: Model?
 
-        /// Throws `CommandError` if the file is no store, or contains no version hashes.
+        /// Throws `CommandError` if the file is not a store, or contains no version hashes.
         init(at url: URL) throws {
             self.url = url
             let metadata: [String: Any]

@@ -184,7 +184,7 @@ private struct StoreReport: Encodable {
 /// with each release of Apple's systems. The tests open a store of each version, and compare the number of its objects with the
 /// number that SQLite counts.
 enum TriedStores {
-    /// In ascending order. A store of a version in between is no different from its neighbours as far as is known; one of
+    /// In ascending order. No difference is known between a store of a version in between and its neighbours; one of
     /// a later version may have tables or columns that nobody has seen.
     static let frameworkVersions = [
         230, 241, 419, 637, 847, 866, 973, 1044, 1048, 1251, 1333, 1338, 1344, 1345, 1403, 1414,

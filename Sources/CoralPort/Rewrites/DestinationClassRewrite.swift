@@ -163,7 +163,7 @@
     }
 
     extension PackageIndex {
-        /// The classes of a module from one up to a superclass, which is not among them; nil if it is no superclass.
+        /// The classes of a module from one up to a superclass, which is not among them; nil if it is not a superclass.
         fileprivate func superclasses(from name: String, to superclass: String, module: String) -> [String]? {
             var path: [String] = []
             var next: String? = name

@@ -127,7 +127,7 @@ struct GraphLayering {
         }
     }
 
-    /// Moves nodes to the columns where their edges are shortest, as far as the direction of edges and the height
+    /// Moves nodes to the columns where their edges are shortest, within what the direction of edges and the height
     /// allow.
     private mutating func tighten() {
         var heights: [Int: Double] = [:]

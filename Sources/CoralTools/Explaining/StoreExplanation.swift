@@ -49,7 +49,7 @@ package struct StoreExplanation: Sendable {
     package let origin: Origin
     /// The model that the store was written with; nil if it is not known.
     package let storeModel: Model?
-    /// Differences that no hash covers, and that are no reason.
+    /// Differences that no hash covers, and that are not a reason.
     package let withoutEffect: [ModelDifference.Change]
     /// What prevents an inferred migration. Nil if the model of the store is not known.
     package let obstacles: [InferredMapping.Obstacle]?

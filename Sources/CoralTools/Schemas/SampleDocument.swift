@@ -2,7 +2,7 @@ import Coral
 import GraphDocuments
 
 /// A small sample document of a model: two objects of each entity, and links between them. The objects are valid by the
-/// model, as far as values for its validation rules are found.
+/// model, except where no value is found for its validation rules.
 public struct SampleDocument {
     private let model: NSManagedObjectModel
 

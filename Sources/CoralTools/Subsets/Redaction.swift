@@ -48,7 +48,7 @@ public struct Redaction: Sendable {
         key = Data((0..<32).map { _ in UInt8.random(in: .min ... .max) })
     }
 
-    /// Replaces an attribute, given with its entity as `Customer.name`, also in entities that inherit it.
+    /// Replaces an attribute, given with its entity as `Customer.name`, and in entities that inherit it.
     public mutating func replace(_ attribute: String, by substitute: Substitute) {
         substitutes[attribute] = substitute
     }

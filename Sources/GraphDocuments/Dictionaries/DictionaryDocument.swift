@@ -25,7 +25,7 @@ package struct DictionaryDocumentReader: DocumentReader {
     private var reader: TokenRecordReader<TreeTokens>
 
     /// Reads the header. `document` is a dictionary (a document, or with a root entity in the options one object) or an
-    /// array of dictionaries. Throws `DocumentError`, also for an object of an unsupported type.
+    /// array of dictionaries. Throws `DocumentError`, for example for an object of an unsupported type.
     package init(_ document: Any, schema: GraphSchema, options: ReadingOptions = ReadingOptions()) throws {
         let tree = try ReadableValue(foundationObject: document, depthLimit: min(options.limits.depth, 4096))
         reader = try TokenRecordReader(TreeTokens(tree, limits: options.limits), schema: schema, options: options)

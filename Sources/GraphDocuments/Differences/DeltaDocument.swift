@@ -68,7 +68,7 @@ package enum DeltaDocument {
         try output.finish()
     }
 
-    /// Reads a delta. Throws `DocumentError`, also for a document of records.
+    /// Reads a delta. Throws `DocumentError`, for example for a document of records.
     package static func read(
         _ data: Data, as format: GraphFormat? = nil, limits: DocumentLimits = .standard
     ) throws -> GraphDelta {

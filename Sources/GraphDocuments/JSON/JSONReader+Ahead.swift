@@ -3,7 +3,7 @@ import Foundation
 // Members of open objects that have not been read yet: the members of a JSON object are in any order, and some of them
 // decide how the others are read.
 
-/// A search for the members with one name in objects that have not been read yet. Each byte is searched once, also where
+/// A search for the members with one name in objects that have not been read yet. Each byte is searched once, even where
 /// objects nest: the members of inner objects are remembered while those of an outer one are searched.
 struct JSONMemberSearch {
     /// The name of the members.

@@ -26,8 +26,8 @@ extension TokenRecordReader {
     }
 
     /// The entity that the open object states. The members of an object are in any order, and the entity may follow members
-    /// that can only be read if it is known. Nil, without a search, if the object cannot be of another entity than the assumed
-    /// one.
+    /// that can only be read if it is known. Nil, without a search, if the object must be of the assumed
+    /// entity.
     mutating func statedEntity(assumed entity: String? = nil) throws -> String? {
         if let entity, !schema.hasDescendants(entity), options.unknownEntities != .skip { return nil }
         return try source.stringAhead(under: RecordMember.entity)

@@ -3,7 +3,7 @@ import Foundation
 /// A parsed JSON number: sign, the first 19 significant digits, and the position of the decimal point.
 struct NumberScan {
     var isNegative = false
-    /// The significant digits as a number, as far as they fit 64 bits.
+    /// The significant digits as a number, up to 64 bits.
     var digits: UInt64 = 0
     /// The exponent of the power of ten by which `digits` is multiplied.
     var exponent = 0

@@ -2,7 +2,7 @@ import Foundation
 import XMLReading
 
 /// Reads records from this library's XML. Streams; memory grows with depth, not with length. Documents with a document
-/// type, or in another encoding than UTF-8, are rejected.
+/// type, or in an encoding that is not UTF-8, are rejected.
 package struct XMLDocumentReader: DocumentReader {
     private var reader: TokenRecordReader<XMLTokens>
 
@@ -133,7 +133,7 @@ extension XMLReader {
         DocumentError(code, message, at: DocumentPlace(place))
     }
 
-    /// Throws if the XML declaration states another encoding than the one in which the document is read.
+    /// Throws if the XML declaration states an encoding in which the document is not read.
     func checkEncoding() throws {
         guard let encoding = declaredEncoding?.lowercased(), !["utf-8", "utf8", "us-ascii"].contains(encoding) else {
             return

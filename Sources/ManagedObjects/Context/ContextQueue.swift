@@ -29,7 +29,7 @@ final class ContextQueue: Sendable {
     let hasScheduledEndOfEvent = Atomic<Bool>(false)
 
     /// The main queue, with its identity set as a specific value. In a program with an asynchronous `main`, Dispatch
-    /// runs the main queue on another thread than Foundation's main thread after the first suspension, so the thread
+    /// runs the main queue on a thread that is not Foundation's main thread after the first suspension, so the thread
     /// alone does not identify the queue.
     private static let mainQueue: DispatchQueue = {
         DispatchQueue.main.setSpecific(key: ownerKey, value: mainIdentity)
@@ -339,7 +339,7 @@ enum ConcurrencyDebug {
 }
 
 extension NSManagedObjectContext {
-    /// Stops the program if the context is used on a wrong queue, if checking is enabled.
+    /// Stops the program if the context is used on the wrong queue, if checking is enabled.
     @inline(__always)
     final func checkQueue() {
         if ConcurrencyDebug.isEnabled { requireQueue() }
@@ -355,7 +355,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-    /// Stops the program if the object's context is used on a wrong queue, if checking is enabled. The context is not retained
+    /// Stops the program if the object's context is used on the wrong queue, if checking is enabled. The context is not retained
     /// otherwise, because every access to a value calls this.
     @inline(__always)
     final func checkQueue() {

@@ -2,7 +2,7 @@ import Foundation
 
 // Unsaved changes applied to the rows of a fetch.
 
-/// The unsaved changes that matter to a fetch, as far as they are decided without the rows: only the changed objects of the
+/// The unsaved changes that matter to a fetch and can be decided without the rows: only the changed objects of the
 /// fetched entity are evaluated. The rows of all others match and are ordered as the store says.
 struct PendingMatches {
     /// The changed objects that match as they are now: by primary key, then new ones in the order of their creation.

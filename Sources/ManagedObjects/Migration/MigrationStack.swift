@@ -148,7 +148,7 @@ final class MigrationPolicyClasses: Sendable {
 
     /// The policy of a mapping.
     ///
-    /// - Throws: Code 134110 if its class does not exist or is no policy, and if a custom mapping names none.
+    /// - Throws: Code 134110 if its class does not exist or is not a policy's, and if a custom mapping names none.
     func policy(of mapping: NSEntityMapping) throws -> NSEntityMigrationPolicy {
         guard let name = mapping.entityMigrationPolicyClassName, !name.isEmpty else {
             guard mapping.mappingType != .customEntityMappingType else {

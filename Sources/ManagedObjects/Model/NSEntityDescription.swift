@@ -13,7 +13,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
     /// Whether the entity cannot have objects of its own, only its subentities.
     open var isAbstract: Bool = false { willSet { requireEditable() } }
 
-    /// The developer's own key-value pairs. They can be changed on any thread, also while a coordinator uses the model.
+    /// The developer's own key-value pairs. They can be changed on any thread, even while a coordinator uses the model.
     open var userInfo: [AnyHashable: Any]? {
         get { ownUserInfo.dictionary }
         set { ownUserInfo.dictionary = newValue }

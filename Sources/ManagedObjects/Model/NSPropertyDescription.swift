@@ -28,7 +28,7 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding,
     /// here.
     open var isStoredInExternalRecord: Bool = false { willSet { requireEditable() } }
 
-    /// The developer's own key-value pairs. They can be changed on any thread, also while a coordinator uses the model.
+    /// The developer's own key-value pairs. They can be changed on any thread, even while a coordinator uses the model.
     open var userInfo: [AnyHashable: Any]? {
         get { ownUserInfo.dictionary }
         set { ownUserInfo.dictionary = newValue }

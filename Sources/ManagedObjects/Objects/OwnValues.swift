@@ -63,12 +63,12 @@ enum OwnValues {
 
     /// The values of all slots.
     ///
-    /// - Parameter beneath: The values that were changed; evaluated only if some slots have not been.
-    func complete(over beneath: @autoclosure () -> ContiguousArray<Value>) -> ContiguousArray<Value> {
+    /// - Parameter stored: The values that were changed; evaluated only if some slots have not been.
+    func complete(over stored: @autoclosure () -> ContiguousArray<Value>) -> ContiguousArray<Value> {
         switch self {
         case .complete(let values): return values
         case .changes(let changes):
-            var values = beneath()
+            var values = stored()
             for change in changes { values[change.slot] = change.value }
             return values
         }

@@ -42,7 +42,7 @@ final class ToManyState {
     /// What has changed since the event began, if a step of undo is recorded.
     @exclusivity(unchecked) private var edits: MemberEdits?
     /// Grows with each change of the current members, so that collections made of them can be reused. Other keys of the same objects
-    /// are no change.
+    /// do not change it.
     @exclusivity(unchecked) private(set) var revision = 0
 
     init(isLoaded: Bool) {

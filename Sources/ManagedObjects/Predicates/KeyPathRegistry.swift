@@ -6,7 +6,7 @@ import Foundation
 /// `@Managed` do it in ``NSManagedObject/registerKeyPaths()``. Then `NSSortDescriptor(keyPath: \Note.title, ascending:
 /// true)` and `NSExpression(forKeyPath: \Note.title)` work.
 ///
-/// In Swift `\Letter.title`, the key path of a property that `Letter` inherits from `Note`, is another key path than
+/// In Swift `\Letter.title`, the key path of a property that `Letter` inherits from `Note`, does not equal
 /// `\Note.title`. A class registers both by way of a generic function, since `Self` is the subclass in a class method:
 ///
 /// ```swift

@@ -82,7 +82,7 @@ extension NSExpression {
         }
     }
 
-    /// The name of a variable, also of a subquery's.
+    /// The name of a variable, or of a subquery's variable.
     public var variable: String {
         switch node {
         case .variable(let name): name

@@ -304,7 +304,7 @@ open class NSFetchRequestExpression: NSExpression {
     /// Whether the value is the number of objects instead of the objects.
     open private(set) var isCountOnlyRequest: Bool
 
-    /// The expression of a node; nil if the node is no fetch.
+    /// The expression of a node; nil if the node is not a fetch.
     internal init?(_ node: ExpressionNode) {
         guard case .fetch(let request, let context, let countOnly) = node else { return nil }
         requestExpression = NSExpression.expression(stating: request)

@@ -22,7 +22,7 @@ internal final class PredicateEvaluation: @unchecked Sendable {  // because a lo
 }
 
 /// A method that a predicate or an expression calls and that is not known here. The program may have it on Apple's platforms, so it is
-/// no programmer error, as every other reason for which an evaluation fails.
+/// not a programmer error, as every other reason for which an evaluation fails.
 internal enum UnknownMethod {
     /// Prints the error on standard error; any other error stops the program.
     static func report(_ error: any Error, in subject: String) {

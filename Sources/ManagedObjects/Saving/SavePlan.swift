@@ -131,7 +131,7 @@ struct UpdatedValues {
         self.init(.complete(values), committed: nil, page: nil, row: 0)
     }
 
-    /// Values over those beneath: the committed ones, then those of the row. Both may be nil if the values are complete.
+    /// Values over the stored ones: the committed ones, then those of the row. Both may be nil if the values are complete.
     init(_ own: OwnValues, committed: OwnValues?, page: RowPage?, row: Int) {
         (self.own, self.committed, self.page, self.row) = (own, committed, page, row)
     }

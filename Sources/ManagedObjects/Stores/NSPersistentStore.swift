@@ -47,7 +47,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because a lock
     /// The value of ``configurationName`` if no configuration was named.
     static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
 
-    /// The store as rows, if its class implements them; see ``RowStore/batchStore`` for why this is no cast.
+    /// The store as rows, if its class implements them; see ``RowStore/batchStore`` for why this is not a cast.
     var rowStore: (any RowStore)? { nil }
 
     // MARK: - Properties

@@ -188,8 +188,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
     /// destination is another schema of the same database, and the server copies the rows.
     ///
     /// An SQLite store that this coordinator has open is closed, replaced, and opened again; the new store object has its place. Reset
-    /// the contexts: their objects have the values of the old store. A store that was written with another version of the model than
-    /// the coordinator's is not opened again: the coordinator then lacks it.
+    /// the contexts: their objects have the values of the old store. A store that was written with a version of the model
+    /// that is not the coordinator's is not opened again: the coordinator then lacks it.
     ///
     /// - Throws: Code 134000 for a type without a class, 134070 for a type whose stores cannot be replaced and if the
     ///   store to be replaced is in use elsewhere, and errors of reading and writing the files; the replaced store is
@@ -206,7 +206,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
     /// A store of this coordinator is removed from it first, and stays removed if it cannot be destroyed, so that one can be added at the
     /// location again; remove it from other coordinators before. A store in memory stays.
     ///
-    /// - Throws: Code 134000 for a type without a class; code 134070 when the file is no SQLite database or is in use,
+    /// - Throws: Code 134000 for a type without a class; code 134070 when the file is not an SQLite database or is in use,
     ///   unless `NSPersistentStoreForceDestroyOption` is set.
     open func destroyPersistentStore(
         at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil

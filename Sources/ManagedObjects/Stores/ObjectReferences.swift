@@ -85,7 +85,7 @@ final class ObjectReferences: Sendable {
         }
     }
 
-    /// A row's own entity, as far as it is known.
+    /// A row's own entity, if it is known.
     func entity(of number: Int64, root: NSEntityDescription) -> NSEntityDescription? {
         let name = RowName(root: root.rootEntity.index, number: number)
         return content.withLock { $0.references[name]?.entity }

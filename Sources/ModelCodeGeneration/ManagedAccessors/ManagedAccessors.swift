@@ -18,8 +18,8 @@ package struct ManagedAccessors {
     /// runs of the compiler, half a second, if there are declarations.
     ///
     /// - Parameter files: The texts of the module's files, by their paths.
-    /// - Throws: ``AccessorError`` where a type of a property is unknown: one of another module than Foundation, CoreData and
-    ///   this one.
+    /// - Throws: ``AccessorError`` where a type of a property is unknown: it comes from a module that is not Foundation, CoreData
+    ///   or this one.
     package init(of files: [(path: String, text: String)], moduleName: String, compiler: SwiftCompiler) throws {
         let files = files.sorted { $0.path < $1.path }.map { SwiftDeclarations($0.text, file: $0.path) }
         let declarations = files.flatMap(\.managed)

@@ -81,7 +81,7 @@ struct TargetDeclaration {
     /// The folders that it can have, relative to the package's folder: that of `path:`, or those with its name.
     let folders: [String]
     let usesModelPlugin: Bool
-    /// The files and folders that are no sources, relative to the target's folder: the literals of `exclude:`.
+    /// The files and folders that are not sources, relative to the target's folder: the literals of `exclude:`.
     let excluded: [String]
 
     private init(_ text: Substring) {

@@ -18,7 +18,7 @@ public struct PortingFinding: Sendable, Hashable {
 
     /// The findings in every Swift file below a folder, sorted by path, apart from files that a target excludes, and then those in
     /// files of C: includes of Apple's headers. Folders whose names begin with a dot are skipped, and symbolic links are not
-    /// followed. `@NSManaged` is no finding in a target that uses the plugin CoralModelPlugin, which implements it, and otherwise
+    /// followed. `@NSManaged` is not a finding in a target that uses the plugin CoralModelPlugin, which implements it, and otherwise
     /// one for each module. What the package `Apple` declares is none where the manifest names its products. Cost: every file is
     /// read once.
     ///

@@ -99,7 +99,7 @@ struct ExpectationWaits {
     }
 }
 
-/// The blocks that are open at a position of a file, as far as needed to determine whether a declaration is a member of an
+/// The blocks that are open at a position of a file that determine whether a declaration is a member of an
 /// extension.
 struct ExtensionBlocks {
     /// For each open brace, whether it begins the body of an extension.

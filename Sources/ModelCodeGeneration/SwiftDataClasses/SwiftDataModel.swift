@@ -1,7 +1,7 @@
 import Foundation
 import ModelFiles
 
-/// A model as far as classes of SwiftData can express it, and what they cannot.
+/// The part of a model that classes of SwiftData can express, and what they cannot.
 struct SwiftDataModel {
     /// The model that the classes have.
     let model: Model

@@ -3,7 +3,7 @@ indirect enum SourceTypeName: Hashable, Sendable {
     /// A name with the names that enclose it, and generic arguments. Arrays and dictionaries have their long names.
     case named([String], [SourceTypeName])
     case optional(SourceTypeName)
-    /// A type that is no name: a function, a tuple, a type of protocols. The text is as in the source.
+    /// A type that is not a name: a function, a tuple, a type of protocols. The text is as in the source.
     case other(String)
 
     static func array(_ element: SourceTypeName) -> Self { .named(["Array"], [element]) }

@@ -23,7 +23,7 @@ struct SourceToken: Sendable {
     let followsSpace: Bool
     /// Whether a string is a literal on one line, without interpolation, so that ``text`` is its value.
     var isLiteral = true
-    /// Whether a word is in backticks, so that it is no keyword.
+    /// Whether a word is in backticks, so that it is not a keyword.
     var isQuoted = false
     /// The line of the condition on which the token depends; nil if there is none, or its value is known.
     var condition: Int?

@@ -1,7 +1,7 @@
 import Foundation
 import ModelFiles
 
-/// The initial value of a variable, as far as its source states it.
+/// What the source states of a variable's initial value.
 struct SourceValue {
     private let tokens: [SourceToken]
 

@@ -33,7 +33,7 @@ public enum MappingArchive {
     /// Reads the entity mappings of a file, in order: of a compiled mapping model, or of the compiled form of a source
     /// (`.xcmappingmodel`).
     ///
-    /// - Throws: ``ModelError`` if the file cannot be read or is no mapping model.
+    /// - Throws: ``ModelError`` if the file cannot be read or is not a mapping model.
     public static func read(at url: URL) throws -> [Entity] {
         if url.pathExtension.lowercased() == "xcmappingmodel" || url.lastPathComponent == "xcmapping.xml" {
             return try MappingSource(contentsOf: url).compiled()

@@ -48,7 +48,7 @@ public struct VersionMigrations: Sendable {
     ///   - file: The versions.
     ///   - order: The names of the versions, the oldest first; nil for the order of the file.
     ///   - mappings: The mapping models.
-    /// - Throws: ``ModelError`` if a name of `order` is no version, or one is missing.
+    /// - Throws: ``ModelError`` if a name of `order` is not a version, or one is missing.
     public init(of file: ModelFile, order: [String]? = nil, mappings: [Mapping] = []) throws {
         let versions = try order.map { try Self.ordered(file.versions, by: $0) } ?? file.versions
         let models = versions.map { IndexedModel($0.model) }

@@ -68,7 +68,7 @@ package struct StoredRelationship: Sendable {
     }
 }
 
-/// One end of a relationship, as far as its inverse depends on it.
+/// The parts of one end of a relationship on which its inverse depends.
 package struct RelationshipEnd: Sendable, Equatable {
     package let name: String
     package let destination: String

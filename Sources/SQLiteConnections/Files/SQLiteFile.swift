@@ -80,7 +80,7 @@ package struct SQLiteFile: Sendable {
     /// Rejects locations that cannot be a store before SQLite opens them.
     ///
     /// - Throws: Code 260 if the file does not exist, 257 if it is not readable, 513 if it is not writable, 256
-    ///   otherwise, also for pipes and other special files beside the store.
+    ///   otherwise, for example for pipes and other special files beside the store.
     package func requireUsable(isReadOnly: Bool) throws {
         if Self.isMemory(url) { return }
         guard url.isFileURL else {

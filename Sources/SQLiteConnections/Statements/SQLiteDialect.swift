@@ -78,7 +78,7 @@ package struct SQLiteDialect: SQLDialect {
         "\(expression)\(collation.map { " COLLATE \($0)" } ?? "")\(ascending ? "" : " DESC")"
     }
 
-    /// SQLite has no `OFFSET` without `LIMIT`; -1 is no limit.
+    /// SQLite has no `OFFSET` without `LIMIT`; -1 means no limit.
     package func limits(limit: SQLArgument?, offset: SQLArgument?) -> SQLFragment {
         switch (limit, offset) {
         case (nil, nil): ""

@@ -33,7 +33,7 @@ import ManagedObjects
 // - `ModelCodeGeneration/SwiftDataClasses` writes classes with `@Model`. `SwiftDataModel` is a model as far as such
 //   classes can express it: where its version hashes differ from those of the original, the classes do not open the
 //   store.
-// - `Toolkit`: what `CoralModels` uses. That module gives each task of the toolkit the managed objects beneath, and the
+// - `Toolkit`: what `CoralModels` uses. That module gives each task of the toolkit the managed objects of models, and the
 //   rules of the classes (`ToolkitRules`) in the options that the task has anyway.
 //
 // `Examples/Packages/Cocktails` is a package with models; its tests are those of the module, because models need the
@@ -47,7 +47,7 @@ import ManagedObjects
 /// try context.save()
 /// ```
 ///
-/// A context is not `Sendable`: it belongs to the thread, queue or actor that made it, and so do its models.
+/// A context is not `Sendable`: it belongs to the thread, queue or actor that made it, and its models do too.
 public class ModelContext: Equatable, CustomDebugStringConvertible {
     public let container: ModelContainer
     package let managedContext: NSManagedObjectContext

@@ -114,7 +114,7 @@ public final class ModelRecord {
         }
     }
 
-    /// The value of a property; nil where there is none, also of a property that should have one.
+    /// The value of a property; nil where there is none, even of a property that should have one.
     func anyValue(of property: ModelProperty) -> Any? {
         guard let object else {
             return property.index < values.count ? values[property.index] : property.defaultValue

@@ -28,7 +28,7 @@ public struct DataStoreFetchResult<ModelType: PersistentModel, SnapshotType: Dat
 /// What a context wants to save.
 public struct DataStoreSaveChangesRequest<SnapshotType: DataStoreSnapshot> {
     public let editingState: EditingState
-    /// New models, in the order of their insertion. Their identifiers are temporary, also where other snapshots refer to them.
+    /// New models, in the order of their insertion. Their identifiers are temporary, even where other snapshots refer to them.
     public let inserted: [SnapshotType]
     public let updated: [SnapshotType]
     public let deleted: [SnapshotType]

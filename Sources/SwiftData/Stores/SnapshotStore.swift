@@ -43,7 +43,7 @@ extension SnapshotStore {
         return try all(modelClass.type)
     }
 
-    /// The models of a class that a fetch of the program describes, as far as the store can select them.
+    /// The models of a class that a fetch of the program describes, selected by those of its conditions that the store can evaluate.
     func snapshots(
         _ modelClass: ModelClass, _ fetch: (any DescribedFetch)?, limit: Int, offset: Int, _ state: EditingState
     ) throws -> FoundSnapshots {

@@ -1,7 +1,7 @@
 import CoreData
 import ManagedObjects
 
-// What the toolkit for models needs of this module: the managed objects beneath, and the names of properties.
+// What the toolkit for models needs of this module: the managed objects of models, and the names of properties.
 
 extension PersistentModel {
     /// The managed object that has the values; nil if the model is in no context.

@@ -125,7 +125,7 @@ extension NSAtomicStore {
 
     /// A node's values by slot. Transformable values are the bytes of their transformers; hidden slots are empty.
     ///
-    /// - Throws: Code 134060 for a value of another type than its attribute's.
+    /// - Throws: Code 134060 for a value that does not have its attribute's type.
     final func values(of node: NSAtomicStoreCacheNode, layout: EntityLayout) throws -> ContiguousArray<Value> {
         var values = ContiguousArray<Value>(repeating: .null, count: layout.slots.count)
         for slot in 0..<values.count { values[slot] = try value(slot: slot, of: node, layout: layout) }
@@ -134,7 +134,7 @@ extension NSAtomicStore {
 
     /// A node's value for one slot.
     ///
-    /// - Throws: Code 134060 for a value of another type than the attribute's.
+    /// - Throws: Code 134060 for a value that does not have the attribute's type.
     final func value(slot index: Int, of node: NSAtomicStoreCacheNode, layout: EntityLayout) throws -> Value {
         let slot = layout.slots[index]
         guard slot.isPersistent, let name = slot.name, let value = Self.value(at: name, of: node) else { return .null }

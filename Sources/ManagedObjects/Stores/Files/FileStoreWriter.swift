@@ -37,7 +37,7 @@ final class FileStoreWriter {
     /// An object of the file: values and relationships in the order in which they were read, otherwise in the model's
     /// order.
     ///
-    /// - Throws: Code 134060 for a value of another type than its attribute's.
+    /// - Throws: Code 134060 for a value that does not have its attribute's type.
     func object(_ node: FileStoreNode) throws -> StoreDocument.Object {
         let spelling = spelling(of: node.objectID.entity)
         var object = StoreDocument.Object(entity: spelling.entity, reference: node.reference)

@@ -90,7 +90,7 @@
             }
         }
 
-        /// A shift by a number of bits that is negative, or at least 64, has another result than in memory.
+        /// A shift by a number of bits that is negative, or at least 64, does not have the result that it has in memory.
         var canShift: Bool { false }
 
         // MARK: - Definitions

@@ -9,7 +9,7 @@ struct SQLValueStatement {
     enum Form {
         /// The type of an attribute.
         case attribute(EntityLayout.Slot.Kind)
-        /// The type of an expression, as far as it is known.
+        /// The type of an expression, if it is known.
         case expression(SQLKind)
         /// An object ID: the column contains a primary key, and the one at `number`, if any, the entity's number.
         case reference(NSEntityDescription, number: Int?)

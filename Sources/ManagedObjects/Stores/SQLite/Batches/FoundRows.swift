@@ -28,7 +28,7 @@ public struct FoundRows {
     /// A number, or a date in seconds since 2001; a text is converted to a number.
     public func double(_ slot: Int) -> Double { statement.double(positions[slot]) }
 
-    /// Copies the value of a slot to a cell, unless it is in another form than values of its kind usually have.
+    /// Copies the value of a slot to a cell, unless it is in a form that values of its kind do not usually have.
     func copyValue(of slot: Int, kind: EntityLayout.Slot.Kind, to row: Int, of batch: RowBatch) {
         let column = positions[slot]
         guard column >= 0 else { return batch.setNull(row, slot) }

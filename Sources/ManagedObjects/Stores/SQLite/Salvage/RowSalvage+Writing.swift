@@ -159,7 +159,7 @@ extension RowSalvage {
         package let row: DeletedRow
     }
 
-    /// The objects that were deleted, as far as their rows are still in the files, by table and key.
+    /// The deleted objects whose rows are still in the files, by table and key.
     ///
     /// - Parameter willRead: Called with the number of pages read and their total; throws to cancel.
     package func deletedObjects(willRead: (Int, Int) throws -> Void) rethrows -> [DeletedObject] {
