@@ -233,7 +233,8 @@ extension ImportPerformer {
         let isKnown = excluded.contains(target.number) || target.isTombstone || refused.contains(target.number)
         let outcome = options.danglingReferences.outcome(isKnown: isKnown)
         if outcome == .omission { return nil }
-        let message = "\(setting.name) refers to \(setting.id(index)), which does not exist."
+        let absence = isKnown ? "does not exist" : "is neither in the document nor in the store"
+        let message = "\(setting.name) refers to \(setting.id(index)), which \(absence)."
         guard outcome == .conflict else {
             refuse(node, .danglingReference, message, at: setting.place, property: relationship.name)
             return nil
