@@ -64,7 +64,7 @@ package final class AttributeRepair: NSObject {
         if value.isNull { return fill.map(Outcome.changed) ?? .kept(.null) }
         if let converted = conversion.convert(value, to: after) { return .kept(converted) }
         switch narrowing {
-        case nil, .refuse: return .refused
+        case nil, .fail: return .refused
         case .clamp: return Self.nearest(to: value, of: after.type).map(Outcome.changed) ?? .refused
         case .clear: return .changed(fill ?? .null)
         case .replace(let other): return .changed(other)

@@ -25,7 +25,7 @@ enum AttributeChecks {
         if before.attributeType != attribute.attributeType {
             let conversion = try AttributeRepair(
                 from: before, to: attribute,
-                repairs: [MigrationRepair("", .convert(attribute: attribute.name, .refuse))])
+                repairs: [MigrationRepair("", .convert(attribute: attribute.name, .fail))])
             checks.append(
                 RowRehearsalCheck(
                     .unconvertibleValue, name, attribute.name, isBreaking: true,

@@ -8,7 +8,7 @@ public struct MigrationRepair: Sendable, Hashable {
     /// The treatment of a value that the new type of its attribute cannot represent.
     public enum Narrowing: Sendable, Hashable {
         /// The migration fails.
-        case refuse
+        case fail
         /// A number becomes the nearest one of the new type; other values are refused.
         case clamp
         /// The value is removed.

@@ -124,8 +124,8 @@ public struct PlainImportOptions {
     public var dates: MappedDates?
     /// The meaning of a number where a date is expected.
     public var numericDates = NumericDates.unix
-    /// The treatment of keys without a property: ignored, or an error. `record` is the same as `ignore` here.
-    public var unknownKeys = UnknownKeyPolicy.ignore
+    /// The policy for keys without a property. `record` is the same as `skip` here.
+    public var unknownKeys = UnknownKeyPolicy.skip
     /// The user info of the decoder for `Decodable` types.
     public var userInfo: [CodingUserInfoKey: Any] = [:]
     /// Finds transformers by their names in mappings.

@@ -57,7 +57,7 @@
             let skipped = try CommandRun("export", store, "--missing-files", "skip")
             #expect(skipped.status == 0 && skipped.output.contains("\"picture\":null"))
             #expect(skipped.errors.contains("Film/p2.picture"))
-            let refused = try CommandRun("export", store, "--missing-files", "refuse", "-o", file("no.json"))
+            let refused = try CommandRun("export", store, "--missing-files", "fail", "-o", file("no.json"))
             #expect(refused.status == 1 && !FileManager.default.fileExists(atPath: file("no.json")))
             let restored = try CommandRun(
                 "import", file("films.json"), "--restore", "--into", file("R.sqlite"), "--model", store)

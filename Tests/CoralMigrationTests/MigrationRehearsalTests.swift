@@ -103,7 +103,7 @@ import Testing
             let model = NSManagedObjectModel()
             model.entities = [number]
             var migration = ProgressiveMigration(to: ModelVersion(name: "Numbers", model: model))
-            migration.repairs = [MigrationRepair("Note", .convert(attribute: "title", .refuse))]
+            migration.repairs = [MigrationRepair("Note", .convert(attribute: "title", .fail))]
             let store = try VersionStore(Models.first) { context in
                 context.insert("Note", ["title": "12", "count": 1])
                 context.insert("Note", ["title": "twelve", "count": 1])

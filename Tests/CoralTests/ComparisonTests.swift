@@ -149,7 +149,7 @@ import Testing
             let error = #expect(throws: DeltaError.self) { try delta.apply(to: context) }
             #expect(error?.code == .oneWay)
         }
-        #expect(throws: DeltaError.self) { try DeltaMerge(first, full) }
+        #expect(throws: DeltaError.self) { try first.merged(with: full) }
         #expect(throws: DeltaError.self) { try first.inverse.followed(by: full) }
         #expect(!context.hasChanges)
     }

@@ -117,7 +117,7 @@
             let (document, result) = try export(url, .json, .skip)
             #expect(result.missingFiles.count == 1)
             #expect(try values(document, "picture")[1] == .null)
-            let error = #expect(throws: ExportError.self) { try export(url, .json, .refuse) }
+            let error = #expect(throws: ExportError.self) { try export(url, .json, .fail) }
             #expect(error?.code == .missingFile)
             #expect(error?.message.contains("Film/p2.picture") == true)
         }
@@ -127,7 +127,7 @@
             let (document, _) = try export(url)
             let restored = folder.appendingPathComponent("Restored.sqlite")
             var restorer = StoreRestorer(model: model)
-            restorer.missingFiles = .refuse
+            restorer.missingFiles = .fail
             let error = #expect(throws: ImportError.self) { try restorer.restore(.data(document), to: restored) }
             #expect(error?.code == .missingFile)
             #expect(!FileManager.default.fileExists(atPath: restored.path))

@@ -36,7 +36,7 @@ public struct CopyRules: Sendable {
         /// a constraint contains neither text nor a UUID, copying fails, unless `countsUpNumbers` applies.
         case suffix(String, limit: Int)
         /// An error, before the object is copied.
-        case error
+        case fail
         /// Not checked; the save detects conflicts.
         case unchecked
     }

@@ -59,28 +59,6 @@ package struct DocumentModelDifference: Sendable, Hashable, CustomStringConverti
     }
 }
 
-/// The policy for entities and members of another model version that this model has neither by name nor by renaming
-/// identifier.
-public enum OtherModelPolicy: String, Sendable, Hashable, CaseIterable {
-    /// They are errors.
-    case fail
-    /// They are omitted and reported as conflicts of the plan.
-    case skip
-    /// Members are omitted from the objects and kept in the plan's `unmappedMembers`. Records of entities that the model does
-    /// not have are omitted.
-    case keep
-}
-
-/// A member of a record that the model does not have.
-public struct UnmappedMember: Sendable, Hashable {
-    /// The record and its object.
-    public var subject: ImportSubject
-    /// The member's name in the document.
-    public var member: String
-    /// The member's value as the format represents it; nil for an array or an object.
-    public var value: GraphValue?
-}
-
 /// The changes that a record makes to the members of a to-many relationship, computed for objects and for rows.
 ///
 /// Members are identified by a key, such as a primary key or an `ObjectIdentifier`. Results are indexes in the arrays that

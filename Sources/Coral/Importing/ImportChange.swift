@@ -73,6 +73,9 @@ public struct ImportConflict: Sendable, Hashable, CustomStringConvertible {
     public var subject: ImportSubject
     /// The property in conflict; nil if the conflict concerns the whole record.
     public var property: String?
+    /// The value in the document that is not imported, as the format represents it; nil if there is none, or for an array or
+    /// an object.
+    public var value: GraphValue?
     /// The conflict and its resolution, as a sentence.
     public var message: String
 

@@ -36,10 +36,10 @@ public struct ImportOptions {
     /// The policy for references to objects that do not exist.
     public var danglingReferences = DanglingReferencePolicy.fail
     /// The policy for members that are not properties of the entity.
-    public var unknownKeys = UnknownKeyPolicy.ignore
-    /// The policy for entities and members of another model version that this model does not have. Nil applies
-    /// `unknownKeys` and `reading` as for all documents. The plan's `modelDifferences` list how the models differ.
-    public var otherModel: OtherModelPolicy?
+    public var unknownKeys = UnknownKeyPolicy.skip
+    /// The policy for entities and members in a document of another model version that this model has neither by name nor
+    /// by renaming identifier. With nil `unknownKeys` applies to the members, and an unknown entity is an error.
+    public var otherModel: UnknownKeyPolicy?
     /// The policy for values that are not of their declared type, such as the text of a number.
     public var mismatchedValues = MismatchedValuePolicy.convert
     /// Date formats in the syntax of `DateFormatter` that are tried before the usual ones. Dates are read in UTC.
@@ -158,11 +158,12 @@ public enum DanglingReferencePolicy: String, Sendable, Hashable, CaseIterable {
     case stub
 }
 
-/// The policy for a member that is not a property of the record's entity.
+/// The policy for what a document has and the model does not: a member that is not a property of the record's entity, or
+/// an entity.
 public enum UnknownKeyPolicy: String, Sendable, Hashable, CaseIterable {
-    /// The member is omitted without a report.
-    case ignore
-    /// The member is omitted and reported as a conflict of the plan.
+    /// It is omitted; the plan only counts it.
+    case skip
+    /// It is omitted and reported as a conflict of the plan, with the member's value.
     case record
     /// An error.
     case fail
@@ -186,7 +187,7 @@ public enum NumericDates: Sendable, Hashable {
     /// Seconds since 2001-01-01, as Core Data counts.
     case reference
     /// An error.
-    case refused
+    case fail
 }
 
 /// Closures that are called for each record, value and relationship. A hook for an entity is also called for its
@@ -223,7 +224,7 @@ extension ImportOptions {
         // A mismatched value is converted, or reported together with all other errors.
         reading.keepsMismatchedValues = true
         reading.rootEntity = rootEntity ?? reading.rootEntity
-        if otherModel == .skip || otherModel == .keep { reading.unknownEntities = .skip }
+        if let otherModel, otherModel != .fail { reading.unknownEntities = .skip }
         if reading.layout == .plain, reading.plainLayout == nil { reading.plainLayout = PlainLayout(model) }
         return reading
     }

@@ -77,7 +77,8 @@ extension ImportPerformer {
         case .convert, .fail: refuse(node, .wrongValue, message, at: place, property: attribute.name)
         case .record:
             changes.conflicts.add(
-                ImportConflict(subject: node.subject(at: place), property: attribute.name, message: message))
+                ImportConflict(
+                    subject: node.subject(at: place), property: attribute.name, value: value, message: message))
         }
     }
 
@@ -87,7 +88,7 @@ extension ImportPerformer {
         _ name: String, of attribute: AttributePlan, of object: NSManagedObject, _ node: ImportNode,
         _ record: PlacedRecord
     ) {
-        guard options.missingFiles != .refuse else {
+        guard options.missingFiles != .fail else {
             return refuse(
                 node, .missingFile,
                 "The file of \(node.entity.name).\(attribute.name) did not exist when the document was written (\(name)).",

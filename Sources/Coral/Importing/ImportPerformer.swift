@@ -37,7 +37,6 @@ final class ImportPerformer {
     var ownerless: [ImportSession.OpenRequirement] = []
     var explicitDeletions: Set<NSManagedObjectID> = []
     let unknownKeys: UnknownKeyPolicy
-    let keepsUnmappedMembers: Bool
 
     init(_ session: ImportSession, excluded: Set<Int>) {
         self.session = session
@@ -51,7 +50,6 @@ final class ImportPerformer {
         conversion = ValueConversion(session.options)
         changes = ImportChanges(limit: session.options.entryLimit)
         unknownKeys = session.unknownKeys
-        keepsUnmappedMembers = session.options.otherModel == .keep && !session.modelDifferences.isEmpty
         equality = ValueEquality(
             session.options, hasHeader: session.payload.header != nil,
             coordinator: ImportSession.coordinator(of: session.context))
@@ -148,7 +146,7 @@ final class ImportPerformer {
     private func checkUnknownKeys(of node: ImportNode) {
         let policy = unknownKeys
         guard node.records.contains(where: { !$0.unknownMembers.isEmpty }) else { return }
-        if policy == .ignore {
+        if policy == .skip {
             // A mapping uses a part of the document on purpose.
             guard options.mapping == nil else { return }
             for record in node.records {
@@ -167,16 +165,13 @@ final class ImportPerformer {
                     return "\(node.entity.name) has no property \"\(name)\"."
                         + NameSuggestion.question(for: member.name, in: properties)
                 }
-                if keepsUnmappedMembers {
-                    changes.unmappedMembers.add(
-                        UnmappedMember(subject: node.subject, member: member.name, value: member.value))
-                }
                 if policy == .fail {
                     refuse(node, .unknownKey, message(), at: member.place, property: member.name)
                 } else {
                     changes.conflicts.add(
                         ImportConflict(
-                            subject: node.subject(at: member.place), property: member.name, message: message()))
+                            subject: node.subject(at: member.place), property: member.name, value: member.value,
+                            message: message()))
                 }
             }
         }
@@ -184,7 +179,7 @@ final class ImportPerformer {
 
     /// Records which entities of the document's model are skipped.
     private func notePassedOver() {
-        guard options.otherModel == .skip || options.otherModel == .keep else { return }
+        guard options.otherModel == .record else { return }
         for difference in session.modelDifferences where difference.kind == .onlyInDocument {
             let subject = ImportSubject(
                 entity: difference.entity, record: nil, object: nil, place: nil, label: difference.entity)

@@ -28,8 +28,6 @@ public final class ImportPlan<Root: NSManagedObject> {
     public var conflicts: CountedEntries<ImportConflict> { session.changes.conflicts }
     /// Errors of records. A plan with errors can be applied only if `skipsInvalid` has omitted the invalid records.
     public var errors: CountedEntries<ImportError> { session.changes.errors }
-    /// Members that the model does not have, if `ImportOptions.otherModel` is `keep`.
-    public var unmappedMembers: CountedEntries<UnmappedMember> { session.changes.unmappedMembers }
     /// Values whose files did not exist when the document was written: see `ImportOptions.missingFiles`.
     public var missingFiles: CountedEntries<UnresolvableReference> { session.changes.missingFiles }
     /// How the document's model differs from the one that it is imported into; empty if it does not differ, or if the
@@ -181,7 +179,6 @@ package struct ImportChanges {
     package var deletions: CountedEntries<ImportDeletion>
     package var conflicts: CountedEntries<ImportConflict>
     package var errors: CountedEntries<ImportError>
-    package var unmappedMembers: CountedEntries<UnmappedMember>
     package var missingFiles: CountedEntries<UnresolvableReference>
     /// Members that the model does not have and that the policy ignores: their number, and the first names.
     package private(set) var unknownMembers = CountedEntries<String>(limit: 3)
@@ -195,7 +192,6 @@ package struct ImportChanges {
         deletions = CountedEntries(limit: limit)
         conflicts = CountedEntries(limit: limit)
         errors = CountedEntries(limit: limit)
-        unmappedMembers = CountedEntries(limit: limit)
         missingFiles = CountedEntries(limit: limit)
     }
 

@@ -108,7 +108,7 @@ package final class ImportSession {
     /// determines it.
     package var unknownKeys: UnknownKeyPolicy {
         guard let policy = options.otherModel, !modelDifferences.isEmpty else { return options.unknownKeys }
-        return policy == .fail ? .fail : .record
+        return policy
     }
 
     /// Matches records with objects and makes the changes. Afterwards `changes` list them; they are not yet visible to

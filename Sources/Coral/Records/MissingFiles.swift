@@ -12,6 +12,6 @@ public enum MissingFilePolicy: String, Sendable, Hashable, CaseIterable {
     case keep
     /// The value is null.
     case skip
-    /// The operation fails with an error.
-    case refuse
+    /// An error.
+    case fail
 }

@@ -330,7 +330,7 @@ package final class ExportSession {
             switch exporter.missingFiles {
             case .keep: break
             case .skip: draft.values[index] = .null
-            case .refuse: throw ExportError(.missingFile, missing.description)
+            case .fail: throw ExportError(.missingFile, missing.description)
             }
             result.missingFiles.add(missing)
         }

@@ -33,7 +33,7 @@ package struct DateCodec: AttributeCodec {
             // In seconds these are dates past the year 5138; milliseconds are far more likely.
             let seconds = abs(number) >= 1e11 ? number / 1000 : number
             return .date(Date(timeIntervalSince1970: seconds).timeIntervalSinceReferenceDate)
-        case .refused: return nil
+        case .fail: return nil
         }
     }
 

@@ -13,16 +13,16 @@ struct ImportPolicies: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The policy for members that the model does not have: ignore, record (omit and report) or fail.",
+            "The policy for members that the model does not have: skip, record (omit and report) or fail.",
             valueName: "policy"))
     var unknownKeys: UnknownKeyPolicy?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The policy for parts of another model version that this one does not have: fail, skip or keep.",
+            "The policy for parts of another model version that this one does not have: skip, record or fail.",
             valueName: "policy"))
-    var otherModel: OtherModelPolicy?
+    var otherModel: UnknownKeyPolicy?
 
     @Option(
         name: .long,
@@ -84,4 +84,3 @@ struct ImportPolicies: ParsableArguments {
 
 extension DanglingReferencePolicy: ExpressibleByArgument {}
 extension UnknownKeyPolicy: ExpressibleByArgument {}
-extension OtherModelPolicy: ExpressibleByArgument {}

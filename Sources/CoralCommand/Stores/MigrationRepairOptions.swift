@@ -52,7 +52,7 @@ struct MigrationRepairOptions: ParsableArguments {
 
     private static func narrowing(_ text: String?) -> MigrationRepair.Narrowing? {
         switch text {
-        case nil: .refuse
+        case nil: .fail
         case "clamp": .clamp
         case "clear": .clear
         case let text?: text.hasPrefix("=") ? .replace(.string(String(text.dropFirst()))) : nil

@@ -6,7 +6,7 @@ struct MissingFilesOption: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The policy for values whose files do not exist: keep (the reference, exit code 2), skip (null) or refuse.",
+            "The policy for values whose files do not exist: keep (the reference, exit code 2), skip (null) or fail.",
             valueName: "policy"))
     var missingFiles: MissingFilePolicy = .keep
 

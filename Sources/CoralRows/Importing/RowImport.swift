@@ -95,7 +95,7 @@ struct RowImport: BatchedImport {
         result = BatchImporter.Result(limit: options.entryLimit)
         schema = model.schema
         reader = PlainFieldReader(
-            source, schema: schema, options: reading, skipsUnknownMembers: options.unknownKeys == .ignore)
+            source, schema: schema, options: reading, skipsUnknownMembers: options.unknownKeys == .skip)
         conversion = ValueConversion(options)
         equality = ValueEquality(options, hasHeader: false, coordinator: coordinator)
         plan = RowImportPlan(model, writer: writer)

@@ -99,7 +99,7 @@ public struct GraphSubset: Sendable {
         chosen.isSubset = true
         chosen.takesLinkedObjects = includesLinkedObjects
         // The originals have unique values. Substitutes may be equal, which is an error that names the attribute.
-        chosen.uniqueness = redaction == nil ? .unchecked : .error
+        chosen.uniqueness = redaction == nil ? .unchecked : .fail
         let paths = KeyPathResolver(model)
         for (name, substitute) in redaction?.substitutes.sorted(by: { $0.key < $1.key }) ?? [] {
             let parts = try paths.property(at: name).split(separator: ".").map(String.init)

@@ -1,5 +1,39 @@
-/// A merge of two deltas from the same state: the changes of both sides, with conflicts resolved by a closure.
-public struct DeltaMerge: Sendable {
+// Merging two deltas from the same state.
+
+extension GraphDelta {
+    /// The changes of this delta and of another one from the same state, with the conflicts between them, sorted by record and
+    /// property, each with its resolution.
+    ///
+    /// Equal changes of both sides are not a conflict; members of unordered relationships are merged one by one. Throws
+    /// `DeltaError` if there is a conflict and no closure, and for a delta from a token, and for one in which natural keys have
+    /// changed. Cost: one step for each change.
+    ///
+    /// - Parameters:
+    ///   - theirs: The other side's delta.
+    ///   - resolve: Resolves each conflict: `{ _ in .ours }` uses this delta's change of all of them.
+    public func merged(
+        with theirs: GraphDelta, resolve: ((DeltaConflict) throws -> DeltaConflict.Choice)? = nil
+    ) throws -> (delta: GraphDelta, conflicts: [DeltaConflict]) {
+        guard knowledge == .both, theirs.knowledge == .both else {
+            throw DeltaError(
+                .oneWay, "A delta from a token has no old values and cannot be merged.")
+        }
+        guard !hasRenamedRecords, !theirs.hasRenamedRecords else {
+            throw DeltaError(
+                .conflict,
+                "A delta in which natural keys have changed cannot be merged. Compare the states by ids instead.")
+        }
+        var merger = DeltaMerger(resolve: resolve)
+        try merger.merge(self, theirs)
+        let conflicts = merger.conflicts.sorted {
+            ($0.subject, $0.property ?? "") < ($1.subject, $1.property ?? "")
+        }
+        return (GraphDelta(merger.changes, oldHeader: oldHeader ?? theirs.oldHeader), conflicts)
+    }
+}
+
+/// A conflict between both sides of a merge.
+public struct DeltaConflict: Sendable, Hashable, CustomStringConvertible {
     /// The resolution of one conflict.
     public enum Choice: Sendable, Hashable {
         /// The first side's change.
@@ -10,44 +44,6 @@ public struct DeltaMerge: Sendable {
         case neither
     }
 
-    /// Both sides' changes, from the common old state.
-    public let delta: GraphDelta
-    /// The conflicts, sorted by record and property, each with its resolution.
-    public let conflicts: [DeltaConflict]
-
-    /// Merges two deltas from the same state.
-    ///
-    /// Equal changes of both sides are not a conflict; members of unordered relationships are merged one by one.
-    /// `DeltaConflict.Kind` lists the conflicts. Throws `DeltaError` if there is one and no closure, and
-    /// for a delta from a token, and for one in which natural keys have changed. Cost: one step for each change.
-    ///
-    /// - Parameters:
-    ///   - ours: The first side's delta.
-    ///   - theirs: The second side's delta.
-    ///   - resolve: Resolves each conflict: `{ _ in .ours }` uses the first side's change of all of them.
-    public init(
-        _ ours: GraphDelta, _ theirs: GraphDelta, resolve: ((DeltaConflict) throws -> Choice)? = nil
-    ) throws {
-        guard ours.knowledge == .both, theirs.knowledge == .both else {
-            throw DeltaError(
-                .oneWay, "A delta from a token has no old values and cannot be merged.")
-        }
-        guard !ours.hasRenamedRecords, !theirs.hasRenamedRecords else {
-            throw DeltaError(
-                .conflict,
-                "A delta in which natural keys have changed cannot be merged. Compare the states by ids instead.")
-        }
-        var merger = DeltaMerger(resolve: resolve)
-        try merger.merge(ours, theirs)
-        delta = GraphDelta(merger.changes, oldHeader: ours.oldHeader ?? theirs.oldHeader)
-        conflicts = merger.conflicts.sorted {
-            ($0.subject, $0.property ?? "") < ($1.subject, $1.property ?? "")
-        }
-    }
-}
-
-/// A conflict between both sides of a merge.
-public struct DeltaConflict: Sendable, Hashable, CustomStringConvertible {
     /// The kind of conflict.
     package enum Kind: String, Sendable, Hashable {
         /// Both sides have set a property to different values.
@@ -71,7 +67,7 @@ public struct DeltaConflict: Sendable, Hashable, CustomStringConvertible {
     /// The second side's change of the record.
     public var theirs: RecordChange
     /// The resolution.
-    public var choice: DeltaMerge.Choice
+    public var choice: Choice
 
     public var description: String {
         let place = property.map { "\(subject).\($0)" } ?? "\(subject)"
@@ -86,11 +82,11 @@ public struct DeltaConflict: Sendable, Hashable, CustomStringConvertible {
 
 /// One run of a merge.
 private struct DeltaMerger {
-    let resolve: ((DeltaConflict) throws -> DeltaMerge.Choice)?
+    let resolve: ((DeltaConflict) throws -> DeltaConflict.Choice)?
     var changes: [RecordChange] = []
     var conflicts: [DeltaConflict] = []
 
-    init(resolve: ((DeltaConflict) throws -> DeltaMerge.Choice)?) { self.resolve = resolve }
+    init(resolve: ((DeltaConflict) throws -> DeltaConflict.Choice)?) { self.resolve = resolve }
 
     mutating func merge(_ ours: GraphDelta, _ theirs: GraphDelta) throws {
         var (i, j) = (0, 0)
@@ -182,7 +178,7 @@ private struct DeltaMerger {
 
     private mutating func decide(
         _ kind: DeltaConflict.Kind, _ property: String?, _ ours: RecordChange, _ theirs: RecordChange
-    ) throws -> DeltaMerge.Choice {
+    ) throws -> DeltaConflict.Choice {
         var conflict = DeltaConflict(
             kind: kind, subject: ours.subject, property: property, ours: ours, theirs: theirs, choice: .neither)
         guard let resolve else {

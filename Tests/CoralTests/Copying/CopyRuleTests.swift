@@ -81,7 +81,7 @@ import Testing
             var rules = CopyRules.ownership
             rules.uniqueness = .suffix(" copy", limit: 4)
             #expect(throws: CopyError.self) { try tag.deepCopy(rules: rules) }
-            rules.uniqueness = .error
+            rules.uniqueness = .fail
             #expect(throws: CopyError.self) { try tag.deepCopy(rules: rules) }
             #expect(!context.hasChanges)
         }

@@ -26,7 +26,7 @@ struct OtherModelTests {
         return try makeContext(model)
     }
 
-    private func plan(_ policy: OtherModelPolicy?) throws -> ImportPlan<NSManagedObject> {
+    private func plan(_ policy: UnknownKeyPolicy?) throws -> ImportPlan<NSManagedObject> {
         var options = ImportOptions()
         options.otherModel = policy
         let context = try newContext()
@@ -39,7 +39,7 @@ struct OtherModelTests {
     }
 
     @Test func `the plan lists the model differences and the omissions`() throws {
-        let plan = try plan(.skip)
+        let plan = try plan(.record)
         #expect(
             plan.modelDifferences.map(\.description) == [
                 "The model has no entity Pager, which the document's has.", "Person is called Human now.",
@@ -49,14 +49,13 @@ struct OtherModelTests {
         #expect(
             plan.inserts.kept.first?.attributes == [AttributeChange(name: "fullName", old: nil, new: .string("Ann"))])
         #expect(plan.conflicts.kept.map(\.property) == [nil, "fax"])
-        #expect(plan.unmappedMembers.isEmpty)
+        #expect(plan.conflicts.kept.map(\.value) == [nil, .string("12")])
     }
 
-    @Test func `unknown members can be kept, or be errors`() throws {
-        let kept = try plan(.keep)
-        #expect(
-            kept.unmappedMembers.kept.map(\.member) == ["fax"]
-                && kept.unmappedMembers.kept.first?.value == .string("12"))
+    @Test func `what the model does not have can be skipped, or be an error`() throws {
+        let skipped = try plan(.skip)
+        #expect(skipped.inserts.count == 1 && skipped.conflicts.isEmpty)
+        #expect(skipped.summary.hasSuffix("1 unknown member (Human.fax)"))
         #expect(throws: DocumentError.self) { try plan(.fail) }
         #expect(throws: DocumentError.self) { try plan(nil) }
     }

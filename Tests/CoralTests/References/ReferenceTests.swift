@@ -157,7 +157,7 @@ import Testing
                 other.insert("Memo", ["title": "before", "token": UUID()])
                 try other.save()
                 var options = ImportOptions()
-                options.otherModel = .skip
+                options.otherModel = .record
                 try other.importObjects(from: document, options: options)
                 try other.save()
                 other.reset()
