@@ -29,7 +29,7 @@ subset.redaction = Redaction(secret: "not for the colleague")
 subset.redaction?.replace("Person.name", by: .name)
 
 let url = FileManager.default.temporaryDirectory.appendingPathComponent("Part-\(UUID().uuidString).sqlite")
-print("Wrote", try subset.write([people[0], people[2]], to: url).summary)
+print("Wrote", try subset.export([people[0], people[2]], to: url).summary)
 
 let part = NSPersistentContainer(name: "Part", managedObjectModel: .notes())
 part.persistentStoreDescriptions = [NSPersistentStoreDescription(url: url)]

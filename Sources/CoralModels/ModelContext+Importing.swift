@@ -18,6 +18,16 @@ extension ModelContext {
         try importModels(from: .data(data), as: type, options: options)
     }
 
+    /// Imports dictionaries, such as those of `JSONSerialization`, and returns their models in their order.
+    ///
+    ///     let recipes = try context.importModels(from: [["title": "Soup"], ["title": "Bread"]], as: Recipe.self)
+    @discardableResult
+    public func importModels<Model: PersistentModel>(
+        from dictionaries: [[String: Any]], as type: Model.Type, options: ImportOptions = ImportOptions()
+    ) throws -> [Model] {
+        try importModels(from: .dictionary(dictionaries), as: type, options: options)
+    }
+
     /// Imports any source, such as a file.
     @discardableResult
     public func importModels<Model: PersistentModel>(
@@ -81,25 +91,42 @@ extension ModelContext {
 }
 
 extension PersistentModel {
-    /// Updates this model from a document: values that the document does not mention are kept, null clears a value, and of the models
-    /// that this one owns, those that are not listed are deleted. On any error nothing is changed.
+    /// Updates this model from a document, and deletes the models that this one owns and the document does not list.
     ///
+    /// Values that the document does not mention are kept, and null clears a value. On any error nothing is changed.
+    ///
+    /// - Parameters:
+    ///   - data: The document.
+    ///   - deletesUnlistedChildren: Whether owned models that the document does not list are deleted. With `false` they stay in
+    ///     their to-many relationships.
+    ///   - options: How the document is imported.
     /// - Throws: ``ModelToolkitError`` for a model in no context and for invalid rules, and the errors of
-    ///   `NSManagedObject.populate(from:options:)`.
-    public func populate(from data: Data, options: ImportOptions = ImportOptions()) throws {
+    ///   `NSManagedObject.populate(from:deletingUnlistedChildren:options:)`.
+    public func populate(
+        from data: Data, deletingUnlistedChildren deletesUnlistedChildren: Bool = true,
+        options: ImportOptions = ImportOptions()
+    ) throws {
         let context = try contextOfToolkit
-        try managedObject.populate(from: data, options: context.rules.applied(to: options))
+        try managedObject.populate(
+            from: data, deletingUnlistedChildren: deletesUnlistedChildren, options: context.rules.applied(to: options))
         context.noteChangesOfObjects()
     }
 
-    /// Updates this model from a dictionary as ``dictionary(style:shape:portable:)`` or `JSONSerialization` creates it.
+    /// Updates this model from a dictionary, and deletes the models that this one owns and the dictionary does not list.
+    ///
+    /// The dictionary is one as ``dictionary(style:shape:portable:)`` or `JSONSerialization` creates it.
     ///
     ///     let earlier = try recipe.dictionary()
     ///     …
     ///     try recipe.populate(from: earlier)
-    public func populate(from dictionary: [String: Any], options: ImportOptions = ImportOptions()) throws {
+    public func populate(
+        from dictionary: [String: Any], deletingUnlistedChildren deletesUnlistedChildren: Bool = true,
+        options: ImportOptions = ImportOptions()
+    ) throws {
         let context = try contextOfToolkit
-        try managedObject.populate(from: dictionary, options: context.rules.applied(to: options))
+        try managedObject.populate(
+            from: dictionary, deletingUnlistedChildren: deletesUnlistedChildren,
+            options: context.rules.applied(to: options))
         context.noteChangesOfObjects()
     }
 }

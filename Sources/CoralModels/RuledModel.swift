@@ -29,7 +29,7 @@ public struct ModelRule<Model: PersistentModel> {
     enum Kind {
         case key
         case copy(CopyRule)
-        case leaveOut
+        case exclude
         case renew(@Sendable () -> Any)
         case shape(RelationshipRule)
         case members(RelationshipImportPolicy)
@@ -48,8 +48,8 @@ public struct ModelRule<Model: PersistentModel> {
     }
 
     /// Copies do not have the values of a property.
-    public static func leaveOut(_ property: PartialKeyPath<Model>) -> ModelRule {
-        ModelRule(kind: .leaveOut, keyPaths: [property])
+    public static func exclude(_ property: PartialKeyPath<Model>) -> ModelRule {
+        ModelRule(kind: .exclude, keyPaths: [property])
     }
 
     /// Copies have a new UUID.

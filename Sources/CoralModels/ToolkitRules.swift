@@ -8,7 +8,7 @@ struct ToolkitRules {
     private var policies: [String: RelationshipImportPolicy] = [:]
     private var shapes: [String: RelationshipRule] = [:]
     private var copies: [String: CopyRule] = [:]
-    private var leftOut: [String] = []
+    private var excluded: [String] = []
     private var renewed: [String: @Sendable () -> Any] = [:]
 
     /// Reads the rules of all classes, and checks them.
@@ -56,7 +56,7 @@ struct ToolkitRules {
             guard !names.isEmpty else { throw ModelToolkitError(.wrongRule, "The key has no properties.", at: entity) }
             keys[entity] = names
         case .copy(let rule): copies[path] = rule
-        case .leaveOut: leftOut.append(path)
+        case .exclude: excluded.append(path)
         case .renew(let value): renewed[path] = value
         case .shape(let rule): shapes[path] = rule
         case .members(let policy): policies[path] = policy
@@ -101,7 +101,7 @@ struct ToolkitRules {
     func applied(to rules: CopyRules) -> CopyRules {
         var rules = rules
         for (path, rule) in copies where !rules.hasRule(for: path) { rules.set(path, rule) }
-        for path in leftOut where !rules.hasRule(for: path) { rules.exclude(path) }
+        for path in excluded where !rules.hasRule(for: path) { rules.exclude(path) }
         for (path, value) in renewed where !rules.hasRule(for: path) { rules.setValue(path) { _, _ in value() } }
         return rules
     }

@@ -36,7 +36,19 @@ public struct PlainImporter {
         try makeValue(type, from: .data(data))
     }
 
-    /// A decodable value from Foundation objects: a dictionary, an array or a scalar.
+    /// A decodable value from a dictionary, such as one of `JSONSerialization`.
+    public func make<Value: Decodable>(_ type: Value.Type, from dictionary: [String: Any]) throws -> Value {
+        try makeValue(type, from: .object(dictionary))
+    }
+
+    /// Decodable values from dictionaries, in their order.
+    ///
+    ///     let settings = try PlainImporter().make([Settings].self, from: dictionaries)
+    public func make<Value: Decodable>(_ type: [Value].Type, from dictionaries: [[String: Any]]) throws -> [Value] {
+        try makeValue(type, from: .object(dictionaries))
+    }
+
+    /// A decodable value from any Foundation object: a dictionary, an array or a scalar.
     public func make<Value: Decodable>(_ type: Value.Type, fromFoundationObject object: Any) throws -> Value {
         try makeValue(type, from: .object(object))
     }

@@ -118,7 +118,7 @@ extension ObjectsReason {
 extension CopyRules {
     /// Throws `ObjectsReason` for hooks, and for rules whose result depends on the single object.
     fileprivate func requireRows() throws {
-        if didMake != nil || didConnect != nil { throw ObjectsReason(.options, "The rules contain hooks.") }
+        if didCopy != nil || didConnect != nil { throw ObjectsReason(.options, "The rules contain hooks.") }
         if !excludedEntities.isEmpty || !excludedRootNames.isEmpty {
             throw ObjectsReason(.options, "The rules exclude objects of some entities.")
         }

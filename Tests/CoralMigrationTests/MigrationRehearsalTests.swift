@@ -95,7 +95,7 @@ import Testing
             #expect(try counts(.clamp) == ["3", "32767"])
             #expect(try counts(.clear) == ["3", "nil"])
             #expect(try counts(.replace(.string("12"))) == ["3", "12"])
-            #expect(throws: (any Error).self) { try counts(.refuse) }
+            #expect(throws: (any Error).self) { try counts(.fail) }
         }
 
         @Test func `text is converted to numbers where possible`() throws {

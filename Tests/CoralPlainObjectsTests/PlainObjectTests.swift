@@ -176,6 +176,18 @@ private final class Leaf: Node {
         #expect(throws: PlainObjectError.self) { try PlainImporter(options).make(Parent.self, from: ["kAge": "39"]) }
     }
 
+    @Test func `Codable values are made from data, dictionaries, and arrays of them`() throws {
+        struct Setting: Codable, Equatable {
+            var name: String
+            var size: Int
+        }
+        let settings = [Setting(name: "a", size: 1), Setting(name: "b", size: 2)]
+        let dictionaries: [[String: Any]] = [["name": "a", "size": 1], ["name": "b", "size": "2"]]
+        #expect(try PlainImporter().make(Setting.self, from: dictionaries[1]) == settings[1])
+        #expect(try PlainImporter().make([Setting].self, from: dictionaries) == settings)
+        #expect(try PlainImporter().make([Setting].self, from: PlainExporter().encoded(settings)) == settings)
+    }
+
     @Test func `cycles of mapped objects are read back`() throws {
         let parent = Parent()
         let child = Child()

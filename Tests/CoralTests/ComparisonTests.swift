@@ -149,7 +149,7 @@ import Testing
             let error = #expect(throws: DeltaError.self) { try delta.apply(to: context) }
             #expect(error?.code == .oneWay)
         }
-        #expect(throws: DeltaError.self) { try first.merged(with: full) }
+        #expect(throws: DeltaError.self) { try first.merging(full) }
         #expect(throws: DeltaError.self) { try first.inverse.followed(by: full) }
         #expect(!context.hasChanges)
     }
@@ -283,7 +283,10 @@ import Testing
             #expect(try Data(contentsOf: file) == large)
 
             let elsewhere = try makeContext(model)
-            let plan: ImportPlan<NSManagedObject> = try GraphImporter(into: elsewhere).plan(contentsOf: url)
+            var options = ImportOptions()
+            options.folder = folder
+            let plan: ImportPlan<NSManagedObject> = try GraphImporter(into: elsewhere, options: options)
+                .plan(.file(url))
             try plan.apply()
             #expect(try objects("Note", elsewhere).contains { $0.value(forKey: "photo") as? Data == large })
             // A value in the document equals the same value in a file.
@@ -292,8 +295,9 @@ import Testing
             #expect(try comparison.delta(from: .document(.file(url)), to: .stores(coordinator)).isEmpty)
             // A file with another size than the document states is refused.
             try Data([1]).write(to: file)
-            let damaged: ImportPlan<NSManagedObject> = try GraphImporter(into: try makeContext(model)).plan(
-                contentsOf: url)
+            let damaged: ImportPlan<NSManagedObject> = try GraphImporter(
+                into: try makeContext(model), options: options
+            ).plan(.file(url))
             #expect(damaged.errors.count == 1)
         }
     }
@@ -316,7 +320,9 @@ import Testing
         let context = try makeContext(model)
         let url = inner.appendingPathComponent("evil.json")
         try Data("{\"Note\":[{\"photo\":{\"$file\":\"\(path)\"}}]}".utf8).write(to: url)
-        let plan: ImportPlan<NSManagedObject> = try GraphImporter(into: context).plan(contentsOf: url)
+        var options = ImportOptions()
+        options.folder = inner
+        let plan: ImportPlan<NSManagedObject> = try GraphImporter(into: context, options: options).plan(.file(url))
         #expect(plan.errors.kept.first?.code == .file)
         #expect(throws: ImportError.self) { try plan.apply() }
         #expect(!context.hasChanges)

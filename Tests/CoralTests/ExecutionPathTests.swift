@@ -180,7 +180,7 @@
             }
             #expect(try await GraphCopier().explain(ids, in: container) == .rows)
             var rules = CopyRules.ownership
-            rules.didMake = { _, _ in }
+            rules.didCopy = { _, _ in }
             #expect(
                 try await GraphCopier(rules: rules).explain(ids, in: container).reason?.message
                     == "The rules contain hooks.")

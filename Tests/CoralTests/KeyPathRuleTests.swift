@@ -27,6 +27,22 @@ import Testing
         #expect(!plan.attributes.map(\.name).contains("title"))
     }
 
+    @Test func `a shape without, or of only some properties`() throws {
+        let note = try #require(model.entitiesByName["Note"])
+        func names(_ shape: GraphShape) throws -> [String] {
+            let plan = try ShapePlan(shape, model: model).plan(for: note)
+            return plan.attributes.map(\.name) + plan.relationships.map(\.name)
+        }
+        let all = try names(.ownership)
+        #expect(
+            try names(.ownership.excluding(\TypedNote.title, \TypedNote.items))
+                == all.filter { $0 != "title" && $0 != "items" })
+        var shape = GraphShape.ownership
+        shape.include(only: \TypedNote.title, \TypedNote.items)
+        #expect(try names(shape) == ["title", "items"])
+        #expect(throws: ShapeError.self) { try names(.ownership.excluding(\TypedNote.unnamed)) }
+    }
+
     @Test func `a key path without a name is an error where the shape is used`() throws {
         let note = try #require(model.entitiesByName["Note"])
         #expect(throws: ShapeError.self) {
@@ -45,7 +61,7 @@ import Testing
                 context.insert("Note", ["title": "Milk", "body": "Fresh", "rank": 1, "tags": NSSet(object: tag)])
                     as? TypedNote)
             context.insert("Item", ["name": "Bottle", "note": note])
-            var rules = CopyRules.ownership.with(\TypedNote.items, .leaveOut)
+            var rules = CopyRules.ownership.with(\TypedNote.items, .omit)
             rules.exclude(\TypedNote.body)
             rules.setValue(\TypedNote.title) { note in "\(note.title ?? "") again" }
             rules.setValue(\TypedNote.rank) { _ in nil }
@@ -61,7 +77,81 @@ import Testing
         }
     }
 
-    @Test func `options of imports, and rules of conflicts`() throws {
+    @Test func `copies of some objects of a class, without a property`() throws {
+        let context = try makeContext(model)
+        try context.performAndWait {
+            let notes = ["Milk", "Bread"].map { context.insert("Note", ["title": $0, "body": "Fresh"]) }
+            let tag = context.insert("Tag", ["name": "home", "notes": NSSet(array: notes)])
+            var rules = CopyRules.everything.excluding(\TypedNote.body)
+            rules.copy(TypedNote.self) { note in note.title == "Milk" }
+            let copy = try GraphCopier(rules: rules).copy(tag)
+            let copied = try #require(copy.value(forKey: "notes") as? Set<NSManagedObject>)
+                .filter { !notes.contains($0) }
+            #expect(copied.map { $0.value(forKey: "title") as? String } == ["Milk"])
+            #expect(copied.allSatisfy { $0.value(forKey: "body") == nil })
+        }
+    }
+
+    @Test func `options of imports, by a class that has not the name of its entity`() throws {
+        let context = try makeContext(model)
+        try context.performAndWait {
+            let milk = try #require(
+                context.insert("Note", ["title": "Milk", "rank": 2, "body": "Fresh"]) as? TypedNote)
+            milk.setValue(NSSet(object: context.insert("Tag", ["name": "home"])), forKey: "tags")
+            var options = ImportOptions()
+            options.identity.setKey(\TypedNote.title)
+            options.set(\TypedNote.tags, .union)
+            options.setNewer(\TypedNote.rank)
+            options.hooks.setValue(\TypedNote.body) { value, note in
+                .string("\(note.title ?? ""): \(value == .string("Old") ? "old" : "new")")
+            }
+            let json = #"""
+                {"Note": [{"title": "Milk", "rank": 3, "body": "Old", "tags": [{"name": "away"}]},
+                          {"title": "Bread", "rank": 1, "tags": [{"name": "away"}]}]}
+                """#
+            let notes = try context.importObjects(from: Data(json.utf8), as: TypedNote.self, options: options)
+            #expect(notes.first === milk && milk.body == "Milk: old" && milk.tags?.count == 2)
+            #expect(notes.last?.title == "Bread" && notes.last?.tags?.count == 1)
+            options.hooks.setLink(\TypedNote.tags) { tags, note in note.title == "Milk" ? nil : [] }
+            let newer = Data(
+                #"{"Note": [{"title": "Milk", "rank": 4, "tags": []}, {"title": "Bread", "rank": 4, "tags": []}]}"#.utf8
+            )
+            try context.importObjects(from: newer, options: options)
+            #expect(milk.tags?.count == 2 && notes.last?.tags?.count == 0)
+            let older = Data(#"{"Note": [{"title": "Milk", "rank": 1, "body": "Older"}]}"#.utf8)
+            try context.importObjects(from: older, options: options)
+            #expect(milk.body == "Milk: old")
+            let other = try makeContext(.notes())
+            #expect(throws: ImportError.self) { try other.importObjects(from: older, options: options) }
+        }
+    }
+
+    @Test func `an owner, and mappings`() throws {
+        let context = try makeContext(model)
+        try context.performAndWait {
+            let note = try #require(context.insert("Note", ["title": "Milk"]) as? TypedNote)
+            var options = ImportOptions()
+            options.setOwner(note, \TypedNote.items)
+            let item = Data(#"{"Item": [{"name": "Bottle"}]}"#.utf8)
+            try context.importObjects(from: item, options: options)
+            #expect(note.items?.count == 1)
+            var mapping = Mapping()
+            mapping[\TypedNote.title].keys = ["heading"]
+            mapping.setIdentity(\TypedNote.title)
+            #expect(mapping.entities["TypedNote"]?.identity == ["title"])
+            #expect(mapping.mistakes(in: model).isEmpty)
+            var wrong = mapping
+            wrong[\TypedNote.unnamed].keys = ["x"]
+            #expect(wrong.mistakes(in: model).map(\.code) == [.unknownProperty])
+            options = ImportOptions()
+            options.mapping = mapping
+            let json = Data(#"[{"heading": "Milk", "body": "Fresh"}]"#.utf8)
+            try context.importObjects(from: json, as: TypedNote.self, options: options)
+            #expect(note.body == "Fresh")
+        }
+    }
+
+    @Test func `names of options, and rules of conflicts`() throws {
         var options = ImportOptions()
         options.set(\TypedNote.tags, .union)
         options.setNewer(\TypedNote.title)

@@ -199,7 +199,7 @@
             context.persistentStoreCoordinator = try coordinator(url)
             try context.performAndWait {
                 let films = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Film"))
-                let plan = try GraphSubset().write(films, to: folder.appendingPathComponent("Subset.sqlite"))
+                let plan = try GraphSubset().export(films, to: folder.appendingPathComponent("Subset.sqlite"))
                 #expect(plan.omissions.map(\.reason) == [.missingFile])
                 #expect(plan.omissions.map(\.relationship) == ["Film.picture"])
             }

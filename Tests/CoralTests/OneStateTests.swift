@@ -213,7 +213,7 @@
         @Test(arguments: Setting.all) func `a page`(_ setting: Setting) throws {
             let text = try during(setting) { coordinator in
                 let sink = MemorySink()
-                try StorePage(shape: .everything).writeStore(of: coordinator, to: sink)
+                try StorePage(shape: .everything).exportStore(of: coordinator, to: sink)
                 return sink.data.text
             }
             #expect(states(in: text).count == 1)
@@ -242,7 +242,7 @@
                     subset.batchSize = 2
                     let request = NSFetchRequest<NSManagedObjectID>(entityName: "Note")
                     request.resultType = .managedObjectIDResultType
-                    try subset.write(try context.fetch(request).map(context.object(with:)), to: target)
+                    try subset.export(try context.fetch(request).map(context.object(with:)), to: target)
                 }
             }
             #expect(try states(of: target, "1").count == 1)

@@ -47,13 +47,13 @@ import Testing
                 var subset = GraphSubset()
                 subset.batchSize = batchSize
                 let planned = try subset.plan(Array(people[1...3]))
-                let plan = try subset.write(Array(people[1...3]), to: url)
+                let plan = try subset.export(Array(people[1...3]), to: url)
                 #expect(plan.counts == ["Person": 3, "Note": 6, "Item": 18])
                 #expect(planned.counts == plan.counts)
                 // The tags are not owned by any object.
                 #expect(plan.omissions.count == 12)
                 #expect(!context.hasChanges)
-                #expect(throws: CocoaError.self) { try subset.write(people, to: url) }
+                #expect(throws: CocoaError.self) { try subset.export(people, to: url) }
             }
             let part = try makeContext(.notes(), at: url)
             try part.performAndWait {
@@ -71,7 +71,7 @@ import Testing
     @Test func `linked objects are included on request, without the objects that they own`() throws {
         try withFolder { url in
             try withPeople { _, people in
-                let plan = try GraphSubset(includesLinkedObjects: true).write([people[0]], to: url)
+                let plan = try GraphSubset(includesLinkedObjects: true).export([people[0]], to: url)
                 #expect(plan.counts == ["Person": 1, "Note": 2, "Item": 6, "Tag": 2])
             }
             let part = try makeContext(.notes(), at: url)
@@ -94,7 +94,7 @@ import Testing
                     subset.redaction?.replace("Item.quantity", by: .number(0...9))
                     subset.redaction?.replace("Note.identifier", by: .uuid)
                     subset.redaction?.replace("Note.body", by: .constant("gone"))
-                    try subset.write(people, to: url)
+                    try subset.export(people, to: url)
                 }
                 let part = try makeContext(.notes(), at: url)
                 try part.performAndWait {
@@ -124,10 +124,10 @@ import Testing
                 var subset = GraphSubset()
                 subset.redaction = Redaction()
                 subset.redaction?.replace("Person.name", by: .uuid)
-                #expect(throws: CopyError.self) { try subset.write(people, to: url) }
+                #expect(throws: CopyError.self) { try subset.export(people, to: url) }
                 subset.redaction = Redaction()
                 subset.redaction?.replace("Person.nmae", by: .name)
-                #expect(throws: ShapeError.self) { try subset.write(people, to: url) }
+                #expect(throws: ShapeError.self) { try subset.export(people, to: url) }
                 #expect(!FileManager.default.fileExists(atPath: url.path))
             }
         }
@@ -141,7 +141,7 @@ import Testing
             try context.performAndWait {
                 let note = context.insert("Note", ["author": context.insert("Person", ["name": "Ada"])])
                 try context.save()
-                #expect(try GraphSubset().write([note], to: url).counts == ["Note": 1, "Person": 1])
+                #expect(try GraphSubset().export([note], to: url).counts == ["Note": 1, "Person": 1])
             }
         }
     }

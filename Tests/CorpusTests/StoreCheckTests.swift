@@ -36,7 +36,7 @@ struct StoreCheckTests {
             ofType: NSSQLiteStoreType, configurationName: nil, at: copy.url,
             options: [NSReadOnlyPersistentStoreOption: true])
         let sink = MemorySink()
-        let result = try StorePage().writeStore(of: coordinator, to: sink)
+        let result = try StorePage().exportStore(of: coordinator, to: sink)
         let html = String(decoding: sink.data, as: UTF8.self)
         let parts = html.components(separatedBy: "<article id=\"")
         #expect(parts.count - 1 == result.recordCount)

@@ -58,7 +58,7 @@ struct TransformableTests {
 
         let part = copy.folder.appendingPathComponent("part.sqlite")
         try source.performAndWait {
-            _ = try GraphSubset(rules: .everything).write(try objects(in: source), to: part)
+            _ = try GraphSubset(rules: .everything).export(try objects(in: source), to: part)
         }
         let target = try context(part, model, readOnly: false)
         #expect(try archives(target) == before)

@@ -138,7 +138,7 @@ import Testing
         let right = try steps[0].followed(by: steps[1].followed(by: steps[2]))
         #expect(try left.applied(to: named[0]) == named[3], "seed \(seed)")
         #expect(try right.applied(to: named[0]) == named[3], "seed \(seed)")
-        #expect(throws: DeltaError.self) { try steps[0].merged(with: steps[0]) }
+        #expect(throws: DeltaError.self) { try steps[0].merging(steps[0]) }
     }
 
     @Test(arguments: GraphFormat.allCases)
@@ -178,12 +178,12 @@ import Testing
             })
         let ours = GraphDelta(all.changes.enumerated().filter { $0.offset.isMultiple(of: 2) }.map(\.element))
         let theirs = GraphDelta(all.changes.enumerated().filter { !$0.offset.isMultiple(of: 2) }.map(\.element))
-        let merge = try ours.merged(with: theirs)
+        let merge = try ours.merging(theirs)
         #expect(merge.conflicts.isEmpty)
         #expect(merge.delta == all)
-        #expect(try theirs.merged(with: ours).delta == all)
+        #expect(try theirs.merging(ours).delta == all)
         #expect(try merge.delta.applied(to: base) == theirs.applied(to: ours.applied(to: base)))
-        #expect(try all.merged(with: all).delta == all)
+        #expect(try all.merging(all).delta == all)
     }
 
     @Test func membersAreMergedOneByOneAndOrdersAreNot() throws {
@@ -195,14 +195,14 @@ import Testing
         let base = [links("children", ["a", "b", "c"], isOrdered: false)]
         let ours = GraphDelta(from: base, to: [links("children", ["a", "b", "c", "d"], isOrdered: false)])
         let theirs = GraphDelta(from: base, to: [links("children", ["b", "c", "e"], isOrdered: false)])
-        let merged = try ours.merged(with: theirs).delta.applied(to: base)
+        let merged = try ours.merging(theirs).delta.applied(to: base)
         #expect(merged.first?.target(of: "children") == .toMany(["b", "c", "d", "e"]))
 
         let steps = [links("steps", ["a", "b"], isOrdered: true)]
         let one = GraphDelta(from: steps, to: [links("steps", ["b", "a"], isOrdered: true)])
         let other = GraphDelta(from: steps, to: [links("steps", ["a", "b", "c"], isOrdered: true)])
-        #expect(throws: DeltaError.self) { try one.merged(with: other) }
-        let chosen = try one.merged(with: other) { _ in .theirs }
+        #expect(throws: DeltaError.self) { try one.merging(other) }
+        let chosen = try one.merging(other) { _ in .theirs }
         #expect(chosen.conflicts.map(\.property) == ["steps"])
         #expect(try chosen.delta.applied(to: steps).first?.target(of: "steps") == .toMany(["a", "b", "c"]))
     }
@@ -216,12 +216,12 @@ import Testing
         let theirs = GraphDelta([
             update("Thing/p1", "title", .string("a"), .string("c")), update("Thing/p2", "title", .string("x"), .null),
         ])
-        let error = #expect(throws: DeltaError.self) { try ours.merged(with: theirs) }
+        let error = #expect(throws: DeltaError.self) { try ours.merging(theirs) }
         #expect(error?.code == .conflict)
-        #expect(try ours.merged(with: theirs, resolve: { _ in .ours }).delta == ours)
-        #expect(try ours.merged(with: theirs, resolve: { _ in .theirs }).delta == theirs)
-        #expect(try ours.merged(with: theirs, resolve: { _ in .neither }).delta.isEmpty)
-        let merge = try ours.merged(with: theirs) { $0.kind == .bothUpdated ? .theirs : .ours }
+        #expect(try ours.merging(theirs, resolve: { _ in .ours }).delta == ours)
+        #expect(try ours.merging(theirs, resolve: { _ in .theirs }).delta == theirs)
+        #expect(try ours.merging(theirs, resolve: { _ in .neither }).delta.isEmpty)
+        let merge = try ours.merging(theirs) { $0.kind == .bothUpdated ? .theirs : .ours }
         #expect(merge.conflicts.map(\.kind) == [.bothUpdated, .updatedAndDeleted])
         #expect(merge.conflicts.first?.description == "Thing/p1.title is changed by both sides; resolution: theirs.")
         #expect(try merge.delta.applied(to: base).map { $0.value(of: "title") } == [.string("c")])
@@ -234,13 +234,13 @@ import Testing
             relationships: [
                 .init(name: "parent", isOrdered: false, change: .replaced(old: .toOne(nil), new: .toOne("Thing/p2")))
             ])
-        let merge = try GraphDelta([.updated(link)]).merged(with: GraphDelta([.deleted(gone)])) { _ in .ours }
+        let merge = try GraphDelta([.updated(link)]).merging(GraphDelta([.deleted(gone)])) { _ in .ours }
         #expect(merge.conflicts.map(\.kind) == [.linkedAndDeleted])
         #expect(merge.conflicts.first?.choice == .theirs)
         // Without its link the update is empty.
         #expect(merge.delta.changes == [.deleted(gone)])
         #expect(throws: DeltaError.self) {
-            try GraphDelta([.updated(link)]).merged(with: GraphDelta([.deleted(gone)]))
+            try GraphDelta([.updated(link)]).merging(GraphDelta([.deleted(gone)]))
         }
     }
 

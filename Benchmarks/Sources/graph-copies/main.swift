@@ -35,12 +35,12 @@ case "rows": count = try await copier.copy(ids, in: container).count
 case "plan": count = try await context.perform { try copier.plan(ids.map(context.object(with:))).originals.count }
 case "together", "batches":
     // A hook needs the objects, so that the store does not copy their rows.
-    copier.rules.didMake = { _, _ in }
+    copier.rules.didCopy = { _, _ in }
     count = try await copier.copy(ids, in: container, inBatches: arguments[1] == "batches").count
 default:
     let part = url.deletingPathExtension().appendingPathExtension("part")
     count = try await context.perform {
-        try GraphSubset().write(ids.map(context.object(with:)), to: part).originals.count
+        try GraphSubset().export(ids.map(context.object(with:)), to: part).originals.count
     }
 }
 print("\(arguments[1]): \(count) copies in \(Date().timeIntervalSince(start)) s, peak \(PeakMemory.megabytes) MB")

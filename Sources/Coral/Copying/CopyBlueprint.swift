@@ -16,6 +16,8 @@ package final class CopyBlueprint {
 
     /// Throws `ShapeError` if rules in code contain names that the model does not have.
     package init(_ rules: CopyRules, model: NSManagedObjectModel, targetModel: NSManagedObjectModel) throws {
+        var rules = rules
+        rules.conditions = KeyPathResolver.named(rules.conditions, in: model)
         self.rules = rules
         self.model = model
         self.targetModel = targetModel
@@ -142,7 +144,7 @@ package final class CopyBlueprint {
             try stated
             ?? (rules.honoursUserInfo ? directives.rule(for: relationship, at: place) : nil)
             ?? defaultRule(for: relationship)
-        if rule == .leaveOut, choice == nil { return nil }
+        if rule == .omit, choice == nil { return nil }
         guard let counterpart = counterpart(of: relationship, in: target) as? NSRelationshipDescription else {
             missingProperties.insert(place)
             return nil

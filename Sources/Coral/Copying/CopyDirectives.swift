@@ -5,7 +5,7 @@ import CoreData
 /// The default names and their meanings are those of MOCloner. `exclude`, with any value, omits a property; `rebuild`
 /// is `uuid` or `now`; `followParent` names an attribute of an ancestor in the graph whose value is used, as `noteID`
 /// or `Note.noteID`; `withoutParent` is `keep` or `blank` and determines the value if there is no such ancestor.
-/// `coral.copy` sets the rule of a relationship to `copy`, `link` or `leaveOut`.
+/// `coral.copy` sets the rule of a relationship to `copy`, `link` or `omit`.
 public struct CopyDirectiveKeys: Sendable, Hashable {
     /// Omits an attribute or a relationship.
     public var exclude: String
@@ -47,11 +47,11 @@ struct CopyDirectives {
             }
             return rule
         }
-        if relationship.userInfo?[keys.exclude] != nil { return .leaveOut }
+        if relationship.userInfo?[keys.exclude] != nil { return .omit }
         switch text(GraphShape.userInfoKey, of: relationship).flatMap(RelationshipRule.init(rawValue:)) {
         case .embed: return .copy
         case .reference: return .link
-        case .omit: return .leaveOut
+        case .omit: return .omit
         case nil: return nil
         }
     }

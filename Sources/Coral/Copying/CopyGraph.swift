@@ -76,7 +76,7 @@ final class CopyGraph {
             if let choice = relationship.choice, let context = object.managedObjectContext {
                 let rules = try ids.map { try choice(object, context.object(with: $0)) }
                 copied += zip(ids, rules).filter { $0.1 == .copy }.map(\.0)
-                ids = zip(ids, rules).filter { $0.1 != .leaveOut }.map(\.0)
+                ids = zip(ids, rules).filter { $0.1 != .omit }.map(\.0)
             } else if isAmongLinkedObjects ? relationship.isMandatory : relationship.rule == .copy {
                 copied += ids
             }

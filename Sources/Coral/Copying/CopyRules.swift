@@ -25,7 +25,7 @@ public struct CopyRules: Sendable {
     /// The treatment of a link that would remove an object from the original, because the inverse is to-one.
     package enum ExclusiveLinks: String, Sendable, Hashable, CaseIterable {
         /// The link is omitted and reported. If the relationship is required, the object is copied.
-        case leaveOut
+        case omit
         /// The object is copied.
         case copy
     }
@@ -53,7 +53,7 @@ public struct CopyRules: Sendable {
     /// The keys of the directives.
     public var directiveKeys = CopyDirectiveKeys()
     /// The treatment of links that would remove an object from its original.
-    package var exclusiveLinks = ExclusiveLinks.leaveOut
+    package var exclusiveLinks = ExclusiveLinks.omit
     /// How values of uniqueness constraints are made unique.
     public var uniqueness = Uniqueness.suffix(" copy", limit: 1000)
     /// Whether an integer of a uniqueness constraint is replaced by the number after the largest one where copying would
@@ -65,7 +65,7 @@ public struct CopyRules: Sendable {
     /// related to, and the copies' context. If nil, the object with the same values of the uniqueness constraint is used.
     public var linkedObject: (@Sendable (NSManagedObject, NSManagedObjectContext) throws -> NSManagedObject?)?
     /// Called with each original and its copy after the copy's attributes are set and before its relationships are set.
-    public var didMake: (@Sendable (NSManagedObject, NSManagedObject) throws -> Void)?
+    public var didCopy: (@Sendable (NSManagedObject, NSManagedObject) throws -> Void)?
     /// Called with each original and its copy after all copies are connected.
     public var didConnect: (@Sendable (NSManagedObject, NSManagedObject) throws -> Void)?
 
@@ -150,7 +150,14 @@ public struct CopyRules: Sendable {
     public mutating func exclude(_ keyPath: PartialKeyPath<some NSManagedObject>) { exclude(keyPath.ruleText) }
 
     /// The rules without an entity or a property; see `exclude(_:)`.
-    public func excluding(_ names: String...) -> CopyRules {
+    public func excluding(_ names: String...) -> CopyRules { excluding(names) }
+
+    /// The rules without properties, given as key paths such as `\Note.body`.
+    public func excluding<Object: NSManagedObject>(_ keyPaths: PartialKeyPath<Object>...) -> CopyRules {
+        excluding(keyPaths.map(\.ruleText))
+    }
+
+    private func excluding(_ names: [String]) -> CopyRules {
         var copy = self
         for name in names { copy.exclude(name) }
         return copy
@@ -177,6 +184,16 @@ public struct CopyRules: Sendable {
     /// Others are linked if that is possible. Requested objects are always copied.
     public mutating func copy(_ entity: String, where condition: @escaping @Sendable (NSManagedObject) throws -> Bool) {
         conditions[entity] = condition
+    }
+
+    /// Copies only those objects of a class for which a condition holds, as `copy(_:where:)` does for an entity:
+    ///
+    ///     rules.copy(Note.self) { note in !note.isArchived }
+    public mutating func copy<Object: NSManagedObject>(
+        _ type: Object.Type, where condition: @escaping @Sendable (Object) throws -> Bool
+    ) {
+        let name = Object.ruleName
+        copy(name) { object in try condition(Self.typed(object, at: name)) }
     }
 
     /// Sets the value of an attribute, such as `Note.title`, by a closure, which is called with the original and its value.
@@ -222,5 +239,5 @@ public enum CopyRule: String, Sendable, Hashable, CaseIterable {
     /// objects copied, according to `CopyRules.exclusiveLinks`.
     case link
     /// The relationship is not followed. Its inverse may still refer to the copy.
-    case leaveOut
+    case omit
 }

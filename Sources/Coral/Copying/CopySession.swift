@@ -189,7 +189,7 @@ package final class CopySession {
         for (attribute, value) in zip(draft.entity.attributes, draft.values) {
             if case .set(let value) = value { copy.setValue(value, forKey: attribute.target.name) }
         }
-        try copier.rules.didMake?(draft.original, copy)
+        try copier.rules.didCopy?(draft.original, copy)
     }
 
     /// Connects copies with copies, and with linked objects.

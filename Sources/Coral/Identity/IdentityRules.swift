@@ -15,7 +15,7 @@ package struct IdentityRules {
             guard let text = entity.userInfo?[ObjectIdentity.userInfoKey] as? String else { continue }
             declared[name] = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
         }
-        declared.merge(identity.keys) { $1 }
+        declared.merge(KeyPathResolver.named(identity.keys, in: model)) { $1 }
         for (name, key) in declared.sorted(by: { $0.key < $1.key }) {
             guard let entity = entities[name] else {
                 let question = NameSuggestion.question(for: name, in: entities.keys)

@@ -43,10 +43,10 @@ public struct ObjectIdentity: Sendable, Hashable {
         self.matchesContent = matchesContent
     }
 
-    /// Sets the attributes and to-one relationships that identify the objects of a class, whose name is that of its entity.
+    /// Sets the attributes and to-one relationships that identify the objects of a class.
     ///
     ///     options.identity.setKey(\Item.note, \Item.name)
     public mutating func setKey<Object: NSManagedObject>(_ parts: PartialKeyPath<Object>...) {
-        keys[Object.ruleName] = parts.map { String($0.ruleText.dropFirst(Object.ruleName.count + 1)) }
+        keys[Object.ruleName] = Object.ruleNames(parts)
     }
 }

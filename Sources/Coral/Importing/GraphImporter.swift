@@ -72,16 +72,7 @@ public struct GraphImporter {
         try plan(.data(data), as: type, progress: progress)
     }
 
-    /// Plans the import of a file. Files beside the document are read from its folder.
-    public func plan<Root: NSManagedObject>(
-        contentsOf url: URL, as type: Root.Type = NSManagedObject.self, progress: Progress? = nil
-    ) throws -> ImportPlan<Root> {
-        var importer = self
-        importer.options.folder = options.folder ?? url.deletingLastPathComponent()
-        return try importer.plan(.file(url), as: type, progress: progress)
-    }
-
-    /// Plans the import of any source.
+    /// Plans the import of any source: a file, a dictionary, records.
     public func plan<Root: NSManagedObject>(
         _ source: ImportSource, as type: Root.Type = NSManagedObject.self, progress: Progress? = nil
     ) throws -> ImportPlan<Root> {
@@ -262,7 +253,7 @@ extension NSManagedObjectContext {
         try GraphImporter(into: self, options: options).plan(data, as: type).applyForRoot()
     }
 
-    /// Imports a dictionary as `NSManagedObject.dictionary(style:shape:)` or `JSONSerialization` creates it. Returns
+    /// Imports a dictionary as `NSManagedObject.dictionary(style:shape:portable:)` or `JSONSerialization` creates it. Returns
     /// the object of its record: a new one, or the one found by its key.
     ///
     ///     let dictionary = try note.dictionary()
@@ -299,7 +290,7 @@ extension NSManagedObject {
     ///     try note.populate(from: earlier)
     ///     try note.populate(from: ["items": [["name": "Salt"]]], deletingUnlistedChildren: false)
     ///
-    /// The dictionary is one as `dictionary(shape:style:)` or `JSONSerialization` creates it.
+    /// The dictionary is one as `dictionary(style:shape:portable:)` or `JSONSerialization` creates it.
     public func populate(
         from dictionary: [String: Any], deletingUnlistedChildren deletesUnlistedChildren: Bool = true,
         options: ImportOptions = ImportOptions()

@@ -12,9 +12,11 @@ package final class ImportModel {
 
     /// Throws `ImportError` if the options name entities or properties that the model does not have.
     package init(_ model: NSManagedObjectModel, options: ImportOptions) throws {
+        let options = options.named(in: model)
         let byName = model.entitiesByName
         var entities: [String: EntityImport] = [:]
-        let identity = options.mapping?.completing(options.identity, in: model) ?? options.identity
+        var identity = options.mapping?.completing(options.identity, in: model) ?? options.identity
+        if !options.honoursUserInfo { identity.usesDeclaredKeys = false }
         mapping = try options.mapping.map { try MappingPlan($0, model: model, identity: identity) }
         let identities = try IdentityRules(model, identity: identity)
         let rules = byName.mapValues(identities.rules)
@@ -51,7 +53,8 @@ package final class ImportModel {
         for ancestor in sequence(first: entity, next: \.superentity) {
             let name = ancestor.name ?? ""
             guard
-                let attribute = options.newerAttributes[name] ?? ancestor.userInfo?["coral.newer"] as? String
+                let attribute = options.newerAttributes[name]
+                    ?? (options.honoursUserInfo ? ancestor.userInfo?["coral.newer"] as? String : nil)
             else { continue }
             guard entity.attributesByName[attribute] != nil else {
                 throw ImportError(
@@ -68,7 +71,7 @@ package final class ImportModel {
     ) throws -> [String: RelationshipImportPolicy] {
         var policies: [String: RelationshipImportPolicy] = [:]
         for (name, relationship) in entity.relationshipsByName {
-            if let directive = relationship.userInfo?["coral.import"] as? String {
+            if options.honoursUserInfo, let directive = relationship.userInfo?["coral.import"] as? String {
                 guard let policy = RelationshipImportPolicy(rawValue: directive) else {
                     throw ImportError(
                         .misuse, "The directive coral.import is \"\(directive)\"; it must be set, union or replace.",

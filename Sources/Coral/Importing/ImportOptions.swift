@@ -29,6 +29,8 @@ public struct ImportOptions {
     public var owner: (object: NSManagedObject, relationship: String)?
     /// How records are matched with objects.
     public var identity = ObjectIdentity()
+    /// Whether the directives `coral.identity`, `coral.import` and `coral.newer` in the model's user info are used.
+    public var honoursUserInfo = true
     /// What happens to members of a to-many relationship that the record does not list, by `Entity.relationship`.
     /// Relationships without an entry use the directive in the model's user info (`coral.import`: `set`, `union` or
     /// `replace`).
@@ -122,15 +124,20 @@ public struct ImportOptions {
     public init() {}
 
     /// Sets the policy of a to-many relationship, given as a key path such as `\Note.tags`, for members that a record does not list.
-    /// The entity has the name of the class.
     public mutating func set(_ relationship: PartialKeyPath<some NSManagedObject>, _ policy: RelationshipImportPolicy) {
         relationshipPolicies[relationship.ruleText] = policy
     }
 
     /// Sets the attribute that orders versions of an object, such as `\Note.modifiedAt`: a record that is not newer changes nothing.
-    /// The entity has the name of the class.
     public mutating func setNewer<Object: NSManagedObject>(_ attribute: PartialKeyPath<Object>) {
-        newerAttributes[Object.ruleName] = String(attribute.ruleText.dropFirst(Object.ruleName.count + 1))
+        newerAttributes[Object.ruleName] = Object.ruleNames([attribute])[0]
+    }
+
+    /// Sets an object, and its to-many relationship, such as `\Note.items`, that all objects at the top of the document are added to.
+    public mutating func setOwner<Object: NSManagedObject>(
+        _ object: Object, _ relationship: PartialKeyPath<Object>
+    ) {
+        owner = (object, Object.ruleNames([relationship])[0])
     }
 }
 
@@ -209,6 +216,27 @@ public struct ImportHooks {
     /// No hooks.
     public init() {}
 
+    /// Sets the closure that is called before a value, such as `\Note.title`, is set.
+    public mutating func setValue<Object: NSManagedObject>(
+        _ attribute: PartialKeyPath<Object>, by closure: @escaping (GraphValue, Object) -> GraphValue?
+    ) {
+        value[attribute.ruleText] = { value, object in
+            guard let object = object as? Object else { return value }
+            return closure(value, object)
+        }
+    }
+
+    /// Sets the closure that is called before a relationship, such as `\Note.tags`, is set.
+    public mutating func setLink<Object: NSManagedObject>(
+        _ relationship: PartialKeyPath<Object>,
+        by closure: @escaping ([NSManagedObject], Object) -> [NSManagedObject]?
+    ) {
+        link[relationship.ruleText] = { objects, owner in
+            guard let owner = owner as? Object else { return objects }
+            return closure(objects, owner)
+        }
+    }
+
     /// Whether there are no hooks.
     package var isEmpty: Bool {
         shouldImport.isEmpty && willImport.isEmpty && didImport.isEmpty && value.isEmpty && link.isEmpty
@@ -216,6 +244,16 @@ public struct ImportHooks {
 }
 
 extension ImportOptions {
+    /// The options with the names of entities: typed key paths have those of classes.
+    func named(in model: NSManagedObjectModel) -> ImportOptions {
+        var options = self
+        options.relationshipPolicies = KeyPathResolver.named(relationshipPolicies, in: model)
+        options.newerAttributes = KeyPathResolver.named(newerAttributes, in: model)
+        options.hooks.value = KeyPathResolver.named(hooks.value, in: model)
+        options.hooks.link = KeyPathResolver.named(hooks.link, in: model)
+        return options
+    }
+
     /// The options for reading a document into a model.
     ///
     /// - Parameter rootEntity: The entity of the records at the top of the document, if the caller states it.

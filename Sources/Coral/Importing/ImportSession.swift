@@ -56,7 +56,7 @@ package final class ImportSession {
             throw ImportError(.noContext, "The context has no persistent store coordinator.")
         }
         self.context = context
-        self.options = options
+        self.options = options.named(in: coordinator.managedObjectModel)
         self.progress = progress
         self.part = part
         self.defersRequirements = defersRequirements

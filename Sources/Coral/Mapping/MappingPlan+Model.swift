@@ -18,7 +18,8 @@ extension MappingPlan {
             known[entity.name ?? ""] = rule.parts.map(\.name)
         }
         try self.init(
-            mapping, schema: GraphSchema(model), identities: known, functions: MappedFunctions.registered(named:))
+            mapping.named(in: model), schema: GraphSchema(model), identities: known,
+            functions: MappedFunctions.registered(named:))
     }
 }
 
@@ -28,7 +29,7 @@ extension Mapping {
     public func mistakes(in model: NSManagedObjectModel) -> [MappingMistake] {
         do {
             return try MappingPlan(
-                self, schema: GraphSchema(model), functions: MappedFunctions.registered(named:)
+                named(in: model), schema: GraphSchema(model), functions: MappedFunctions.registered(named:)
             ).warnings
         } catch let error as MappingError {
             return error.mistakes
@@ -39,10 +40,33 @@ extension Mapping {
 }
 
 extension Mapping {
+    /// The mapping of a property, given as a key path such as `\Note.title`.
+    ///
+    ///     mapping[\Note.title].keys = ["name"]
+    public subscript<Object: NSManagedObject>(keyPath: PartialKeyPath<Object>) -> PropertyMapping {
+        get { self[Object.ruleName][Object.ruleNames([keyPath])[0]] }
+        set { self[Object.ruleName][Object.ruleNames([keyPath])[0]] = newValue }
+    }
+
+    /// Sets the properties that identify the objects of a class.
+    ///
+    ///     mapping.setIdentity(\Note.id)
+    public mutating func setIdentity<Object: NSManagedObject>(_ parts: PartialKeyPath<Object>...) {
+        self[Object.ruleName].identity = Object.ruleNames(parts)
+    }
+
+    /// The mapping with the names of entities: typed key paths have those of classes.
+    fileprivate func named(in model: NSManagedObjectModel) -> Mapping {
+        var mapping = self
+        mapping.entities = KeyPathResolver.named(entities, in: model)
+        return mapping
+    }
+
     /// An identity completed by the keys of the mapping.
     func completing(_ identity: ObjectIdentity, in model: NSManagedObjectModel) -> ObjectIdentity {
         var identity = identity
-        for (name, declared) in entities {
+        identity.keys = KeyPathResolver.named(identity.keys, in: model)
+        for (name, declared) in named(in: model).entities {
             guard let key = declared.identity, identity.keys[name] == nil, model.entitiesByName[name] != nil else {
                 continue
             }

@@ -34,20 +34,12 @@ public enum ObjectArchiver {
 extension Collection where Element: NSManagedObject {
     /// References to the objects, in their order, as an archive, such as for user defaults or a file.
     ///
-    ///     UserDefaults.standard.set(try notes.archivedReferences(), forKey: "selection")
+    ///     try notes.archivedReferences().write(to: url, options: .atomic)
     ///
     /// Throws as `ManagedObjectReference.references(to:)` does.
     public func archivedReferences() throws -> Data {
         let references = try ManagedObjectReference.references(to: map { $0 as NSManagedObject })
         return try ObjectArchiver.archivedData(references as NSArray)
-    }
-
-    /// Writes references to the objects to a file, atomically. Throws as `archivedReferences()` does, and
-    /// `DocumentError` if the file cannot be written.
-    public func writeReferences(to url: URL) throws {
-        let sink = try AtomicFile(path: url.path)
-        try archivedReferences().withUnsafeBytes { try sink.write($0) }
-        try sink.finish()
     }
 }
 

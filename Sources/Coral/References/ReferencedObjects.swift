@@ -44,13 +44,6 @@ extension NSManagedObjectContext {
                 }
             })
     }
-
-    /// The objects in a file of `writeReferences(to:)`.
-    public func objects<Object: NSManagedObject>(
-        fromReferencesAt url: URL, as type: Object.Type = NSManagedObject.self
-    ) throws -> ReferencedObjects<Object> {
-        try objects(fromReferences: Data(contentsOf: url), as: type)
-    }
 }
 
 extension UserDefaults {

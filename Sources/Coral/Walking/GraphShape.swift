@@ -129,7 +129,14 @@ public struct GraphShape: Sendable, Hashable {
     public mutating func exclude(_ keyPath: PartialKeyPath<some NSManagedObject>) { exclude(keyPath.ruleText) }
 
     /// The shape without an entity or a property; see `exclude(_:)`.
-    public func excluding(_ names: String...) -> GraphShape {
+    public func excluding(_ names: String...) -> GraphShape { excluding(names) }
+
+    /// The shape without properties, given as key paths such as `\Note.body`.
+    public func excluding<Object: NSManagedObject>(_ keyPaths: PartialKeyPath<Object>...) -> GraphShape {
+        excluding(keyPaths.map(\.ruleText))
+    }
+
+    private func excluding(_ names: [String]) -> GraphShape {
         var copy = self
         for name in names { copy.exclude(name) }
         return copy
@@ -138,6 +145,11 @@ public struct GraphShape: Sendable, Hashable {
     /// Excludes all properties of an entity except the named ones. A second call replaces the first.
     public mutating func include(only properties: Set<String>, of entity: String) {
         onlyProperties[entity] = properties
+    }
+
+    /// Excludes all properties of a class except these: `shape.include(only: \Note.title, \Note.items)`.
+    public mutating func include<Object: NSManagedObject>(only properties: PartialKeyPath<Object>...) {
+        include(only: Set(Object.ruleNames(properties)), of: Object.ruleName)
     }
 }
 

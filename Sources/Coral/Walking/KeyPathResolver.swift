@@ -15,6 +15,24 @@ package struct KeyPathResolver {
         byClass = Dictionary(grouping: named, by: \.0).compactMapValues { $0.count == 1 ? $0[0].1 : nil }
     }
 
+    /// Rules by `Entity` or `Entity.property`, under the names of entities: typed key paths have the names of classes. A rule that
+    /// names its entity takes precedence.
+    static func named<Rule>(_ rules: [String: Rule], in model: NSManagedObjectModel) -> [String: Rule] {
+        guard !rules.isEmpty else { return rules }
+        let resolver = KeyPathResolver(model)
+        var named: [String: Rule] = [:]
+        for (name, rule) in rules {
+            let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            if resolver.entities[parts[0]] == nil, let entity = resolver.byClass[parts[0]]?.name {
+                let own = ([entity] + parts.dropFirst()).joined(separator: ".")
+                if rules[own] == nil { named[own] = rule }
+            } else {
+                named[name] = rule
+            }
+        }
+        return named
+    }
+
     /// The entity of a name.
     ///
     /// Throws `ShapeError` with a suggestion if it does not exist.
@@ -92,8 +110,13 @@ extension PartialKeyPath where Root: NSManagedObject {
 }
 
 extension NSManagedObject {
-    /// The name of the class without its module, which is that of its entity in rules.
-    static var ruleName: String {
+    /// The properties at the end of key paths, as rules state them: `["title"]` for `[\Note.title]`.
+    package static func ruleNames<Object: NSManagedObject>(_ keyPaths: [PartialKeyPath<Object>]) -> [String] {
+        keyPaths.map { String($0.ruleText.dropFirst(Object.ruleName.count + 1)) }
+    }
+
+    /// The name of the class without its module, which means its entity in rules.
+    package static var ruleName: String {
         let name = NSStringFromClass(self)
         return name.split(separator: ".").last.map(String.init) ?? name
     }

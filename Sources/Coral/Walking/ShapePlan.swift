@@ -13,6 +13,8 @@ package final class ShapePlan {
 
     /// Throws `ShapeError` if the shape contains names that the model does not have.
     package init(_ shape: GraphShape, model: NSManagedObjectModel) throws {
+        var shape = shape
+        shape.onlyProperties = KeyPathResolver.named(shape.onlyProperties, in: model)
         self.model = model
         self.shape = shape
         schema = GraphSchema(model)

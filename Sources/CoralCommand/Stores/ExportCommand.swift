@@ -182,9 +182,9 @@ struct ExportCommand: ParsableCommand {
         page.title = open.url.lastPathComponent
         page.missingFiles = missing.missingFiles
         do {
-            guard let request else { return try page.writeStore(of: open.snapshot(), to: sink, progress: progress) }
+            guard let request else { return try page.exportStore(of: open.snapshot(), to: sink, progress: progress) }
             return try open.context.performAndWait {
-                try page.write(request, in: open.context, to: sink, progress: progress)
+                try page.export(request, in: open.context, to: sink, progress: progress)
             }
         } catch let error as PageError where error.code == .tooManyObjects {
             throw CommandError(

@@ -119,7 +119,7 @@ struct SubsetCommand: ParsableCommand {
             let occupant: StoreCreation.Occupant = force || FileStatus(url.path) != nil ? .file : .nothing
             do {
                 try show(
-                    try Work.run("Writing") { try subset.write(roots, to: url, replacing: occupant, progress: $0) },
+                    try Work.run("Writing") { try subset.export(roots, to: url, replacing: occupant, progress: $0) },
                     open.model)
             } catch {
                 throw RedactOption.explained(error, by: redact)

@@ -5,7 +5,7 @@ import GraphDocuments
 /// An HTML page that shows the objects of a store, or some objects with those that belong to them, with links for their
 /// relationships. It can be viewed in a browser or sent to people without the tools.
 ///
-///     try StorePage().writeStore(of: coordinator, to: AtomicFile(path: "Notes.html"))
+///     try StorePage().exportStore(of: coordinator, to: AtomicFile(path: "Notes.html"))
 ///
 /// The page is self-contained: it uses no other file and no network. It cannot be imported. Every object is a table
 /// with an anchor, `#Note/p12`. Long text is truncated, binary data is shown as its size, and small pictures are shown.
@@ -35,15 +35,15 @@ public struct StorePage: Sendable {
     /// Throws `PageError` if there are more objects than ``objectLimit``, `ShapeError`, errors of fetching and of the sink, and
     /// `CocoaError.userCancelled`. Progress counts each object twice.
     @discardableResult
-    public func writeStore(
+    public func exportStore(
         of coordinator: NSPersistentStoreCoordinator, to sink: any ByteSink, progress: Progress? = nil
     ) throws -> ExportResult {
-        try writeStore(of: StoreSnapshot(of: coordinator), to: sink, progress: progress)
+        try exportStore(of: StoreSnapshot(of: coordinator), to: sink, progress: progress)
     }
 
-    /// Writes the content of a snapshot's stores, as `writeStore(of:to:progress:)` of a coordinator does.
+    /// Writes the content of a snapshot's stores, as `exportStore(of:to:progress:)` of a coordinator does.
     @discardableResult
-    public func writeStore(
+    public func exportStore(
         of snapshot: StoreSnapshot, to sink: any ByteSink, progress: Progress? = nil
     ) throws -> ExportResult {
         let context = try snapshot.makeContext()
@@ -53,10 +53,10 @@ public struct StorePage: Sendable {
         }
     }
 
-    /// Writes the results of a fetch and the objects that the shape embeds. Throws as `writeStore(of:to:progress:)`
+    /// Writes the results of a fetch and the objects that the shape embeds. Throws as `exportStore(of:to:progress:)`
     /// does.
     @discardableResult
-    public func write(
+    public func export(
         _ request: NSFetchRequest<NSManagedObjectID>, in context: NSManagedObjectContext, to sink: any ByteSink,
         progress: Progress? = nil
     ) throws -> ExportResult {

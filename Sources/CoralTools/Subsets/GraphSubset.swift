@@ -6,7 +6,7 @@ import Coral
 ///     var subset = GraphSubset()
 ///     subset.redaction = Redaction(secret: secret)
 ///     subset.redaction?.replace("Customer.email", by: .email)
-///     try subset.write(threeCustomers, to: url)
+///     try subset.export(threeCustomers, to: url)
 ///
 /// Objects are selected by the rules of copying, but values are not changed: directives such as `rebuild` apply only to
 /// copies in the store of their originals. Mandatory objects are always included, regardless of their owners, so that the
@@ -63,17 +63,17 @@ public struct GraphSubset: Sendable {
     ///   - progress: Reports the work, and can cancel it.
     /// - Returns: The copied objects, and the omissions that no rule requires.
     @discardableResult
-    public func write(
+    public func export(
         _ objects: [NSManagedObject], to url: URL, progress: Progress? = nil
     ) throws -> CopyPlan {
-        try write(objects, to: url, replacing: .nothing, progress: progress)
+        try export(objects, to: url, replacing: .nothing, progress: progress)
     }
 
     /// Creates a store with the objects.
     ///
     /// - Parameter occupant: What may be replaced.
     @discardableResult
-    package func write(
+    package func export(
         _ objects: [NSManagedObject], to url: URL, replacing occupant: StoreCreation.Occupant, progress: Progress? = nil
     ) throws -> CopyPlan {
         let source = try objects.commonContext(to: "copy") { CopyError(.noContext, $0) }

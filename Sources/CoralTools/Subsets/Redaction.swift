@@ -53,6 +53,11 @@ public struct Redaction: Sendable {
         substitutes[attribute] = substitute
     }
 
+    /// Replaces an attribute, given as a key path such as `\Customer.name`, also in entities that inherit it.
+    public mutating func replace(_ attribute: PartialKeyPath<some NSManagedObject>, by substitute: Substitute) {
+        replace(attribute.ruleText, by: substitute)
+    }
+
     /// The substitute for a value of an attribute with a type; nil for null, and if the type does not accept the
     /// substitute.
     public func substitute(for value: Any?, by substitute: Substitute, of type: NSAttributeType) -> Any? {

@@ -11,8 +11,8 @@ extension GraphDelta {
     /// - Parameters:
     ///   - theirs: The other side's delta.
     ///   - resolve: Resolves each conflict: `{ _ in .ours }` uses this delta's change of all of them.
-    public func merged(
-        with theirs: GraphDelta, resolve: ((DeltaConflict) throws -> DeltaConflict.Choice)? = nil
+    public func merging(
+        _ theirs: GraphDelta, resolve: ((DeltaConflict) throws -> DeltaConflict.Choice)? = nil
     ) throws -> (delta: GraphDelta, conflicts: [DeltaConflict]) {
         guard knowledge == .both, theirs.knowledge == .both else {
             throw DeltaError(

@@ -54,8 +54,8 @@ import Testing
 
     @Test func `rules in code take precedence, and closures decide for each object`() throws {
         try withList { context, note in
-            var rules = CopyRules.ownership.with("Note.tags", .copy).with("Note.author", .leaveOut)
-            rules.set("Note.items") { _, item in item.value(forKey: "name") as? String == "Milk" ? .copy : .leaveOut }
+            var rules = CopyRules.ownership.with("Note.tags", .copy).with("Note.author", .omit)
+            rules.set("Note.items") { _, item in item.value(forKey: "name") as? String == "Milk" ? .copy : .omit }
             rules.setValue("Note.title") { _, title in "\(title ?? "") (copy)" }
             rules.exclude("Note.body")
             let copy = try GraphCopier(rules: rules).copy(note)

@@ -155,7 +155,7 @@ import Testing
             try context.save()
             let progress = Progress(totalUnitCount: 0)
             var rules = CopyRules.ownership
-            rules.didMake = { original, _ in
+            rules.didCopy = { original, _ in
                 if original.value(forKey: "number") as? Int64 == 9 { progress.cancel() }
             }
             let error = #expect(throws: CocoaError.self) {
@@ -183,7 +183,7 @@ import Testing
         let (started, signal) = AsyncStream.makeStream(of: Void.self)
         let cancelled = DispatchSemaphore(value: 0)
         var rules = CopyRules.ownership
-        rules.didMake = { original, _ in
+        rules.didCopy = { original, _ in
             guard original.value(forKey: "number") as? Int64 == 3 else { return }
             signal.finish()
             cancelled.wait()

@@ -117,7 +117,7 @@
         @Test(arguments: 0..<12) func `parts of random graphs, by ownership, where links permit row copying`(seed: Int)
             async throws
         {
-            let rules = CopyRules.ownership.with("Thing.friends", .leaveOut).with("Thing.friendOf", .leaveOut)
+            let rules = CopyRules.ownership.with("Thing.friends", .omit).with("Thing.friendOf", .omit)
             try await compare(WebModel.make, rules: rules, roots: { $0 % 3 == 0 }, tracksHistory: true) { context in
                 var generator = GraphGenerator(seed: UInt64(100 + seed))
                 return try generator.objects(10 + seed * 3, in: context)

@@ -51,6 +51,39 @@ struct EntryPointTests {
         #expect(error?.code == .noContext)
     }
 
+    @Test func `the directives of a model can be switched off`() throws {
+        let model = NSManagedObjectModel.notes()
+        let note = try #require(model.entitiesByName["Note"])
+        note.userInfo = ["coral.identity": "title", "coral.newer": "rank"]
+        note.relationshipsByName["tags"]?.userInfo = ["coral.import": "union", "coral.copy": "omit"]
+        let context = try makeContext(model)
+        let json = Data(
+            #"{"Note": [{"title": "a", "rank": 1, "tags": [{"name": "x"}]}, {"title": "a", "rank": 0}]}"#.utf8)
+        try context.performAndWait { () throws in
+            #expect(try Set(context.importObjects(from: json)).count == 1)
+            var options = ImportOptions()
+            options.honoursUserInfo = false
+            let notes = try context.importObjects(from: json, options: options)
+            #expect(Set(notes).count == 2 && notes.map { $0.value(forKey: "rank") as? Double } == [1, 0])
+            options.identity.keys["Note"] = ["identifier"]
+            let id = UUID()
+            notes[0].setValue(id, forKey: "identifier")
+            let news = Data(#"{"Note": [{"identifier": "\#(id)", "rank": 0, "tags": []}]}"#.utf8)
+            try context.importObjects(from: news, options: options)
+            #expect((notes[0].value(forKey: "tags") as? NSSet)?.count == 0)
+            #expect(notes[0].value(forKey: "rank") as? Double == 0)
+            let tag = context.insert("Tag", ["name": "y"])
+            let tagged = context.insert("Note", ["tags": NSSet(object: tag)])
+            var rules = CopyRules.ownership
+            rules.honoursUserInfo = false
+            // The documented call: objects of a subclass, as an array.
+            let copies = try GraphCopier(rules: rules).copy([tagged], into: context).roots
+            #expect((copies[0].value(forKey: "tags") as? NSSet)?.count == 1)
+            let without = try GraphCopier().copy([tagged], into: context).roots
+            #expect((without[0].value(forKey: "tags") as? NSSet)?.count == 0)
+        }
+    }
+
     @Test func `directive keys are given by name`() {
         let keys = CopyDirectiveKeys(rebuild: "renew")
         #expect(keys.rebuild == "renew" && keys.exclude == CopyDirectiveKeys().exclude)

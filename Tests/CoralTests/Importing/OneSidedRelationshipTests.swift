@@ -111,7 +111,7 @@
                 for batchSize in [1, 500] {
                     var subset = GraphSubset(rules: .ownership)
                     subset.batchSize = batchSize
-                    try subset.write(men + dogs, to: part, replacing: .store)
+                    try subset.export(men + dogs, to: part, replacing: .store)
                     #expect(try links(part) == links(url), "batches of \(batchSize)")
                 }
             }

@@ -57,7 +57,7 @@ struct RoundTripTests {
         }
         let other = try makeContext(WebModel.make())
         try other.performAndWait {
-            let imported = try GraphImporter(into: other).plan(contentsOf: file)
+            let imported = try GraphImporter(into: other).plan(.file(file))
             #expect(imported.errors.isEmpty)
             try imported.apply()
             try other.save()

@@ -20,7 +20,7 @@ import Testing
         var page = StorePage()
         page.title = title
         if let objectLimit { page.objectLimit = objectLimit }
-        try page.writeStore(of: coordinator, to: sink)
+        try page.exportStore(of: coordinator, to: sink)
         return String(decoding: sink.data, as: UTF8.self)
     }
 

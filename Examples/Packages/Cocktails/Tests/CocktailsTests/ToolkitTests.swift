@@ -43,7 +43,7 @@ final class Guest {
 extension Menu: RuledModel {
     static var toolkitRules: ModelRules<Menu> {
         ModelRules(
-            .key(\.title), .renew(\.id), .renew(\.printed), .leaveOut(\.draft), .copy(\.guests, .leaveOut),
+            .key(\.title), .renew(\.id), .renew(\.printed), .exclude(\.draft), .copy(\.guests, .omit),
             .shape(\.guests, .embed))
     }
 }
@@ -64,7 +64,7 @@ final class Wrong {
 extension Wrong: RuledModel {
     static var toolkitRules: ModelRules<Wrong> {
         ModelRules(
-            .key(\.others), .copy(\.name, .link), .leaveOut(\.hidden), .members(\.name, .union), .newer(\.others))
+            .key(\.others), .copy(\.name, .link), .exclude(\.hidden), .members(\.name, .union), .newer(\.others))
     }
 }
 
@@ -178,6 +178,24 @@ final class ToolkitTests: XCTestCase {
         XCTAssertEqual(Set(daiquiri.ingredients.map(\.name)), ["Rum", "Lime"])
         try context.save()
         XCTAssertEqual(try ModelContext(context.container).fetchCount(FetchDescriptor<Ingredient>()), 2)
+    }
+
+    func testModelsThatADictionaryDoesNotListAreKeptOnDemand() throws {
+        let daiquiri = try insertDaiquiri()
+        let sugar: [String: Any] = ["ingredients": [["name": "Sugar", "amount": 10]]]
+        try daiquiri.populate(from: sugar, deletingUnlistedChildren: false)
+        XCTAssertEqual(Set(daiquiri.ingredients.map(\.name)), ["Rum", "Lime", "Sugar"])
+        try daiquiri.populate(from: sugar)
+        XCTAssertEqual(daiquiri.ingredients.map(\.name), ["Sugar"])
+    }
+
+    func testDictionariesAreImportedInTheirOrder() throws {
+        let dictionaries: [[String: Any]] = [
+            ["name": "Mojito", "glass": "highball"], ["name": "Daiquiri", "glass": "coupe"],
+        ]
+        let imported = try context.importModels(from: dictionaries, as: Cocktail.self)
+        XCTAssertEqual(imported.map(\.name), ["Mojito", "Daiquiri"])
+        XCTAssertEqual(imported.map(\.glass), [.highball, .coupe])
     }
 
     func testAModelOfNoContextIsRefused() throws {
