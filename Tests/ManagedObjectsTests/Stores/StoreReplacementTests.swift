@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: StoreReplacement.Step.allCases, [true, false])
-    func `after a kill at any step there is one complete store, and the next replacement removes unmappedMembers`(
+    func `after a kill at any step there is one complete store, and the next replacement removes what is left of it`(
         step: StoreReplacement.Step, hasOld: Bool
     ) async throws {
         let bench = try Bench()
