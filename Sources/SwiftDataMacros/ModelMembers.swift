@@ -49,14 +49,14 @@
             if !isSubclass {
                 declarations += [
                     """
-                    internal nonisolated func access<Member>(keyPath: KeyPath<\(raw: className), Member>) {
+                    internal nonisolated func access<_M>(keyPath: KeyPath<\(raw: className), _M>) {
                         _$observationRegistrar.access(self, keyPath: keyPath)
                     }
                     """,
                     """
-                    internal nonisolated func withMutation<Member, MutationResult>(
-                        keyPath: KeyPath<\(raw: className), Member>, _ mutation: () throws -> MutationResult
-                    ) rethrows -> MutationResult {
+                    internal nonisolated func withMutation<_M, _MR>(
+                        keyPath: KeyPath<\(raw: className), _M>, _ mutation: () throws -> _MR
+                    ) rethrows -> _MR {
                         try _$observationRegistrar.withMutation(of: self, keyPath: keyPath, mutation)
                     }
                     """,

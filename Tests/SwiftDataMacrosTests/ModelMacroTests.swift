@@ -63,13 +63,13 @@
                             self.persistentBackingData = backingData
                         }
 
-                        internal nonisolated func access<Member>(keyPath: KeyPath<Trip, Member>) {
+                        internal nonisolated func access<_M>(keyPath: KeyPath<Trip, _M>) {
                             _$observationRegistrar.access(self, keyPath: keyPath)
                         }
 
-                        internal nonisolated func withMutation<Member, MutationResult>(
-                            keyPath: KeyPath<Trip, Member>, _ mutation: () throws -> MutationResult
-                        ) rethrows -> MutationResult {
+                        internal nonisolated func withMutation<_M, _MR>(
+                            keyPath: KeyPath<Trip, _M>, _ mutation: () throws -> _MR
+                        ) rethrows -> _MR {
                             try _$observationRegistrar.withMutation(of: self, keyPath: keyPath, mutation)
                         }
                     }
