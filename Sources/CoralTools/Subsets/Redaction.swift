@@ -53,7 +53,7 @@ public struct Redaction: Sendable {
         substitutes[attribute] = substitute
     }
 
-    /// Replaces an attribute, given as a key path such as `\Customer.name`, also in entities that inherit it.
+    /// Replaces an attribute, given as a key path such as `\Customer.name`, and in entities that inherit it.
     public mutating func replace(_ attribute: PartialKeyPath<some NSManagedObject>, by substitute: Substitute) {
         replace(attribute.ruleText, by: substitute)
     }
