@@ -191,7 +191,8 @@ final class ToolkitTests: XCTestCase {
 
     func testDictionariesAreImportedInTheirOrder() throws {
         let dictionaries: [[String: Any]] = [
-            ["name": "Mojito", "glass": "highball"], ["name": "Daiquiri", "glass": "coupe"],
+            ["name": "Mojito", "glass": "highball", "added": Date()],
+            ["name": "Daiquiri", "glass": "coupe", "added": Date()],
         ]
         let imported = try context.importModels(from: dictionaries, as: Cocktail.self)
         XCTAssertEqual(imported.map(\.name), ["Mojito", "Daiquiri"])
