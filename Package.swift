@@ -118,7 +118,9 @@ if engineIsBuilt {
         // The module `SwiftData` outside Apple's platforms: models over the engine's contexts and rows.
         .target(
             name: "SwiftData",
-            dependencies: ["CoreData", "ManagedObjects", "ModelFiles", "PredicateLanguage", "SwiftDataMacros"]),
+            dependencies: [
+                "CoreData", "ManagedObjects", "ModelFiles", "PredicateLanguage", "SQLiteConnections", "SwiftDataMacros",
+            ]),
         // The toolkit for SwiftData's models.
         .target(name: "CoralModels", dependencies: ["CodedErrors", "Coral", "SwiftData"]),
         // Stores in PostgreSQL. Empty without the trait.

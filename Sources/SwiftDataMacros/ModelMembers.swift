@@ -20,7 +20,7 @@
             var declarations: [DeclSyntax] = [
                 """
                 @Transient
-                private var _$backingData: any SwiftData.BackingData<\(raw: className)> = \(raw: className).createBackingData()
+                private var _$backingData: any SwiftData.BackingData<\(raw: className)> = \(raw: className)._createBackingData()
                 """,
                 """
                 \(raw: access)\(raw: isSubclass ? "override " : "")var persistentBackingData: any SwiftData.BackingData<\(raw: root)> {

@@ -30,7 +30,7 @@
                         init(name: String) { self.name = name }
 
                         @Transient
-                        private var _$backingData: any SwiftData.BackingData<Trip> = Trip.createBackingData()
+                        private var _$backingData: any SwiftData.BackingData<Trip> = Trip._createBackingData()
 
                         var persistentBackingData: any SwiftData.BackingData<Trip> {
                             get {
@@ -265,7 +265,7 @@
             ] {
                 check(
                     "@Model \(modifier) class Trip { \(modifier == "open" ? "public " : "")var name: String }",
-                    "createBackingData() \(access) var persistentBackingData",
+                    "_createBackingData() \(access) var persistentBackingData",
                     "} \(access) class var schemaMetadata", "{} \(access) required init(backingData:",
                     "() \(access) var _observationRegistrar")
             }
@@ -281,7 +281,7 @@
                 }
                 """, conformances: [])
             for part in [
-                "private var _$backingData: any SwiftData.BackingData<BusinessTrip> = BusinessTrip.createBackingData()",
+                "private var _$backingData: any SwiftData.BackingData<BusinessTrip> = BusinessTrip._createBackingData()",
                 "public override var persistentBackingData: any SwiftData.BackingData<Root> {",
                 "get { _$backingData._joined(to: super.persistentBackingData) }",
                 "set { super.persistentBackingData = newValue }",
@@ -321,7 +321,7 @@
         func testAGenericClass() {
             check(
                 "@Model final class Box<Content: Codable> { var content: Content }",
-                "any SwiftData.BackingData<Box> = Box.createBackingData()", #"keypath: \Box.content"#)
+                "any SwiftData.BackingData<Box> = Box._createBackingData()", #"keypath: \Box.content"#)
         }
 
         func testAModelActor() {

@@ -49,7 +49,7 @@ extension BackingData {
 struct DefaultBackingData<Model: PersistentModel>: BackingData {
     let record: ModelRecord
 
-    init(for modelType: Model.Type) { record = ModelRecord(ModelClass.of(modelType)) }
+    init(for modelType: Model.Type) { record = ModelRecord.forObject(of: modelType) }
     init(_ record: ModelRecord) { self.record = record }
 
     var _record: ModelRecord? { record }

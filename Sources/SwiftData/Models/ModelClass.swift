@@ -138,10 +138,11 @@ final class ModelClass: @unchecked Sendable {  // because it is immutable but fo
 
     /// Creates the model of a managed object.
     func makeModel(over object: ModelObject, in context: ModelContext?) -> any PersistentModel {
+        let record = ModelRecord(self, object, in: context)
         func make<Model: PersistentModel>(_: Model.Type) -> any PersistentModel {
-            Model(backingData: DefaultBackingData<Model>(ModelRecord(self, object, in: context)))
+            Model(backingData: DefaultBackingData<Model>(record))
         }
-        let model = _openExistential(type, do: make)
+        let model = record.initialisingModel { _openExistential(type, do: make) }
         object.model = model
         return model
     }

@@ -1,5 +1,6 @@
 import CoreData
 import ManagedObjects
+import SQLiteConnections
 
 /// The values of one model: of its own before it is inserted, afterwards those of a managed object.
 ///
@@ -30,6 +31,31 @@ public final class ModelRecord {
     init(_ modelClass: ModelClass, _ object: ModelObject, in context: ModelContext?) {
         self.modelClass = modelClass
         attach(object, in: context)
+    }
+
+    // MARK: - Models of rows
+
+    /// The record of the row whose model is being initialised on this thread.
+    private static let beingInitialised = ThreadLocal<ModelRecord>()
+    private var isBeingInitialised = false
+    /// Whether the model that is being initialised has its backing data.
+    private var isTaken = false
+
+    /// Initialises the model of the row. Its class creates backing data and sets the initial values of its properties there before it
+    /// takes those of the row: it is given this record at once, which ignores these values.
+    func initialisingModel<Model>(_ work: () -> Model) -> Model {
+        isBeingInitialised = true
+        defer { isBeingInitialised = false }
+        return Self.beingInitialised.withValue(self, work)
+    }
+
+    /// The record for a new object of a class: that of a row, if its model is being initialised, and otherwise an empty one.
+    static func forObject(of type: any PersistentModel.Type) -> ModelRecord {
+        guard let record = beingInitialised.value, !record.isTaken, record.modelClass.type == type else {
+            return ModelRecord(ModelClass.of(type))
+        }
+        record.isTaken = true
+        return record
     }
 
     var identifier: PersistentIdentifier {
@@ -96,6 +122,7 @@ public final class ModelRecord {
 
     /// Sets a property. The owner is the model itself; nil while it is being initialised.
     func set<Model, Value>(_ value: Value, at keyPath: KeyPath<Model, Value>, of owner: (any PersistentModel)?) {
+        if isBeingInitialised { return }
         let property: TypedProperty<Value> = modelClass.typedProperty(keyPath)
         if let object {
             if isGone { return }

@@ -48,6 +48,12 @@ extension PersistentModel {
         DefaultBackingData<P>(for: P.self)
     }
 
+    /// The same for the expansion of `@Model`, which stores it as a value of any type: an opaque type costs each object a look-up of its
+    /// metadata.
+    public static func _createBackingData<P: PersistentModel>() -> any BackingData<P> {
+        DefaultBackingData<P>(for: P.self)
+    }
+
     /// The values, if they are where SwiftData itself puts them.
     var _modelRecord: ModelRecord? { persistentBackingData._record }
 
