@@ -17,6 +17,9 @@ public final class ModelRecord {
     var temporaryIdentifier: PersistentIdentifier?
     /// Whether the deletion was saved. The record keeps the last known values.
     private var isGone = false
+    private var isBeingInitialised = false
+    /// Whether the model that is being initialised has its backing data.
+    private var isTaken = false
     /// What a probe reads is noted, and nothing else is done.
     private var probe: KeyPathProbe.Log?
 
@@ -37,9 +40,6 @@ public final class ModelRecord {
 
     /// The record of the row whose model is being initialised on this thread.
     private static let beingInitialised = ThreadLocal<ModelRecord>()
-    private var isBeingInitialised = false
-    /// Whether the model that is being initialised has its backing data.
-    private var isTaken = false
 
     /// Initialises the model of the row. Its class creates backing data and sets the initial values of its properties there before it
     /// takes those of the row: it is given this record at once, which ignores these values.
