@@ -114,6 +114,20 @@ import Testing
             #include <os/log.h>
             #endif
             #endif
+            #ifndef __APPLE__
+            #elif TARGET_OS_IOS
+            #include <mach/mach.h>
+            #else
+            @import UIKit;
+            #endif
+            #if defined(__APPLE__) || defined(OTHER)
+            # include<os/lock.h> // Both.
+            /* #include <mach/mach.h> */
+            #endif
+            #if __has_include(<CommonCrypto/CommonCrypto.h>)
+            #import <CommonCrypto/CommonCrypto.h>
+            #endif
+            @import CoreData;
             """
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -128,7 +142,7 @@ import Testing
         #expect(
             findings.map { "\($0.line):\($0.column) \($0.code)" } == [
                 "2:1 #import <Foundation/Foundation.h>", "3:3 #include <mach/mach.h>", "9:1 #include <objc/runtime.h>",
-                "12:1 #include <os/log.h>",
+                "12:1 #include <os/log.h>", "22:1 # include<os/lock.h>", "28:1 @import CoreData;",
             ])
     }
 

@@ -18,12 +18,14 @@ package struct KeyPathResolver {
     /// Rules by `Entity` or `Entity.property`, under the names of entities: typed key paths have the names of classes. A rule that
     /// names its entity takes precedence.
     static func named<Rule>(_ rules: [String: Rule], in model: NSManagedObjectModel) -> [String: Rule] {
-        guard !rules.isEmpty else { return rules }
+        let entities = model.entitiesByName
+        // An import of one record asks this several times: the classes of all entities are looked at only for a rule that needs them.
+        if rules.keys.allSatisfy({ entities[String($0.prefix { $0 != "." })] != nil }) { return rules }
         let resolver = KeyPathResolver(model)
         var named: [String: Rule] = [:]
         for (name, rule) in rules {
             let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            if resolver.entities[parts[0]] == nil, let entity = resolver.byClass[parts[0]]?.name {
+            if entities[parts[0]] == nil, let entity = resolver.byClass[parts[0]]?.name {
                 let own = ([entity] + parts.dropFirst()).joined(separator: ".")
                 if rules[own] == nil { named[own] = rule }
             } else {

@@ -1,4 +1,4 @@
-/// The `#if` conditions of a line: whether the line is compiled outside Apple's platforms.
+/// The `#if` conditions of a line of Swift or C: whether the line is compiled outside Apple's platforms.
 ///
 /// An unknown condition may be true, so that no code is skipped by mistake.
 package struct ConditionStack {
@@ -19,22 +19,23 @@ package struct ConditionStack {
     /// Processes a line that is a directive. False if it is not one.
     mutating func take(_ line: [UInt8]) -> Bool {
         guard line.first(where: { !SwiftCode.isSpace($0) }) == UInt8(ascii: "#") else { return false }
-        let words = String(decoding: line, as: UTF8.self).split(whereSeparator: \.isWhitespace)
-        guard let directive = words.first else { return false }
-        let condition = words.dropFirst().joined(separator: " ")
+        let text = String(decoding: line, as: UTF8.self).drop { $0.isWhitespace || $0 == "#" }
+        let directive = text.prefix(while: \.isLetter)
+        let words = text.dropFirst(directive.count).split(whereSeparator: \.isWhitespace).joined(separator: " ")
         switch directive {
-        case "#if":
-            let value = Self.value(of: condition)
+        case "if", "ifdef", "ifndef":
+            let value = Self.value(
+                of: directive == "if" ? words : "\(directive == "ifndef" ? "!" : "")defined(\(words))")
             levels.append(Level(isCompiled: value ?? true, isDecided: value ?? false))
             if value == false { skippedLevels += 1 }
-        case "#elseif":
-            let value = Self.value(of: condition)
+        case "elseif", "elif":
+            let value = Self.value(of: words)
             change { level in
                 level.isCompiled = !level.isDecided && value ?? true
                 level.isDecided = level.isDecided || value ?? false
             }
-        case "#else": change { $0.isCompiled = !$0.isDecided }
-        case "#endif": if levels.popLast()?.isCompiled == false { skippedLevels -= 1 }
+        case "else": change { $0.isCompiled = !$0.isDecided }
+        case "endif": if levels.popLast()?.isCompiled == false { skippedLevels -= 1 }
         default: return false
         }
         return true
@@ -67,12 +68,21 @@ package struct ConditionStack {
             return negations.isMultiple(of: 2) ? value : value.map { !$0 }
         }
         let parts = text.split(whereSeparator: { "() ".contains($0) }).map(String.init)
+        if let last = parts.last, parts.count == 1 || parts[0] == "defined", parts.count < 3 {
+            return isDefinedByApple(last) ? false : nil
+        }
         guard parts.count == 2 else { return nil }
         switch parts[0] {
         case "canImport": return PortingRule.appleModules.contains(parts[1]) ? false : nil
         case "os": return ["iOS", "macOS", "tvOS", "watchOS", "visionOS", "OSX"].contains(parts[1]) ? false : nil
+        case "__has_include": return PortingRule.isAppleHeader(parts[1].drop { $0 == "<" }) ? false : nil
         default: return nil
         }
+    }
+
+    /// Whether a macro of C is defined, or not zero, on Apple's platforms only.
+    private static func isDefinedByApple(_ macro: String) -> Bool {
+        ["__APPLE__", "__OBJC__"].contains(macro) || macro.hasPrefix("TARGET_OS_")
     }
 }
 

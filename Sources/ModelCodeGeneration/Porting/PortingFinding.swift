@@ -32,8 +32,11 @@ public struct PortingFinding: Sendable, Hashable {
         let ambiguous = AmbiguousNames(files: files.lazy.map { ($0.text, $0.module) })
         let sets = SetProperties(texts: files.lazy.map(\.text))
         var unmanaged: Set<String> = []
-        let headers = try self.files(below: folder, where: AppleHeaders.mayContain).flatMap { url in
-            AppleHeaders.findings(in: String(decoding: try Data(contentsOf: url), as: UTF8.self), file: url.path)
+        // In apps such files belong to projects of Xcode, and not to targets of a package.
+        let headers = try self.files(below: folder) { url in
+            ["c", "h", "m", "mm", "cpp"].contains(url.pathExtension) && url.pathComponents.contains("Sources")
+        }.flatMap { url in
+            self.headers(in: String(decoding: try Data(contentsOf: url), as: UTF8.self), file: url.path)
         }
         return files.flatMap { url, text, module in
             let names = ambiguous.names(in: text, module: module)
@@ -122,6 +125,24 @@ public struct PortingFinding: Sendable, Hashable {
             }
         }
         return findings.filter { !imports.fulfilled.contains($0.rule) }
+    }
+
+    /// The includes and imports of Apple's headers and modules in a text of C or Objective-C. Comments and code that is compiled on
+    /// Apple's platforms only are skipped.
+    private static func headers(in text: String, file: String) -> [PortingFinding] {
+        var conditions = ConditionStack()
+        return SwiftCode.lines(of: text).enumerated().compactMap { number, line in
+            if conditions.take(line) || !conditions.isCompiled { return nil }
+            let code = String(decoding: line, as: UTF8.self).drop(while: \.isWhitespace)
+            let words = code.split { $0.isWhitespace || "#@<>;".contains($0) }
+            guard code.first == "#" || code.first == "@", words.count > 1,
+                words[0] == "include" || words[0] == "import",
+                PortingRule.isAppleHeader(words[1])
+            else { return nil }
+            return PortingFinding(
+                file: file, line: number + 1, column: line.count - code.utf8.count + 1,
+                code: code.split(separator: " ").joined(separator: " "), rule: .appleHeader)
+        }
     }
 
     /// The columns of a string literal in a line whose code has spaces in its place: those that follow code, and not a comment.

@@ -102,10 +102,19 @@ public struct PortingRule: Sendable, Hashable {
     static let macroCondition = PortingRule(
         "\"objc\"", problem: "finds no attribute outside Apple's platforms",
         "A macro that requires `@objc(Name)` accepts `@_objcRuntimeName(Name)` too, which the class has there.")
-    /// An include of one of Apple's headers in a file of C.
+    /// An include of one of Apple's headers, or an import of one of its modules, in a file of C or Objective-C.
     static let appleHeader = PortingRule(
         "#include", "The header is Apple's: put the include, and what uses it, between `#ifdef __APPLE__` and `#endif`."
     )
+    /// Whether a header, given by its path such as `mach/mach.h`, or a module comes with Apple's platforms only.
+    static func isAppleHeader(_ path: some StringProtocol) -> Bool {
+        appleHeaders.contains(String(path.prefix { $0 != "/" && $0 != "." }))
+    }
+    private static let appleHeaders: Set = [
+        "AppKit", "Availability", "AvailabilityMacros", "CommonCrypto", "CoreData", "CoreFoundation", "Foundation",
+        "Security",
+        "TargetConditionals", "UIKit", "libkern", "mach", "mach-o", "objc", "os",
+    ]
     /// An array literal that is assigned to a property of type `NSSet`.
     static let assignedLiteral = PortingRule("[", setLiteral)
     private static let setLiteral = "Write `NSSet(array: […])`."

@@ -60,24 +60,42 @@ struct ReadersAgreeTests {
         _ = (context.insert("Item", ["name": "alone"]), context.insert("Tag", ["name": "green"]))
         try context.save()
         // There are fewer tags than items, and more items than tags.
-        for (entity, members) in [("Item", "tags"), ("Tag", "items")] {
-            let objects = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: entity))
-            let name = try #require(objects.lazy.compactMap { $0.value(forKey: "name") as? String }.first)
-            for form in [
-                "ANY %K.name == %@", "%@ IN %K.name", "ANY %K.name IN {%@, 'none'}",
-                "SUBQUERY(%K, $m, $m.name == %@).@count > 0", "SUBQUERY(%K, $m, $m.name == %@).@count == 0",
-            ] {
-                for format in [form, "NOT (\(form))", "(\(form)) OR ANY \(members).name == 'green'"] {
-                    let predicate = NSPredicate(
-                        format: format, argumentArray: form.hasPrefix("%@") ? [name, members] : [members, name])
-                    let request = NSFetchRequest<NSManagedObject>(entityName: entity)
-                    request.predicate = predicate
-                    let found = try context.fetch(request)
-                    #expect(Set(found) == Set(objects.filter(predicate.evaluate)), "\(entity): \(format)")
-                    #expect(Set(found).count == found.count)
+        func check() throws {
+            for (entity, members) in [("Item", "tags"), ("Tag", "items")] {
+                let objects = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: entity))
+                let name = try #require(objects.lazy.compactMap { $0.value(forKey: "name") as? String }.first)
+                for form in [
+                    "ANY %K.name == %@", "%@ IN %K.name", "ANY %K.name IN {%@, 'none'}",
+                    "SUBQUERY(%K, $m, $m.name == %@).@count > 0", "SUBQUERY(%K, $m, $m.name == %@).@count == 0",
+                ] {
+                    for (format, value) in [
+                        (form, name as Any), ("NOT (\(form))", name),
+                        ("(\(form)) OR ANY \(members).name == 'green'", name),
+                        // A value of another type equals no name.
+                        (form, 5),
+                    ] {
+                        let predicate = NSPredicate(
+                            format: format, argumentArray: form.hasPrefix("%@") ? [value, members] : [members, value])
+                        let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+                        request.predicate = predicate
+                        let found = try context.fetch(request)
+                        #expect(Set(found) == Set(objects.filter(predicate.evaluate)), "\(entity): \(format)")
+                        #expect(Set(found).count == found.count)
+                    }
                 }
             }
         }
+        try check()
+        // Unsaved: links, objects that are new, and objects that are deleted.
+        let items = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Item"))
+        let tags = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Tag"))
+        for (index, item) in items.enumerated() where index % 3 == 0 {
+            item.setValue(NSSet(object: tags[index % tags.count]), forKey: "tags")
+        }
+        context.insert("Item", ["name": items[0].value(forKey: "name") ?? ""]).setValue(
+            NSSet(array: tags), forKey: "tags")
+        context.delete(items[1])
+        try check()
     }
 
     private func titles(_ ids: Set<NSManagedObjectID>, _ context: NSManagedObjectContext) -> [String] {
