@@ -26,7 +26,7 @@ try context.save()
 let copier = GraphCopier()
 print("Would copy", try copier.plan([note]).summary)
 
-var rules = CopyRules.ownership
+var rules = CopyRules()
 rules.setValue("Note.title") { _, title in "\(title ?? "") for next week" }
 let copies = try GraphCopier(rules: rules, saves: true).copy([note])
 if let copy = copies[note] {

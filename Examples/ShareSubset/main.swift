@@ -24,7 +24,7 @@ let people = ["Ada Lovelace", "Grace Hopper", "Ada Lovelace"].map { name in
 try context.save()
 
 // People do not own their notes in this model: notes are kept when a person is deleted. Here they are included.
-var subset = GraphSubset(rules: CopyRules.ownership.with("Person.notes", .copy))
+var subset = GraphSubset(shape: GraphShape.ownership.with("Person.notes", .embed))
 subset.redaction = Redaction(secret: "not for the colleague")
 subset.redaction?.replace("Person.name", by: .name)
 

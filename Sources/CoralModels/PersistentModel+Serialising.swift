@@ -50,7 +50,7 @@ extension Collection where Element: PersistentModel {
 }
 
 extension PersistentModel {
-    /// A copy of the model, and of the models that belong to it according to the rules; by default those that it owns through cascading
+    /// A copy of the model, and of the models that belong to it according to the shape; by default those that it owns through cascading
     /// relationships, with the rules of the classes. It is inserted, and not saved.
     ///
     ///     let copy = try recipe.deepCopy()
@@ -58,11 +58,12 @@ extension PersistentModel {
     /// - Parameter context: The context of the copies, which may be of another container; by default that of the model.
     /// - Throws: ``ModelToolkitError`` for a model in no context and for invalid rules, and the errors of
     ///   `GraphCopier.copy(_:into:store:progress:)`.
-    public func deepCopy(rules: CopyRules = .ownership, into context: ModelContext? = nil) throws -> Self {
+    public func deepCopy(
+        shape: GraphShape = .ownership, rules: CopyRules = CopyRules(), into context: ModelContext? = nil
+    ) throws -> Self {
         let own = try contextOfToolkit
         let target = context ?? own
-        let copy = try GraphCopier(rules: own.rules.applied(to: rules))
-            .copy(managedObject, into: target.managedContext)
+        let copy = try own.rules.copier(shape, rules).copy(managedObject, into: target.managedContext)
         target.noteChangesOfObjects()
         guard let model = target.model(of: copy) as? Self else {
             throw CopyError(
@@ -73,13 +74,15 @@ extension PersistentModel {
 }
 
 extension Collection where Element: PersistentModel {
-    /// Copies of the models, in their order; one that several of them refer to is copied once. Throws as `deepCopy(rules:into:)` does.
-    public func deepCopies(rules: CopyRules = .ownership, into context: ModelContext? = nil) throws -> [Element] {
+    /// Copies of the models, in their order; one that several of them refer to is copied once. Throws as `deepCopy(shape:rules:into:)`
+    /// does.
+    public func deepCopies(
+        shape: GraphShape = .ownership, rules: CopyRules = CopyRules(), into context: ModelContext? = nil
+    ) throws -> [Element] {
         guard let first else { return [] }
         let own = try first.contextOfToolkit
         let target = context ?? own
-        let copies = try managedObjects.deepCopies(
-            rules: own.rules.applied(to: rules), into: target.managedContext)
+        let copies = try own.rules.copier(shape, rules).copy(managedObjects, into: target.managedContext).roots
         target.noteChangesOfObjects()
         return copies.compactMap { target.model(of: $0) as? Element }
     }

@@ -6,7 +6,7 @@ import SwiftData
 ///
 ///     extension Recipe: RuledModel {
 ///         static var toolkitRules: ModelRules<Recipe> {
-///             ModelRules(.key(\.title), .copy(\.tags, .link), .renew(\.id), .members(\.steps, .replace))
+///             ModelRules(.key(\.title), .copy(\.tags, .reference), .renew(\.id), .members(\.steps, .replace))
 ///         }
 ///     }
 ///
@@ -28,7 +28,7 @@ public struct ModelRules<Model: PersistentModel> {
 public struct ModelRule<Model: PersistentModel> {
     enum Kind {
         case key
-        case copy(CopyRule)
+        case copy(RelationshipRule)
         case exclude
         case renew(@Sendable () -> Any)
         case shape(RelationshipRule)
@@ -42,8 +42,9 @@ public struct ModelRule<Model: PersistentModel> {
     /// The attributes and to-one relationships that identify a model in documents. Without this rule unique properties do.
     public static func key(_ parts: PartialKeyPath<Model>...) -> ModelRule { ModelRule(kind: .key, keyPaths: parts) }
 
-    /// Whether copies copy the models of a relationship, link them, or leave them out.
-    public static func copy(_ relationship: PartialKeyPath<Model>, _ rule: CopyRule) -> ModelRule {
+    /// Whether copies copy the models of a relationship, refer to the same ones, or omit them; without this rule, the rule of `shape`
+    /// decides.
+    public static func copy(_ relationship: PartialKeyPath<Model>, _ rule: RelationshipRule) -> ModelRule {
         ModelRule(kind: .copy(rule), keyPaths: [relationship])
     }
 

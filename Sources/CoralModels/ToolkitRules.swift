@@ -7,7 +7,7 @@ struct ToolkitRules {
     private var newer: [String: String] = [:]
     private var policies: [String: RelationshipImportPolicy] = [:]
     private var shapes: [String: RelationshipRule] = [:]
-    private var copies: [String: CopyRule] = [:]
+    private var copies: [String: RelationshipRule] = [:]
     private var excluded: [String] = []
     private var renewed: [String: @Sendable () -> Any] = [:]
 
@@ -98,11 +98,14 @@ struct ToolkitRules {
         return shape
     }
 
-    func applied(to rules: CopyRules) -> CopyRules {
-        var rules = rules
-        for (path, rule) in copies where !rules.hasRule(for: path) { rules.set(path, rule) }
-        for path in excluded where !rules.hasRule(for: path) { rules.exclude(path) }
-        for (path, value) in renewed where !rules.hasRule(for: path) { rules.setValue(path) { _, _ in value() } }
-        return rules
+    /// A copier with the rules of the classes, for what code does not set.
+    func copier(_ shape: GraphShape, _ rules: CopyRules) -> GraphCopier {
+        var (shape, rules) = (shape, rules)
+        for path in excluded where !shape.hasRule(for: path) && !rules.hasRule(for: path) { shape.exclude(path) }
+        for (path, rule) in copies where !shape.hasRule(for: path) { shape.set(path, rule) }
+        for (path, value) in renewed where !rules.hasRule(for: path) && !shape.hasRule(for: path) {
+            rules.setValue(path) { _, _ in value() }
+        }
+        return GraphCopier(shape: applied(to: shape), rules: rules)
     }
 }

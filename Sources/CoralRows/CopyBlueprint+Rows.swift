@@ -28,7 +28,12 @@ extension CopyBlueprint {
     private func rowRules(_ choice: RowCopying, roots: [NSEntityDescription]) throws -> [RowCopyRequest.Rules] {
         if choice == .never { throw ObjectsReason(.options, "The copier's rowCopying is never.") }
         if targetModel !== model { throw ObjectsReason(.options, "The copies have another model.") }
-        try rules.requireRows()
+        if rules.didCopy != nil || rules.didConnect != nil {
+            throw ObjectsReason(.options, "The rules contain hooks.")
+        }
+        if !includesAllEntities || !rules.excludedRootNames.isEmpty {
+            throw ObjectsReason(.options, "The rules exclude objects of some entities.")
+        }
         return try prepared.map { copy in
             let name = copy.entity.name ?? ""
             func reason(_ code: ObjectsReason.Code, _ message: String) -> ObjectsReason {
@@ -51,8 +56,8 @@ extension CopyBlueprint {
             var links: [String: RowCopyRequest.Link] = [:]
             for relationship in copy.relationships {
                 links[relationship.name] = RowCopyRequest.Link(
-                    follows: relationship.rule == .copy,
-                    reachesOthers: relationship.rule == .link && relationship.omission == nil)
+                    follows: relationship.rule == .embed,
+                    reachesOthers: relationship.rule == .reference && relationship.omission == nil)
             }
             return RowCopyRequest.Rules(entity: copy.entity, sources: sources, links: links)
         }
@@ -92,7 +97,7 @@ extension CopyBlueprint {
         guard !roots.contains(copy.entity) else { return nil }
         let ways = prepared.flatMap { owner in
             owner.relationships.filter { way in
-                way.rule == .copy && way.relationship.destinationEntity.map(copy.entity.isKindOf(entity:)) ?? false
+                way.rule == .embed && way.relationship.destinationEntity.map(copy.entity.isKindOf(entity:)) ?? false
             }.map { (owner, $0.relationship) }
         }
         guard ways.count == 1, let (owner, way) = ways.first, let back = way.inverseRelationship, !back.isToMany,
@@ -112,16 +117,6 @@ extension ObjectsReason {
             case .rows: .contents
             }
         self.init(code, obstacle.reason)
-    }
-}
-
-extension CopyRules {
-    /// Throws `ObjectsReason` for hooks, and for rules whose result depends on the single object.
-    fileprivate func requireRows() throws {
-        if didCopy != nil || didConnect != nil { throw ObjectsReason(.options, "The rules contain hooks.") }
-        if !excludedEntities.isEmpty || !excludedRootNames.isEmpty {
-            throw ObjectsReason(.options, "The rules exclude objects of some entities.")
-        }
     }
 }
 

@@ -6,7 +6,7 @@ import Coral
 ///     for seed in 0..<100 {
 ///         var generator = GraphGenerator(seed: seed)
 ///         let objects = try generator.objects(40, in: context)
-///         let failures = try GraphProperties.failures(ofCopying: objects, by: GraphCopier(rules: .everything))
+///         let failures = try GraphProperties.failures(ofCopying: objects, by: GraphCopier(shape: .everything))
 ///         #expect(failures.isEmpty, "seed \(seed): \(failures.joined(separator: "\n"))")
 ///     }
 ///

@@ -179,7 +179,7 @@
                 return objects.map(\.objectID)
             }
             #expect(try await GraphCopier().explain(ids, in: container) == .rows)
-            var rules = CopyRules.ownership
+            var rules = CopyRules()
             rules.didCopy = { _, _ in }
             #expect(
                 try await GraphCopier(rules: rules).explain(ids, in: container).reason?.message

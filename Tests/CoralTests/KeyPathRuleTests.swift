@@ -61,15 +61,15 @@ import Testing
                 context.insert("Note", ["title": "Milk", "body": "Fresh", "rank": 1, "tags": NSSet(object: tag)])
                     as? TypedNote)
             context.insert("Item", ["name": "Bottle", "note": note])
-            var rules = CopyRules.ownership.with(\TypedNote.items, .omit)
-            rules.exclude(\TypedNote.body)
+            let shape = GraphShape.ownership.with(\TypedNote.items, .omit).excluding(\TypedNote.body)
+            var rules = CopyRules()
             rules.setValue(\TypedNote.title) { note in "\(note.title ?? "") again" }
             rules.setValue(\TypedNote.rank) { _ in nil }
             rules.set(\TypedNote.tags) { note, tag in
                 #expect(note.title == "Milk" && tag.entity.name == "Tag")
-                return .copy
+                return .embed
             }
-            let copy = try GraphCopier(rules: rules).copy(note)
+            let copy = try GraphCopier(shape: shape, rules: rules).copy(note)
             #expect(copy.title == "Milk again")
             #expect(copy.body == nil && copy.rank == nil)
             #expect((copy.value(forKey: "items") as? NSOrderedSet)?.count == 0)
@@ -82,9 +82,9 @@ import Testing
         try context.performAndWait {
             let notes = ["Milk", "Bread"].map { context.insert("Note", ["title": $0, "body": "Fresh"]) }
             let tag = context.insert("Tag", ["name": "home", "notes": NSSet(array: notes)])
-            var rules = CopyRules.everything.excluding(\TypedNote.body)
+            var rules = CopyRules()
             rules.copy(TypedNote.self) { note in note.title == "Milk" }
-            let copy = try GraphCopier(rules: rules).copy(tag)
+            let copy = try GraphCopier(shape: GraphShape.everything.excluding(\TypedNote.body), rules: rules).copy(tag)
             let copied = try #require(copy.value(forKey: "notes") as? Set<NSManagedObject>)
                 .filter { !notes.contains($0) }
             #expect(copied.map { $0.value(forKey: "title") as? String } == ["Milk"])

@@ -251,7 +251,7 @@
         @Test(arguments: ["wal", "delete"], [true, false])
         func copies(_ mode: String, _ isInBatches: Bool) throws {
             let setting = Setting(journalMode: mode, isReadOnly: false)
-            var rules = CopyRules.ownership
+            var rules = CopyRules()
             for key in ["Note.key", "Item.key"] { rules.setValue(key) { _, value in (value as? Int64 ?? 0) + 1000 } }
             try during(setting) { coordinator in
                 let context = context(coordinator)

@@ -58,14 +58,14 @@ struct TransformableTests {
 
         let part = copy.folder.appendingPathComponent("part.sqlite")
         try source.performAndWait {
-            _ = try GraphSubset(rules: .everything).export(try objects(in: source), to: part)
+            _ = try GraphSubset(shape: .everything).export(try objects(in: source), to: part)
         }
         let target = try context(part, model, readOnly: false)
         #expect(try archives(target) == before)
         try target.performAndWait {
-            var rules = CopyRules.everything
+            var rules = CopyRules()
             rules.uniqueness = .unchecked
-            try GraphCopier(rules: rules).copy(try objects(in: target))
+            try GraphCopier(shape: .everything, rules: rules).copy(try objects(in: target))
         }
         #expect(try archives(target).mapValues(\.count) == before.mapValues { $0.count * 2 })
         #expect(try archives(target).mapValues(Set.init) == before.mapValues(Set.init))

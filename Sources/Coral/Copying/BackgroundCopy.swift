@@ -52,7 +52,7 @@ extension GraphCopier {
     ) throws -> RowCapability<[NSManagedObjectID: NSManagedObjectID]> {
         if validates { return .objects(because: ObjectsReason(.options, "The copies are validated (validates).")) }
         guard !ids.isEmpty, let model = context.rootCoordinator?.managedObjectModel else { return .rows([:]) }
-        let blueprint = try CopyBlueprint(rules, model: model, targetModel: model)
+        let blueprint = try CopyBlueprint(shape, rules, model: model, targetModel: model)
         try blueprint.prepare(from: ids.map(\.entity))
         return try Engine.current.copyRows(
             of: ids, in: context, by: blueprint, choice: rowCopying, saves: saves, progress: progress)

@@ -1,30 +1,28 @@
 import CoreData
 
-/// The rules of a copier, resolved against the model of the originals and that of the copies before any copy is created.
+/// The shape and the rules of a copier, resolved against the model of the originals and that of the copies before any copy is created.
 package final class CopyBlueprint {
     package let rules: CopyRules
     package let model: NSManagedObjectModel
     package let targetModel: NSManagedObjectModel
-    private let excludedEntities: Set<String>
-    private let excludedProperties: PropertyRules<Void>
-    private let relationshipRules: PropertyRules<CopyRule>
+    private let resolved: ResolvedShape
     private let choices: PropertyRules<CopyRules.RuleClosure>
     private let values: PropertyRules<CopyRules.ValueClosure>
     private var entities: [String: EntityCopy] = [:]
     /// The properties that the copies' model does not have, as `Entity.property`.
     package private(set) var missingProperties: Set<String> = []
 
-    /// Throws `ShapeError` if rules in code contain names that the model does not have.
-    package init(_ rules: CopyRules, model: NSManagedObjectModel, targetModel: NSManagedObjectModel) throws {
+    /// Throws `ShapeError` if the shape or the rules contain names that the model does not have.
+    package init(
+        _ shape: GraphShape, _ rules: CopyRules, model: NSManagedObjectModel, targetModel: NSManagedObjectModel
+    ) throws {
         var rules = rules
         rules.conditions = KeyPathResolver.named(rules.conditions, in: model)
+        resolved = try ResolvedShape(shape, model: model)
         self.rules = rules
         self.model = model
         self.targetModel = targetModel
         let paths = KeyPathResolver(model)
-        excludedEntities = try paths.descendants(of: rules.excludedEntities)
-        excludedProperties = try PropertyRules(rules.excludedProperties) { try paths.property(at: $0) }
-        relationshipRules = try PropertyRules(rules.rules) { try paths.property(at: $0, requiresRelationship: true) }
         choices = try PropertyRules(rules.choices) { try paths.property(at: $0, requiresRelationship: true) }
         values = try PropertyRules(rules.values) { try paths.property(at: $0) }
         for name in rules.conditions.keys.sorted() { _ = try paths.entity(name, in: name) }
@@ -41,12 +39,10 @@ package final class CopyBlueprint {
     package var prepared: [EntityCopy] { entities.values.sorted { $0.name < $1.name } }
 
     /// Whether objects of every entity are copied.
-    package var includesAllEntities: Bool { excludedEntities.isEmpty }
+    package var includesAllEntities: Bool { resolved.includesAllEntities }
 
     /// Whether objects of an entity are copied at all.
-    package func includes(_ entity: NSEntityDescription) -> Bool {
-        !excludedEntities.contains(entity.name ?? "")
-    }
+    package func includes(_ entity: NSEntityDescription) -> Bool { resolved.includes(entity) }
 
     /// Resolves the rules of all entities that copying can reach from the given ones, so that invalid rules are reported
     /// before any copy is created, even if the data has no objects of these entities.
@@ -57,7 +53,7 @@ package final class CopyBlueprint {
             guard includes(entity), met.insert(entity.name ?? "").inserted else { continue }
             if !entity.isAbstract {
                 for relationship in try copy(of: entity).relationships
-                where relationship.rule == .copy || relationship.choice != nil || rules.takesLinkedObjects {
+                where relationship.rule == .embed || relationship.choice != nil || rules.takesLinkedObjects {
                     if let destination = relationship.relationship.destinationEntity { pending.append(destination) }
                 }
             }
@@ -81,20 +77,20 @@ package final class CopyBlueprint {
         guard let target = targetModel === model ? entity : counterpart(of: entity), !target.isAbstract else {
             throw CopyError(.modelMismatch, "The model of the copies has no entity \"\(name)\".", at: name)
         }
-        let excluded = excludedProperties.rules(for: entity)
+        let stated = resolved.properties(of: entity)
         let values = values.rules(for: entity)
         var attributes: [AttributeCopy] = []
-        for (key, attribute) in entity.attributesByName.sorted(by: { $0.key < $1.key }) where excluded[key] == nil {
+        for (key, attribute) in entity.attributesByName.sorted(by: { $0.key < $1.key })
+        where stated.isIncluded(attribute) != false {
             if let copy = try attributeCopy(attribute, value: values[key], at: "\(name).\(key)", target) {
                 attributes.append(copy)
             }
         }
-        let (choices, stated) = (choices.rules(for: entity), relationshipRules.rules(for: entity))
+        let choices = choices.rules(for: entity)
         var relationships: [RelationshipCopy] = []
-        for (key, relationship) in entity.relationshipsByName.sorted(by: { $0.key < $1.key }) where excluded[key] == nil
-        {
+        for (key, relationship) in entity.relationshipsByName.sorted(by: { $0.key < $1.key }) {
             if let copy = try relationshipCopy(
-                relationship, choice: choices[key], stated: stated[key], at: "\(name).\(key)", target)
+                relationship, stated, choice: choices[key], at: "\(name).\(key)", target)
             {
                 relationships.append(copy)
             }
@@ -105,7 +101,10 @@ package final class CopyBlueprint {
             entity: entity, target: target, attributes: attributes, relationships: relationships, condition: condition)
     }
 
-    private var directives: CopyDirectives { CopyDirectives(keys: rules.directiveKeys, model: model) }
+    /// The directives of copies; nil if the shape ignores directives.
+    private var directives: CopyDirectives? {
+        resolved.shape.honoursUserInfo ? CopyDirectives(keys: rules.directiveKeys, model: model) : nil
+    }
 
     // MARK: - Attributes
 
@@ -114,9 +113,14 @@ package final class CopyBlueprint {
         _ target: NSEntityDescription
     ) throws -> AttributeCopy? {
         guard !attribute.isTransient, !(attribute is NSDerivedAttributeDescription) else { return nil }
-        let source =
-            try closure.map { .closure($0) }
-            ?? (rules.honoursUserInfo && !rules.isSubset ? directives.source(of: attribute, at: place) : .original)
+        let source: AttributeCopy.Source?
+        if let closure {
+            source = .closure(closure)
+        } else if let directives, !rules.isSubset {
+            source = try directives.source(of: attribute, at: place)
+        } else {
+            source = .original
+        }
         guard let source else { return nil }
         guard let counterpart = counterpart(of: attribute, in: target) as? NSAttributeDescription else {
             missingProperties.insert(place)
@@ -136,28 +140,23 @@ package final class CopyBlueprint {
     // MARK: - Relationships
 
     private func relationshipCopy(
-        _ relationship: NSRelationshipDescription, choice: CopyRules.RuleClosure?, stated: CopyRule?, at place: String,
-        _ target: NSEntityDescription
+        _ relationship: NSRelationshipDescription, _ stated: ResolvedShape.Properties, choice: CopyRules.RuleClosure?,
+        at place: String, _ target: NSEntityDescription
     ) throws -> RelationshipCopy? {
-        guard !relationship.isTransient, !rules.excludedNames.contains(relationship.name) else { return nil }
+        guard !relationship.isTransient, !rules.excludedNames.contains(relationship.name),
+            stated.isIncluded(relationship) != false
+        else { return nil }
         let rule =
-            try stated
-            ?? (rules.honoursUserInfo ? directives.rule(for: relationship, at: place) : nil)
-            ?? defaultRule(for: relationship)
+            try stated.ruleInCode(for: relationship)
+            ?? directives?.rule(for: relationship, at: place)
+            ?? stated.ruleInModel(for: relationship)
+            ?? resolved.shape.base.rule(for: relationship)
         if rule == .omit, choice == nil { return nil }
         guard let counterpart = counterpart(of: relationship, in: target) as? NSRelationshipDescription else {
             missingProperties.insert(place)
             return nil
         }
         return RelationshipCopy(relationship, target: counterpart, rule: rule, choice: choice, rules: rules)
-    }
-
-    private func defaultRule(for relationship: NSRelationshipDescription) -> CopyRule {
-        switch rules.base {
-        case .everything: .copy
-        case .ownership: relationship.deleteRule == .cascadeDeleteRule ? .copy : .link
-        case .moCloner: relationship.inverseRelationship?.isToMany == true ? .link : .copy
-        }
     }
 
     // MARK: - The other model

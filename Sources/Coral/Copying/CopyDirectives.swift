@@ -5,7 +5,8 @@ import CoreData
 /// The default names and their meanings are those of MOCloner. `exclude`, with any value, omits a property; `rebuild`
 /// is `uuid` or `now`; `followParent` names an attribute of an ancestor in the graph whose value is used, as `noteID`
 /// or `Note.noteID`; `withoutParent` is `keep` or `blank` and determines the value if there is no such ancestor.
-/// `coral.copy` sets the rule of a relationship to `copy`, `link` or `omit`.
+/// `coral.copy` sets the rule of a relationship to `embed`, `reference` or `omit`, and comes before `coral.shape`, which documents
+/// have too.
 public struct CopyDirectiveKeys: Sendable, Hashable {
     /// Omits an attribute or a relationship.
     public var exclude: String
@@ -38,22 +39,15 @@ struct CopyDirectives {
 
     // MARK: - Relationships
 
-    /// The rule that the user info sets for a relationship, if any: `coral.copy`, then `exclude`, then the shape
-    /// directive of documents.
-    func rule(for relationship: NSRelationshipDescription, at place: String) throws -> CopyRule? {
+    /// The rule that the user info sets for the relationship in copies, if any: `coral.copy`, then `exclude`.
+    func rule(for relationship: NSRelationshipDescription, at place: String) throws -> RelationshipRule? {
         if let word = text(keys.rule, of: relationship) {
-            guard let rule = CopyRule(rawValue: word) else {
-                throw wrong(keys.rule, word, at: place, known: CopyRule.allCases.map(\.rawValue))
+            guard let rule = RelationshipRule(rawValue: word) else {
+                throw wrong(keys.rule, word, at: place, known: RelationshipRule.allCases.map(\.rawValue))
             }
             return rule
         }
-        if relationship.userInfo?[keys.exclude] != nil { return .omit }
-        switch text(GraphShape.userInfoKey, of: relationship).flatMap(RelationshipRule.init(rawValue:)) {
-        case .embed: return .copy
-        case .reference: return .link
-        case .omit: return .omit
-        case nil: return nil
-        }
+        return relationship.userInfo?[keys.exclude] == nil ? nil : .omit
     }
 
     // MARK: - Attributes

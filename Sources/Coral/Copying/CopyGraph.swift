@@ -75,9 +75,9 @@ final class CopyGraph {
             var ids = self.targets(of: object, by: relationship)
             if let choice = relationship.choice, let context = object.managedObjectContext {
                 let rules = try ids.map { try choice(object, context.object(with: $0)) }
-                copied += zip(ids, rules).filter { $0.1 == .copy }.map(\.0)
+                copied += zip(ids, rules).filter { $0.1 == .embed }.map(\.0)
                 ids = zip(ids, rules).filter { $0.1 != .omit }.map(\.0)
-            } else if isAmongLinkedObjects ? relationship.isMandatory : relationship.rule == .copy {
+            } else if isAmongLinkedObjects ? relationship.isMandatory : relationship.rule == .embed {
                 copied += ids
             }
             targets.append(ids)

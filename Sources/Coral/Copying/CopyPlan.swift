@@ -104,9 +104,9 @@ package struct RelationshipCopy {
     package let relationship: NSRelationshipDescription
     /// The relationship of the copies.
     package let target: NSRelationshipDescription
-    /// The effective rule: `copy` instead of `link` for required to-one relationships whose link would be exclusive, or that
+    /// The effective rule: `embed` instead of `reference` for required to-one relationships whose link would be exclusive, or that
     /// belong to a subset, and for all exclusive links if `CopyRules.exclusiveLinks` is `copy`.
-    package let rule: CopyRule
+    package let rule: RelationshipRule
     /// Determines the rule for each object, instead of `rule`.
     package let choice: CopyRules.RuleClosure?
     /// Whether it is omitted for the requested objects.
@@ -116,7 +116,7 @@ package struct RelationshipCopy {
     package let omission: CopyOmission.Reason?
 
     package init(
-        _ relationship: NSRelationshipDescription, target: NSRelationshipDescription, rule: CopyRule,
+        _ relationship: NSRelationshipDescription, target: NSRelationshipDescription, rule: RelationshipRule,
         choice: CopyRules.RuleClosure?, rules: CopyRules
     ) {
         self.relationship = relationship
@@ -128,7 +128,7 @@ package struct RelationshipCopy {
         let isRequired = !target.isOptional && !target.isToMany
         let isCopiedInstead =
             isRequired && (rules.isSubset || isExclusive) || isExclusive && rules.exclusiveLinks == .copy
-        self.rule = rule == .link && isCopiedInstead ? .copy : rule
+        self.rule = rule == .reference && isCopiedInstead ? .embed : rule
         omission = isExclusive ? .exclusive : inverse != nil && rules.leavesOthersUntouched ? .untouched : nil
     }
 

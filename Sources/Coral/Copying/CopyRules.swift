@@ -1,27 +1,15 @@
 import CoreData
 
-/// How a graph is copied: which relationships are followed, which are linked to the originals' own destinations, and the
-/// values of the copies' attributes.
+/// How copies differ from their originals: values, conditions, unique values, and the treatment of single objects. Which objects are
+/// copied is the shape's.
 ///
-///     var rules = CopyRules.ownership.with("Note.tags", .link)
+///     var rules = CopyRules()
 ///     rules.setValue("Note.title") { _, title in "\(title ?? "") (copy)" }
+///     let copy = try note.deepCopy(rules: rules)
 ///
-/// For each relationship the first of these that applies determines the rule: a rule set in code; the directives in the
-/// model's user info (see `CopyDirectiveKeys`); the `base`. The same holds for the values of attributes. Transient and
-/// derived attributes are not copied.
+/// A value set in code comes before the directives in the model's user info (see `CopyDirectiveKeys`). Transient and derived
+/// attributes are not copied.
 public struct CopyRules: Sendable {
-    /// The treatment of relationships that have neither a rule nor a directive.
-    package enum Base: String, Sendable, Hashable, CaseIterable {
-        /// Every reachable object is copied.
-        case everything
-        /// The objects that an object owns are copied: the destinations of its cascading relationships. The others are
-        /// linked.
-        case ownership
-        /// The rule of MOCloner: the destinations of relationships with a to-many inverse are linked; the others are
-        /// copied.
-        case moCloner
-    }
-
     /// The treatment of a link that would remove an object from the original, because the inverse is to-one.
     package enum ExclusiveLinks: String, Sendable, Hashable, CaseIterable {
         /// The link is omitted and reported. If the relationship is required, the object is copied.
@@ -42,14 +30,10 @@ public struct CopyRules: Sendable {
     }
 
     /// Determines the rule for one related object. Called with the owner and the related object.
-    package typealias RuleClosure = @Sendable (NSManagedObject, NSManagedObject) throws -> CopyRule
+    package typealias RuleClosure = @Sendable (NSManagedObject, NSManagedObject) throws -> RelationshipRule
     /// Computes a value. Called with the original and its value.
     package typealias ValueClosure = @Sendable (NSManagedObject, Any?) throws -> Any?
 
-    /// The treatment of relationships that have neither a rule nor a directive.
-    package var base: Base
-    /// Whether directives in the model's user info are used.
-    public var honoursUserInfo = true
     /// The keys of the directives.
     public var directiveKeys = CopyDirectiveKeys()
     /// The treatment of links that would remove an object from its original.
@@ -69,12 +53,9 @@ public struct CopyRules: Sendable {
     /// Called with each original and its copy after all copies are connected.
     public var didConnect: (@Sendable (NSManagedObject, NSManagedObject) throws -> Void)?
 
-    var rules: [String: CopyRule] = [:]
     var choices: [String: RuleClosure] = [:]
     var values: [String: ValueClosure] = [:]
     var conditions: [String: @Sendable (NSManagedObject) throws -> Bool] = [:]
-    package var excludedEntities: Set<String> = []
-    var excludedProperties: Set<String> = []
     var excludedNames: Set<String> = []
     package var excludedRootNames: Set<String> = []
     /// Whether the copies are the content of a new store: values are not changed, and required objects are always
@@ -83,49 +64,15 @@ public struct CopyRules: Sendable {
     /// Whether linked objects are copied too, without the objects that they own.
     package var takesLinkedObjects = false
 
-    /// Creates rules that consist of a base only.
-    package init(_ base: Base = .ownership) {
-        self.base = base
-    }
-
-    /// Copies every reachable object.
-    public static let everything = CopyRules(.everything)
-    /// Copies the owned objects, and links the others.
-    public static let ownership = CopyRules(.ownership)
-    /// Copies by the rules of MOCloner.
-    public static let moCloner = CopyRules(.moCloner)
+    /// Creates rules that change nothing but what the model's directives do.
+    public init() {}
 
     // MARK: - Relationships
-
-    /// Sets the rule of a relationship, given as a key path that starts with an entity, as in `GraphShape.set(_:_:)`:
-    /// `Note.items`, or `Note.items.tags`. The rule also applies to entities that inherit the relationship, unless they
-    /// have one of their own.
-    public mutating func set(_ keyPath: String, _ rule: CopyRule) {
-        rules[keyPath] = rule
-    }
-
-    /// Sets the rule of a relationship, given as a key path such as `\Note.items`. The entity is the one with the name of the class,
-    /// or the only one of the class.
-    public mutating func set(_ keyPath: PartialKeyPath<some NSManagedObject>, _ rule: CopyRule) {
-        set(keyPath.ruleText, rule)
-    }
-
-    /// The rules with an additional one; see `set(_:_:)`.
-    public func with(_ keyPath: PartialKeyPath<some NSManagedObject>, _ rule: CopyRule) -> CopyRules {
-        with(keyPath.ruleText, rule)
-    }
-
-    /// The rules with an additional one; see `set(_:_:)`.
-    public func with(_ keyPath: String, _ rule: CopyRule) -> CopyRules {
-        var copy = self
-        copy.set(keyPath, rule)
-        return copy
-    }
 
     /// Sets a closure that determines the rule for each destination of a relationship. It is called with the owner and the related
     /// object.
     public mutating func set(
-        _ keyPath: String, by choice: @escaping @Sendable (NSManagedObject, NSManagedObject) throws -> CopyRule
+        _ keyPath: String, by choice: @escaping @Sendable (NSManagedObject, NSManagedObject) throws -> RelationshipRule
     ) {
         choices[keyPath] = choice
     }
@@ -133,34 +80,13 @@ public struct CopyRules: Sendable {
     /// Sets a closure that determines the rule for each destination of a relationship, given as a key path such as `\Note.tags`. It is
     /// called with the owner and the related object.
     public mutating func set<Owner: NSManagedObject>(
-        _ keyPath: PartialKeyPath<Owner>, by choice: @escaping @Sendable (Owner, NSManagedObject) throws -> CopyRule
+        _ keyPath: PartialKeyPath<Owner>,
+        by choice: @escaping @Sendable (Owner, NSManagedObject) throws -> RelationshipRule
     ) {
         let path = keyPath.ruleText
         set(path) { owner, related in
             try choice(Self.typed(owner, at: path), related)
         }
-    }
-
-    /// Excludes an entity, with those that inherit from it, or a property such as `Note.body`.
-    public mutating func exclude(_ name: String) {
-        if name.contains(".") { excludedProperties.insert(name) } else { excludedEntities.insert(name) }
-    }
-
-    /// Excludes a property, given as a key path such as `\Note.body`.
-    public mutating func exclude(_ keyPath: PartialKeyPath<some NSManagedObject>) { exclude(keyPath.ruleText) }
-
-    /// The rules without an entity or a property; see `exclude(_:)`.
-    public func excluding(_ names: String...) -> CopyRules { excluding(names) }
-
-    /// The rules without properties, given as key paths such as `\Note.body`.
-    public func excluding<Object: NSManagedObject>(_ keyPaths: PartialKeyPath<Object>...) -> CopyRules {
-        excluding(keyPaths.map(\.ruleText))
-    }
-
-    private func excluding(_ names: [String]) -> CopyRules {
-        var copy = self
-        for name in names { copy.exclude(name) }
-        return copy
     }
 
     /// Excludes all relationships with these names, in any entity.
@@ -172,11 +98,8 @@ public struct CopyRules: Sendable {
         if passedDown { excludedNames.formUnion(names) } else { excludedRootNames.formUnion(names) }
     }
 
-    /// Whether a rule, a closure or a value was set for exactly this key path, or the property was excluded.
-    package func hasRule(for keyPath: String) -> Bool {
-        rules[keyPath] != nil || choices[keyPath] != nil || values[keyPath] != nil
-            || excludedProperties.contains(keyPath)
-    }
+    /// Whether a closure was set for exactly this key path.
+    package func hasRule(for keyPath: String) -> Bool { choices[keyPath] != nil || values[keyPath] != nil }
 
     // MARK: - Objects and values
 
@@ -225,19 +148,4 @@ public struct CopyRules: Sendable {
         }
         return object
     }
-}
-
-/// The treatment of a relationship when a graph is copied.
-///
-/// Whatever the rule, a reference to an object that is copied becomes a reference to its copy.
-public enum CopyRule: String, Sendable, Hashable, CaseIterable {
-    /// The related objects are copied too.
-    case copy
-    /// The copy refers to the same objects as its original.
-    ///
-    /// If that would remove them from the original, because the inverse is to-one, the links are omitted or the
-    /// objects copied, according to `CopyRules.exclusiveLinks`.
-    case link
-    /// The relationship is not followed. Its inverse may still refer to the copy.
-    case omit
 }

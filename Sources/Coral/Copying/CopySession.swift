@@ -35,7 +35,7 @@ package final class CopySession {
         self.target = target
         self.store = store
         self.progress = progress
-        blueprint = try CopyBlueprint(copier.rules, model: model, targetModel: targetModel)
+        blueprint = try CopyBlueprint(copier.shape, copier.rules, model: model, targetModel: targetModel)
         try blueprint.prepare(from: roots.map(\.entity))
         loader = ObjectLoader(
             context: source, plan: try ShapePlan(try blueprint.shape(), model: model), batchSize: copier.batchSize,

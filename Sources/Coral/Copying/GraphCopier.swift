@@ -2,7 +2,7 @@ import CoreData
 
 // How a copy runs.
 //
-// `CopyRules` and the model's user info become a `CopyBlueprint`, which finds every invalid directive before any copy
+// `GraphShape`, `CopyRules` and the model's user info become a `CopyBlueprint`, which finds every invalid directive before any copy
 // is created. The graph is walked by the same code as in an export. Two phases follow: the copies are created, then
 // their relationships are set; the `CopyMap` maps originals to copies. A link that would have to be removed from an
 // object outside the copy is omitted and reported. `CopyCleaner` removes the copies after an error. Of two rules for
@@ -15,7 +15,7 @@ import CoreData
 // end the transaction, which is rolled back; `RowCopyObstacle` lists them, and states what has to be known to find
 // each. `GraphSubset` copies into a new store; `Redaction` replaces its attribute values by substitutes.
 
-/// Copies graphs of managed objects: one object or many, and the objects that belong to them according to the rules;
+/// Copies graphs of managed objects: one object or many, and the objects that belong to them according to the shape;
 /// within a context, to another context, to another store, or to a model with the same names.
 ///
 ///     let copies = try GraphCopier().copy([note])
@@ -29,7 +29,9 @@ import CoreData
 ///
 /// If the copies' context has an undo manager, copying is one undo step; a failed run adds none.
 public struct GraphCopier: Sendable {
-    /// How the graph is copied.
+    /// Which objects are copied with the given ones.
+    public var shape: GraphShape
+    /// How copies differ from their originals.
     public var rules: CopyRules
     /// The number of originals that are loaded together.
     public var batchSize: Int
@@ -47,10 +49,12 @@ public struct GraphCopier: Sendable {
         set { rowCopying = newValue ? .automatic : .always }
     }
 
-    /// Creates a copier with rules.
+    /// Creates a copier.
     public init(
-        rules: CopyRules = .ownership, batchSize: Int = 500, saves: Bool = false, validates: Bool = false
+        shape: GraphShape = .ownership, rules: CopyRules = CopyRules(), batchSize: Int = 500, saves: Bool = false,
+        validates: Bool = false
     ) {
+        self.shape = shape
         self.rules = rules
         self.batchSize = batchSize
         self.saves = saves
@@ -68,7 +72,7 @@ public struct GraphCopier: Sendable {
         return try withSession(objects, into: context, store: store, progress: progress) { session, _ in session.plan }
     }
 
-    /// Copies objects, and the objects that belong to them according to the rules.
+    /// Copies objects, and the objects that belong to them according to the shape.
     ///
     /// Throws `CopyError` and `ShapeError` for rules and directives that do not fit the model, for objects without a
     /// common context, and for values that cannot be made unique; errors of closures and hooks, of fetching and of
@@ -97,7 +101,7 @@ public struct GraphCopier: Sendable {
         }
     }
 
-    /// Copies one object, and the objects that belong to it according to the rules, and returns its copy.
+    /// Copies one object, and the objects that belong to it according to the shape, and returns its copy.
     ///
     /// Throws as `copy(_:into:store:progress:)` does, and if the copy has another class, which is possible in
     /// another model.
@@ -134,16 +138,16 @@ public struct GraphCopier: Sendable {
 }
 
 extension NSManagedObject {
-    /// A copy of the object and of the objects that belong to it according to the rules; by default those that it owns:
+    /// A copy of the object and of the objects that belong to it according to the shape; by default those that it owns:
     /// the destinations of its cascading relationships, with the directives in the model's user info.
     ///
     ///     let copy = try note.deepCopy()
     ///
     /// The copies are not saved. Throws as `GraphCopier.copy(_:into:store:progress:)` does.
     public func deepCopy(
-        rules: CopyRules = .ownership, into context: NSManagedObjectContext? = nil
+        shape: GraphShape = .ownership, rules: CopyRules = CopyRules(), into context: NSManagedObjectContext? = nil
     ) throws -> Self {
-        let copies = try GraphCopier(rules: rules).copy([self], into: context)
+        let copies = try GraphCopier(shape: shape, rules: rules).copy([self], into: context)
         guard let copy = copies[self] else {
             throw CopyError(
                 .modelMismatch, "Copies of \(entity.name ?? "") have another class.", at: entity.name ?? "")
@@ -153,13 +157,13 @@ extension NSManagedObject {
 }
 
 extension Collection where Element: NSManagedObject {
-    /// Copies of the objects, in their order, and of the objects that belong to them according to the rules; objects
+    /// Copies of the objects, in their order, and of the objects that belong to them according to the shape; objects
     /// that several of them refer to are copied once. Throws as `GraphCopier.copy(_:into:store:progress:)` does, and `CopyError` if
     /// a copy has another class, which is possible in another model; then there are no copies.
     public func deepCopies(
-        rules: CopyRules = .ownership, into context: NSManagedObjectContext? = nil
+        shape: GraphShape = .ownership, rules: CopyRules = CopyRules(), into context: NSManagedObjectContext? = nil
     ) throws -> [Element] {
-        let copies = try GraphCopier(rules: rules).copy(Array(self), into: context)
+        let copies = try GraphCopier(shape: shape, rules: rules).copy(Array(self), into: context)
         if let other = copies.roots.first(where: { !($0 is Element) }) {
             let name = other.entity.name ?? ""
             let target = other.managedObjectContext

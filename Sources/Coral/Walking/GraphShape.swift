@@ -1,10 +1,15 @@
 import CodedErrors
 import CoreData
 
-/// Which part of a graph is walked: the rule of every relationship, and the excluded entities and properties.
+/// Which part of a graph is exported, copied or compared: the rule of every relationship, and the excluded entities and properties.
+///
+///     let shape = GraphShape.ownership.with(\Note.tags, .embed).excluding(\Note.body)
+///     let json = try note.encoded(shape: shape)
+///     let copy = try note.deepCopy(shape: shape)
 ///
 /// For each relationship the first of these that applies is used: a rule set in code, the directive in the model's user
-/// info (`coral.shape`: `embed`, `reference` or `omit`), the shape's `base`.
+/// info (`coral.shape`: `embed`, `reference` or `omit`), the shape's start (`ownership`, `everything`, …). Copies have directives
+/// of their own too, which come before `coral.shape`; see `CopyDirectiveKeys`.
 public struct GraphShape: Sendable, Hashable {
     /// The rule of relationships that have neither a rule set in code nor a directive.
     package enum Base: Sendable, Hashable {
@@ -15,6 +20,21 @@ public struct GraphShape: Sendable, Hashable {
         case ownership
         /// Only the roots are part of the graph; all relationships are references.
         case roots
+        /// The rule of MOCloner: the destinations of relationships with a to-many inverse are referenced; the others are part of the
+        /// graph.
+        case moCloner
+
+        /// The rule of a relationship.
+        func rule(for relationship: NSRelationshipDescription) -> RelationshipRule {
+            let isEmbedded =
+                switch self {
+                case .everything: true
+                case .roots: false
+                case .ownership: relationship.deleteRule == .cascadeDeleteRule
+                case .moCloner: relationship.inverseRelationship?.isToMany != true
+                }
+            return isEmbedded ? .embed : .reference
+        }
     }
 
     /// The key of the directive in the user info of entities, attributes and relationships.
@@ -22,9 +42,9 @@ public struct GraphShape: Sendable, Hashable {
 
     /// The rule of relationships that have neither a rule set in code nor a directive.
     package var base: Base
-    /// Whether transient attributes are written; false by default.
+    /// Whether documents contain transient attributes; false by default. Copies never do.
     public var includesTransientAttributes = false
-    /// Whether derived attributes are written; false by default, because the importing store derives them again.
+    /// Whether documents contain derived attributes; false by default, because the importing store derives them again. Copies never do.
     public var includesDerivedAttributes = false
     /// The maximum nesting depth of objects in the nested layout. Deeper objects are written at the top level and
     /// referenced.
@@ -32,16 +52,13 @@ public struct GraphShape: Sendable, Hashable {
     /// Whether directives in the model's user info are used.
     public var honoursUserInfo = true
 
-    var rules: [Target: RelationshipRule] = [:]
-    var excludedEntities: Set<String> = []
-    var excludedProperties: Set<Target> = []
-    /// The only properties of an entity that are written, if it has such a list.
+    /// The rules of relationships, by key paths such as `Note.items.tags`.
+    var rules: [String: RelationshipRule] = [:]
+    package var excludedEntities: Set<String> = []
+    /// The excluded properties, as key paths such as `Note.items.price`.
+    var excludedProperties: Set<String> = []
+    /// The only properties of an entity that are part of the graph, if it has such a list.
     var onlyProperties: [String: Set<String>] = [:]
-
-    /// A property, given as a key path such as `Note.items.price`.
-    struct Target: Hashable, Sendable {
-        var keyPath: String
-    }
 
     /// Creates a shape that consists of a base only.
     package init(_ base: Base = .ownership) {
@@ -54,6 +71,8 @@ public struct GraphShape: Sendable, Hashable {
     public static let ownership = GraphShape(.ownership)
     /// The roots only.
     public static let roots = GraphShape(.roots)
+    /// What MOCloner copies: the roots and all that can be reached, without the destinations of relationships whose inverse is to-many.
+    public static let moCloner = GraphShape(.moCloner)
 
     // MARK: - In documents
 
@@ -70,8 +89,8 @@ public struct GraphShape: Sendable, Hashable {
                 includesTransientAttributes ? "transient" : nil, includesDerivedAttributes ? "derived" : nil,
                 honoursUserInfo ? nil : "without directives",
             ].compactMap { $0 }
-            + rules.map { "\($0.key.keyPath)=\($0.value.rawValue)" }.sorted()
-            + (excludedEntities.map { "-\($0)" } + excludedProperties.map { "-\($0.keyPath)" }).sorted()
+            + rules.map { "\($0.key)=\($0.value.rawValue)" }.sorted()
+            + (excludedEntities.map { "-\($0)" } + excludedProperties.map { "-\($0)" }).sorted()
             + onlyProperties.map { "\($0.key)(\($0.value.sorted().joined(separator: ",")))" }.sorted()
         return (["\(base)"] + parts).joined(separator: "; ")
     }
@@ -82,6 +101,7 @@ public struct GraphShape: Sendable, Hashable {
         case nil: self.init()
         case "\(Base.everything)": self.init(.everything)
         case "\(Base.roots)": self.init(.roots)
+        case "\(Base.moCloner)": self.init(.moCloner)
         default: return nil
         }
     }
@@ -92,7 +112,7 @@ public struct GraphShape: Sendable, Hashable {
     /// `Note.items.tags`, which is the relationship `tags` of the destination entity of `items`, wherever its objects
     /// are found. The rule also applies to entities that inherit the relationship, unless they have one of their own.
     public mutating func set(_ keyPath: String, _ rule: RelationshipRule) {
-        rules[Target(keyPath: keyPath)] = rule
+        rules[keyPath] = rule
     }
 
     /// Sets the rule of a relationship, given as a key path such as `\Note.items`. The entity is the one with the name of the class,
@@ -101,8 +121,8 @@ public struct GraphShape: Sendable, Hashable {
         set(keyPath.ruleText, rule)
     }
 
-    /// Whether a rule was set for exactly this key path.
-    package func hasRule(for keyPath: String) -> Bool { rules[Target(keyPath: keyPath)] != nil }
+    /// Whether a rule was set for exactly this key path, or the property was excluded.
+    package func hasRule(for keyPath: String) -> Bool { rules[keyPath] != nil || excludedProperties.contains(keyPath) }
 
     /// The shape with a rule for one relationship; see `set(_:_:)`.
     public func with(_ keyPath: String, _ rule: RelationshipRule) -> GraphShape {
@@ -118,11 +138,7 @@ public struct GraphShape: Sendable, Hashable {
 
     /// Excludes an entity, with those that inherit from it, or a property such as `Note.body` or `Note.items.price`.
     public mutating func exclude(_ name: String) {
-        if name.contains(".") {
-            excludedProperties.insert(Target(keyPath: name))
-        } else {
-            excludedEntities.insert(name)
-        }
+        if name.contains(".") { excludedProperties.insert(name) } else { excludedEntities.insert(name) }
     }
 
     /// Excludes a property, given as a key path such as `\Note.body`.
@@ -153,46 +169,20 @@ public struct GraphShape: Sendable, Hashable {
     }
 }
 
-/// The rule of a relationship when a graph is walked.
+/// The rule of a relationship in a shape.
+///
+/// Whatever the rule, a reference to an object that is copied becomes a reference to its copy.
 public enum RelationshipRule: String, Sendable, Hashable, CaseIterable {
-    /// The related objects belong to the graph: they are walked too, and nested in their owner in the nested layout.
+    /// The related objects belong to the graph: documents contain them, in their owner in the nested layout, and copies have copies of
+    /// them.
     case embed
-    /// The related objects are referenced, and part of the graph only if another relationship embeds them.
+    /// The related objects are part of the graph only if another relationship embeds them. Documents refer to them, and a copy
+    /// refers to the same objects as its original, which is a link.
+    ///
+    /// If a link would remove them from the original, because the inverse is to-one, it is omitted and reported.
     case reference
-    /// The relationship is omitted.
+    /// The relationship is omitted. Its inverse may still refer to the object.
     case omit
-}
-
-/// Rules for properties, which apply to the properties of subentities too.
-struct PropertyRules<Rule> {
-    private var byEntity: [String: [String: Rule]] = [:]
-
-    /// - Parameters:
-    ///   - rules: Rules by key path. They are taken in the order of the paths, so that of two for one property the same one applies
-    ///     each time.
-    ///   - path: The path `Entity.property` of the property at the end of a key path.
-    init(_ rules: [String: Rule], path: (String) throws -> String) rethrows {
-        for (keyPath, rule) in rules.sorted(by: { $0.key < $1.key }) {
-            let parts = try path(keyPath).split(separator: ".", maxSplits: 1).map(String.init)
-            byEntity[parts[0], default: [:]][parts[1]] = rule
-        }
-    }
-
-    /// The rules for the properties of an entity by their names: for each the rule of the nearest entity of its ancestry. Cost: a step
-    /// for each ancestor and each of its rules.
-    func rules(for entity: NSEntityDescription) -> [String: Rule] {
-        guard !byEntity.isEmpty else { return [:] }
-        return sequence(first: entity, next: \.superentity).reduce(into: [:]) { rules, ancestor in
-            if let own = byEntity[ancestor.name ?? ""] { rules.merge(own) { nearer, _ in nearer } }
-        }
-    }
-}
-
-extension PropertyRules where Rule == Void {
-    /// A rule without a value, such as an exclusion.
-    init(_ keyPaths: some Sequence<String>, path: (String) throws -> String) rethrows {
-        try self.init(Dictionary(keyPaths.map { ($0, ()) }, uniquingKeysWith: { first, _ in first }), path: path)
-    }
 }
 
 extension GraphShape: ErrorDomain {

@@ -6,33 +6,22 @@ package final class ShapePlan {
     package let model: NSManagedObjectModel
     package let schema: GraphSchema
     package let shape: GraphShape
-    private let excludedEntities: Set<String>
-    private let excludedProperties: PropertyRules<Void>
-    private let rules: PropertyRules<RelationshipRule>
+    private let resolved: ResolvedShape
     private var entities: [String: EntityPlan] = [:]
 
     /// Throws `ShapeError` if the shape contains names that the model does not have.
     package init(_ shape: GraphShape, model: NSManagedObjectModel) throws {
-        var shape = shape
-        shape.onlyProperties = KeyPathResolver.named(shape.onlyProperties, in: model)
+        resolved = try ResolvedShape(shape, model: model)
         self.model = model
-        self.shape = shape
+        self.shape = resolved.shape
         schema = GraphSchema(model)
-        let paths = KeyPathResolver(model)
-        excludedEntities = try paths.descendants(of: shape.excludedEntities)
-        excludedProperties = try PropertyRules(shape.excludedProperties.map(\.keyPath)) { try paths.property(at: $0) }
-        let rules = Dictionary(uniqueKeysWithValues: shape.rules.map { ($0.key.keyPath, $0.value) })
-        self.rules = try PropertyRules(rules) { try paths.property(at: $0, requiresRelationship: true) }
-        for (entity, names) in shape.onlyProperties { try paths.require(names, of: entity) }
     }
 
     /// Whether documents of this shape include objects of an entity.
-    package func includes(_ entity: NSEntityDescription) -> Bool {
-        !excludedEntities.contains(entity.name ?? "")
-    }
+    package func includes(_ entity: NSEntityDescription) -> Bool { resolved.includes(entity) }
 
     /// Whether documents of this shape include objects of every entity.
-    package var includesAllEntities: Bool { excludedEntities.isEmpty }
+    package var includesAllEntities: Bool { resolved.includesAllEntities }
 
     /// The properties to read of an entity's objects. Computed on first use.
     package func plan(for entity: NSEntityDescription) throws -> EntityPlan {
@@ -61,95 +50,62 @@ package final class ShapePlan {
     }
 
     private func makePlan(for entity: NSEntityDescription) throws -> EntityPlan {
-        let choice = PropertyChoice(of: entity, by: self)
+        let stated = resolved.properties(of: entity)
         var attributes: [AttributePlan] = []
-        for (_, attribute) in entity.attributesByName.sorted(by: { $0.key < $1.key }) where choice.includes(attribute) {
+        for (_, attribute) in entity.attributesByName.sorted(by: { $0.key < $1.key })
+        where stated.isIncluded(attribute) ?? isIncluded(attribute) {
             attributes.append(AttributePlan(attribute))
         }
         var relationships: [EntityPlan.Relationship] = []
         for (_, relationship) in entity.relationshipsByName.sorted(by: { $0.key < $1.key }) {
-            let rule = try choice.rule(for: relationship)
+            let rule = try self.rule(for: relationship, stated)
             if rule == .omit { continue }
             relationships.append(
                 EntityPlan.Relationship(
-                    relationship, isEmbedded: rule == .embed, listsEmbedding: try listsEmbedding(relationship, choice)))
+                    relationship, isEmbedded: rule == .embed, listsEmbedding: try listsEmbedding(relationship, stated)))
         }
         return EntityPlan(entity, attributes: attributes, relationships: relationships)
     }
 
+    private func rule(
+        for relationship: NSRelationshipDescription, _ stated: ResolvedShape.Properties
+    ) throws -> RelationshipRule {
+        if stated.isIncluded(relationship) == nil, relationship.isTransient, !shape.includesTransientAttributes {
+            return .omit
+        }
+        return try statedRule(for: relationship, stated) ?? shape.base.rule(for: relationship)
+    }
+
+    /// The rule that code or the model states; nil if the base decides.
+    private func statedRule(
+        for relationship: NSRelationshipDescription, _ stated: ResolvedShape.Properties
+    ) throws -> RelationshipRule? {
+        try stated.ruleInCode(for: relationship) ?? stated.ruleInModel(for: relationship)
+    }
+
     /// Whether a relationship is the to-many inverse of one that embeds, and a reference because nothing is stated for it.
-    private func listsEmbedding(_ relationship: NSRelationshipDescription, _ choice: PropertyChoice) throws -> Bool {
-        guard relationship.isToMany, try choice.statedRule(for: relationship) == nil,
+    private func listsEmbedding(
+        _ relationship: NSRelationshipDescription, _ stated: ResolvedShape.Properties
+    ) throws -> Bool {
+        guard relationship.isToMany, try statedRule(for: relationship, stated) == nil,
             let inverse = relationship.inverseRelationship, var pending = relationship.destinationEntity.map({ [$0] })
         else { return false }
         while let destination = pending.popLast() {
             if let own = destination.relationshipsByName[inverse.name],
-                try PropertyChoice(of: destination, by: self).rule(for: own) == .embed
+                try rule(for: own, resolved.properties(of: destination)) == .embed
             {
-                return try choice.rule(for: relationship) == .reference
+                return shape.base.rule(for: relationship) == .reference
             }
             pending += destination.subentities
         }
         return false
     }
 
-    /// What the shape states for the properties of one entity.
-    private struct PropertyChoice {
-        private let plan: ShapePlan
-        private let entity: NSEntityDescription
-        private let excluded: [String: Void]
-        private let only: Set<String>?
-        private let rules: [String: RelationshipRule]
-
-        init(of entity: NSEntityDescription, by plan: ShapePlan) {
-            self.plan = plan
-            self.entity = entity
-            excluded = plan.excludedProperties.rules(for: entity)
-            rules = plan.rules.rules(for: entity)
-            only =
-                sequence(first: entity, next: \.superentity).lazy
-                .compactMap { plan.shape.onlyProperties[$0.name ?? ""] }.first
-        }
-
-        func includes(_ property: NSPropertyDescription) -> Bool {
-            excluded[property.name] == nil && (only.map { $0.contains(property.name) } ?? plan.isIncluded(property))
-        }
-
-        func rule(for relationship: NSRelationshipDescription) throws -> RelationshipRule {
-            guard includes(relationship) else { return .omit }
-            if let stated = try statedRule(for: relationship) { return stated }
-            return switch plan.shape.base {
-            case .everything: .embed
-            case .roots: .reference
-            case .ownership: relationship.deleteRule == .cascadeDeleteRule ? .embed : .reference
-            }
-        }
-
-        /// The rule that code or the model states, or that follows from an excluded entity; nil if the base decides.
-        func statedRule(for relationship: NSRelationshipDescription) throws -> RelationshipRule? {
-            if let destination = relationship.destinationEntity, !plan.includes(destination) { return .omit }
-            if let stated = rules[relationship.name] { return stated }
-            guard let directive = plan.directive(of: relationship) else { return nil }
-            guard let rule = RelationshipRule(rawValue: directive) else {
-                let place = "\(entity.name ?? "").\(relationship.name)"
-                throw ShapeError(
-                    .wrongKind,
-                    "The directive \(GraphShape.userInfoKey) of \(place) is \"\(directive)\"; it must be embed, reference or omit.",
-                    at: place)
-            }
-            return rule
-        }
-    }
-
-    /// Whether a property is included that the shape does not name.
-    private func isIncluded(_ property: NSPropertyDescription) -> Bool {
-        if property.isTransient, !shape.includesTransientAttributes { return false }
-        if property is NSDerivedAttributeDescription, !shape.includesDerivedAttributes { return false }
-        return !(property is NSAttributeDescription && directive(of: property) == RelationshipRule.omit.rawValue)
-    }
-
-    private func directive(of property: NSPropertyDescription) -> String? {
-        shape.honoursUserInfo ? property.userInfo?[GraphShape.userInfoKey] as? String : nil
+    /// Whether an attribute is included that the shape does not name.
+    private func isIncluded(_ attribute: NSAttributeDescription) -> Bool {
+        if attribute.isTransient, !shape.includesTransientAttributes { return false }
+        if attribute is NSDerivedAttributeDescription, !shape.includesDerivedAttributes { return false }
+        return resolved.directive(of: attribute) != RelationshipRule.omit.rawValue
     }
 }
 

@@ -8,7 +8,7 @@ struct CopyCommand: ParsableCommand {
         case ownership, everything
         case moCloner = "mocloner"
 
-        var base: CopyRules.Base {
+        var shape: GraphShape {
             switch self {
             case .ownership: .ownership
             case .everything: .everything
@@ -82,7 +82,9 @@ struct CopyCommand: ParsableCommand {
         let open = try OpenStore(path: store, model: source, isReadOnly: dryRun)
         try open.context.performAndWait {
             let originals = try condition.objects(of: entity, in: open)
-            let copier = GraphCopier(rules: chosenRules)
+            var rules = CopyRules()
+            rules.countsUpNumbers = countUp
+            let copier = GraphCopier(shape: shape, rules: rules)
             if dryRun { return try show(try Work.run("Looking") { try copier.plan(originals, progress: $0) }) }
             let copies = try Work.run("Copying") { try copier.copy(originals, progress: $0) }
             try backup.save(open)
@@ -91,13 +93,12 @@ struct CopyCommand: ParsableCommand {
         try open.close()
     }
 
-    private var chosenRules: CopyRules {
-        var chosen = CopyRules(rules.base)
-        chosen.countsUpNumbers = countUp
-        for name in copy { chosen.set(name, .copy) }
-        for name in link { chosen.set(name, .link) }
-        for name in exclude { chosen.exclude(name) }
-        return chosen
+    private var shape: GraphShape {
+        var shape = rules.shape
+        for name in copy { shape.set(name, .embed) }
+        for name in link { shape.set(name, .reference) }
+        for name in exclude { shape.exclude(name) }
+        return shape
     }
 
     // MARK: - Output

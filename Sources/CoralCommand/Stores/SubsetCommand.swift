@@ -128,10 +128,10 @@ struct SubsetCommand: ParsableCommand {
     }
 
     private func chosenSubset(_ model: NSManagedObjectModel) throws -> GraphSubset {
-        var chosen = CopyRules(rules.base)
-        for name in copy { chosen.set(name, .copy) }
-        for name in exclude { chosen.exclude(name) }
-        var subset = GraphSubset(rules: chosen, includesLinkedObjects: linkedObjects)
+        var shape = rules.shape
+        for name in copy { shape.set(name, .embed) }
+        for name in exclude { shape.exclude(name) }
+        var subset = GraphSubset(shape: shape, includesLinkedObjects: linkedObjects)
         subset.joinTablesLike = try likeness.url()
         if !redact.isEmpty || redactAll {
             let secret = ProcessInfo.processInfo.environment["CORAL_SECRET"]

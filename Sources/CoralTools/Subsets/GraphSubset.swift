@@ -8,11 +8,13 @@ import Coral
 ///     subset.redaction?.replace("Customer.email", by: .email)
 ///     try subset.export(threeCustomers, to: url)
 ///
-/// Objects are selected by the rules of copying, but values are not changed: directives such as `rebuild` apply only to
+/// Objects are selected as for a copy, but values are not changed: directives such as `rebuild` apply only to
 /// copies in the store of their originals. Mandatory objects are always included, regardless of their owners, so that the
 /// store is valid.
 public struct GraphSubset: Sendable {
-    /// The rules that determine which objects belong to an object.
+    /// Which objects belong to an object.
+    public var shape: GraphShape
+    /// The rules of the copies.
     public var rules: CopyRules
     /// Whether linked objects, which are related to those of the subset but not owned by any of them, are included, without the
     /// objects that they own. Otherwise they are included only if an object in the subset requires them.
@@ -25,8 +27,11 @@ public struct GraphSubset: Sendable {
     /// The number of objects that are in memory together.
     public var batchSize = 500
 
-    /// Creates a subset with rules: it includes the objects that the rules copy.
-    public init(rules: CopyRules = .ownership, includesLinkedObjects: Bool = false) {
+    /// Creates a subset: it includes the objects that a copy of this shape has.
+    public init(
+        shape: GraphShape = .ownership, rules: CopyRules = CopyRules(), includesLinkedObjects: Bool = false
+    ) {
+        self.shape = shape
         self.rules = rules
         self.includesLinkedObjects = includesLinkedObjects
     }
@@ -38,7 +43,7 @@ public struct GraphSubset: Sendable {
             return CopyPlan()
         }
         return Self.ofSubset(
-            try GraphCopier(rules: try chosenRules(model), batchSize: batchSize)
+            try GraphCopier(shape: shape, rules: try chosenRules(model), batchSize: batchSize)
                 .plan(objects, into: SubsetContext(model: model, at: nil).context, progress: progress))
     }
 
@@ -83,7 +88,7 @@ public struct GraphSubset: Sendable {
         return try StoreCreation.makeStore(at: url, model: model, replacing: occupant) { draft in
             try StoreCreation.fillStore(at: draft, model: model, joinTablesLike: joinTablesLike)
             let target = try SubsetContext(model: model, at: draft)
-            let copier = GraphCopier(rules: try chosenRules(model), batchSize: batchSize)
+            let copier = GraphCopier(shape: shape, rules: try chosenRules(model), batchSize: batchSize)
             let plan = try copier.withSession(objects, into: target.context, store: nil, progress: progress) {
                 session, _ in
                 _ = try session.runInBatches()

@@ -72,7 +72,7 @@ import Testing
             let notes = (0..<5).map { context.insert("Note", ["title": "\($0)", "tags": NSSet(object: tag)]) }
             context.processPendingChanges()
             struct Stop: Error {}
-            var rules = CopyRules.ownership
+            var rules = CopyRules()
             rules.didConnect = { original, _ in if original.value(forKey: "title") as? String == "4" { throw Stop() } }
             #expect(throws: Stop.self) { try GraphCopier(rules: rules, batchSize: 2).copy(notes) }
             #expect(context.insertedObjects == Set(notes + [tag]))
@@ -95,7 +95,7 @@ import Testing
         try context.performAndWait {
             let tickets = [1, 2, 7].map { context.insert("Ticket", ["series": "a", "number": $0]) }
             try context.save()
-            var rules = CopyRules.ownership
+            var rules = CopyRules()
             rules.countsUpNumbers = true
             let copies = try GraphCopier(rules: rules, saves: true).copy(tickets)
             #expect(copies.roots.map { $0.value(forKey: "number") as? Int } == [8, 9, 10])
@@ -124,7 +124,7 @@ import Testing
             for level in 0..<20 {
                 above = context.insert("Page", ["name": "\(level)", "parent": above, "project": "old"])
             }
-            var rules = CopyRules.ownership
+            var rules = CopyRules()
             rules.setValue("Folder.project") { _, _ in "new" }
             let copies = try GraphCopier(rules: rules, batchSize: 3).copy([root])
             #expect(copies.count == 22)

@@ -56,7 +56,7 @@ import Testing
         try context.performAndWait {
             let note = fill(context)
             try context.save()
-            let copy = try note.deepCopy(rules: .moCloner)
+            let copy = try note.deepCopy(shape: .moCloner)
             let id = try #require(copy.value(forKey: "id") as? UUID)
             #expect(id != note.value(forKey: "id") as? UUID)
             let items = (copy.value(forKey: "items") as? NSOrderedSet)?.array as? [NSManagedObject] ?? []
@@ -83,9 +83,9 @@ import Testing
             let note = fill(context)
             try context.save()
             let item = try #require((note.value(forKey: "items") as? NSOrderedSet)?.firstObject as? NSManagedObject)
-            var rules = CopyRules.moCloner
+            var rules = CopyRules()
             rules.excludeRelationships(named: ["note"])
-            let copy = try item.deepCopy(rules: rules)
+            let copy = try item.deepCopy(shape: .moCloner, rules: rules)
             #expect(copy.value(forKey: "note") == nil)
             #expect(copy.value(forKey: "noteID") == nil)
             let memo = try #require(copy.value(forKey: "memo") as? NSManagedObject)
@@ -98,9 +98,9 @@ import Testing
             model { note, _ in note.attributesByName["title"]?.userInfo = ["skip": "1"] })
         try context.performAndWait {
             let note = fill(context)
-            var rules = CopyRules.moCloner
+            var rules = CopyRules()
             rules.directiveKeys.exclude = "skip"
-            let copy = try note.deepCopy(rules: rules)
+            let copy = try note.deepCopy(shape: .moCloner, rules: rules)
             #expect(copy.value(forKey: "title") == nil)
             let item = (copy.value(forKey: "items") as? NSOrderedSet)?.firstObject as? NSManagedObject
             #expect(item?.value(forKey: "secret") as? String == "x")
@@ -127,7 +127,7 @@ import Testing
             // There is no item: the error is found nevertheless.
             let note = context.insert("Note", ["title": "Health"])
             try context.save()
-            let error = #expect(throws: CopyError.self) { try note.deepCopy(rules: .moCloner) }
+            let error = #expect(throws: CopyError.self) { try note.deepCopy(shape: .moCloner) }
             #expect(error?.code == .wrongDirective)
             #expect(error?.place == place)
             #expect(error?.message.contains(place) == true)

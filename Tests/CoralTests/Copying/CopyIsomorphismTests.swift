@@ -34,7 +34,7 @@ import Testing
         try context.performAndWait {
             var generator = GraphGenerator(seed: UInt64(seed))
             let objects = try generator.objects(1 + seed, in: context)
-            try check(objects, copiedBy: GraphCopier(rules: .everything, batchSize: 1 + seed % 7))
+            try check(objects, copiedBy: GraphCopier(shape: .everything, batchSize: 1 + seed % 7))
         }
     }
 
@@ -46,7 +46,7 @@ import Testing
             let objects = try generator.objects(1 + seed, in: context)
             try context.save()
             if seed % 2 == 0 { context.refreshAllObjects() }
-            try check(objects, copiedBy: GraphCopier(rules: .everything, batchSize: 1 + seed % 7))
+            try check(objects, copiedBy: GraphCopier(shape: .everything, batchSize: 1 + seed % 7))
             try context.save()
             let request = NSFetchRequest<NSManagedObject>(entityName: "Thing")
             let places = NSFetchRequest<NSManagedObject>(entityName: "Place")
@@ -61,7 +61,7 @@ import Testing
             var generator = GraphGenerator(seed: UInt64(100 + seed))
             let objects = try generator.objects(20, in: context)
             if seed % 2 == 0 { try context.save() }
-            try check(objects, copiedBy: GraphCopier(rules: .everything), into: other)
+            try check(objects, copiedBy: GraphCopier(shape: .everything), into: other)
             #expect(
                 try other.performAndWait {
                     try other.save()
@@ -84,7 +84,7 @@ import Testing
                     object.setValue(objects[target], forKey: "parent")
                     object.mutableOrderedSetValue(forKey: "friendOf").add(objects[target])
                 }
-                try check(objects, copiedBy: GraphCopier(rules: .everything))
+                try check(objects, copiedBy: GraphCopier(shape: .everything))
                 context.reset()
             }
         }

@@ -55,7 +55,7 @@ import Testing
             try context.save()
             let copies = try GraphCopier().copy([note], into: other)
             #expect(copies.omissions.count == 2)
-            var rules = CopyRules.ownership
+            var rules = CopyRules()
             rules.linkedObject = { original, context in
                 let request = NSFetchRequest<NSManagedObject>(entityName: original.entity.name ?? "")
                 request.predicate = NSPredicate(format: "name == %@", original.value(forKey: "name") as? String ?? "")
@@ -96,7 +96,7 @@ import Testing
             let note = context.insert("Note", ["rank": 2.5])
             let error = #expect(throws: CopyError.self) { try GraphCopier().copy([note], into: third) }
             #expect(error?.place == "Note.rank")
-            var rules = CopyRules.ownership
+            var rules = CopyRules()
             rules.setValue("Note.rank") { _, rank in rank.map { "\($0)" } }
             let copies = try GraphCopier(rules: rules).copy([note], into: third)
             #expect(third.performAndWait { copies[note]?.value(forKey: "rank") as? String } == "2.5")
@@ -135,7 +135,7 @@ import Testing
             return notes.map(\.objectID)
         }
         struct Stop: Error {}
-        var rules = CopyRules.ownership
+        var rules = CopyRules()
         rules.didConnect = { original, _ in if original.value(forKey: "title") as? String == "6" { throw Stop() } }
         let copier = GraphCopier(rules: rules, batchSize: 2)
         for inBatches in [false, true] {

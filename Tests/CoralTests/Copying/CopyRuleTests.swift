@@ -43,7 +43,7 @@ import Testing
 
     @Test func `no existing object is changed if the rules forbid it`() throws {
         try withList { context, note in
-            var rules = CopyRules.ownership
+            var rules = CopyRules()
             rules.leavesOthersUntouched = true
             let copies = try GraphCopier(rules: rules).copy([note])
             #expect(context.updatedObjects.isEmpty)
@@ -54,11 +54,11 @@ import Testing
 
     @Test func `rules in code take precedence, and closures decide for each object`() throws {
         try withList { context, note in
-            var rules = CopyRules.ownership.with("Note.tags", .copy).with("Note.author", .omit)
-            rules.set("Note.items") { _, item in item.value(forKey: "name") as? String == "Milk" ? .copy : .omit }
+            let shape = GraphShape.ownership.with("Note.tags", .embed).with("Note.author", .omit).excluding("Note.body")
+            var rules = CopyRules()
+            rules.set("Note.items") { _, item in item.value(forKey: "name") as? String == "Milk" ? .embed : .omit }
             rules.setValue("Note.title") { _, title in "\(title ?? "") (copy)" }
-            rules.exclude("Note.body")
-            let copy = try GraphCopier(rules: rules).copy(note)
+            let copy = try GraphCopier(shape: shape, rules: rules).copy(note)
             #expect(copy.value(forKey: "title") as? String == "Groceries (copy)")
             #expect(copy.value(forKey: "author") == nil)
             #expect((copy.value(forKey: "items") as? NSOrderedSet)?.count == 1)
@@ -78,7 +78,7 @@ import Testing
             let names = try (0..<3).map { _ in try tag.deepCopy().value(forKey: "name") as? String }
             #expect(names == ["home copy", "home copy 3", "home copy 4"])
             try context.save()
-            var rules = CopyRules.ownership
+            var rules = CopyRules()
             rules.uniqueness = .suffix(" copy", limit: 4)
             #expect(throws: CopyError.self) { try tag.deepCopy(rules: rules) }
             rules.uniqueness = .fail
@@ -98,7 +98,7 @@ import Testing
             #expect(thing.value(forKey: "partner") as? NSManagedObject === partner)
             #expect(copies.omissions.map(\.reason) == [.exclusive])
             #expect(context.updatedObjects.isEmpty)
-            var rules = CopyRules.ownership
+            var rules = CopyRules()
             rules.exclusiveLinks = .copy
             let copy = try GraphCopier(rules: rules).copy(thing)
             #expect(
@@ -132,12 +132,12 @@ import Testing
             let children = (0..<4).map { context.insert($0 % 2 == 0 ? "Thing" : "Special", ["number": Int64($0)]) }
             root.setValue(NSOrderedSet(array: children), forKey: "children")
             try context.save()
-            var rules = CopyRules.ownership
+            var rules = CopyRules()
             rules.copy("Thing") { $0.value(forKey: "number") as? Int64 != 2 }
             let copies = try GraphCopier(rules: rules).copy([root])
             #expect(copies.count == 4)
             #expect(copies.omissions.count == 1)
-            let copy = try GraphCopier(rules: CopyRules.ownership.excluding("Special")).copy(root)
+            let copy = try GraphCopier(shape: GraphShape.ownership.excluding("Special")).copy(root)
             #expect((copy.value(forKey: "children") as? NSOrderedSet)?.count == 2)
         }
     }
@@ -154,7 +154,7 @@ import Testing
     @Test func `a failed copy is removed, and nothing else is changed`() throws {
         try withList { context, note in
             struct Stop: Error {}
-            var rules = CopyRules.ownership
+            var rules = CopyRules()
             rules.didConnect = { _, copy in if copy.entity.name == "Item" { throw Stop() } }
             #expect(throws: Stop.self) { try note.deepCopy(rules: rules) }
             #expect(!context.hasChanges)
@@ -184,9 +184,11 @@ import Testing
 
     @Test func `rules with unknown names are refused`() throws {
         try withList { _, note in
-            #expect(throws: ShapeError.self) { try note.deepCopy(rules: CopyRules.ownership.with("Note.itmes", .copy)) }
-            #expect(throws: ShapeError.self) { try note.deepCopy(rules: CopyRules.ownership.excluding("Tagg")) }
-            var rules = CopyRules.ownership
+            #expect(throws: ShapeError.self) {
+                try note.deepCopy(shape: GraphShape.ownership.with("Note.itmes", .embed))
+            }
+            #expect(throws: ShapeError.self) { try note.deepCopy(shape: GraphShape.ownership.excluding("Tagg")) }
+            var rules = CopyRules()
             rules.setValue("Note.rank") { _, _ in "first" }
             #expect(throws: CopyError.self) { try note.deepCopy(rules: rules) }
         }
@@ -215,6 +217,68 @@ import Testing
                     #expect(copy.value(forKey: "tags") as? NSSet == original.value(forKey: "tags") as? NSSet)
                 }
             }
+        }
+    }
+
+    @Test func `one shape decides for documents and for copies`() throws {
+        let context = try makeNotesContext()
+        try context.performAndWait {
+            let tag = context.insert("Tag", ["name": "food"])
+            let note = context.insert(
+                "Note", ["title": "Groceries", "body": "Fresh", "rank": 1.5, "tags": NSSet(object: tag)])
+            context.insert("Item", ["name": "Milk", "note": note])
+            try context.save()
+            var listed = GraphShape.ownership
+            listed.include(only: ["title", "items"], of: "Note")
+            let shapes: [(GraphShape, tags: Int, copied: Int)] = [
+                (.ownership, 1, 2), (.roots, 1, 1), (.moCloner, 1, 2), (listed, 0, 2), (.everything, 1, 3),
+                (GraphShape.everything.excluding("Tag"), 0, 2),
+                (GraphShape.roots.with("Note.items", .omit).with("Note.tags", .embed), 1, 2),
+            ]
+            for (shape, tags, copied) in shapes {
+                let copies = try GraphCopier(shape: shape).copy([note])
+                let copy = try #require(copies[note])
+                #expect(copies.count == copied, "\(shape)")
+                #expect((copy.value(forKey: "tags") as? NSSet)?.count == tags, "\(shape)")
+                #expect((copy.value(forKey: "body") == nil) == (shape == listed), "\(shape)")
+                // The document of the original contains as many objects.
+                let document = try note.encoded(layout: .flat, shape: shape)
+                #expect(
+                    String(decoding: document, as: UTF8.self).components(separatedBy: "\"$id\"").count - 1 == copied)
+                for (_, object) in copies { context.delete(object) }
+            }
+        }
+    }
+
+    @Test func `the directive of copies comes before that of shapes, which comes before the base`() throws {
+        for (directives, rule) in [
+            (["coral.shape": "embed"], RelationshipRule.embed), (["coral.shape": "omit"], .omit), ([:], .reference),
+            (["coral.shape": "omit", "coral.copy": "embed"], .embed),
+            (["coral.shape": "embed", "coral.copy": "reference"], .reference),
+        ] {
+            let model = NSManagedObjectModel.notes()
+            model.entitiesByName["Note"]?.relationshipsByName["tags"]?.userInfo = directives
+            let context = try makeContext(model)
+            try context.performAndWait {
+                let tag = context.insert("Tag", ["name": "food"])
+                let note = context.insert("Note", ["title": "Groceries", "tags": NSSet(object: tag)])
+                let copies = try GraphCopier().copy([note])
+                let tags = copies[note]?.value(forKey: "tags") as? Set<NSManagedObject>
+                #expect(copies.count == (rule == .embed ? 2 : 1), "\(directives)")
+                #expect(tags?.count == (rule == .omit ? 0 : 1), "\(directives)")
+                #expect(tags?.contains(tag) == (rule == .reference), "\(directives)")
+                var ignoring = GraphShape.ownership
+                ignoring.honoursUserInfo = false
+                #expect(try GraphCopier(shape: ignoring).copy([note]).count == 1, "\(directives)")
+            }
+        }
+        let model = NSManagedObjectModel.notes()
+        model.entitiesByName["Note"]?.relationshipsByName["tags"]?.userInfo = ["coral.shape": "copy"]
+        let context = try makeContext(model)
+        context.performAndWait {
+            let note = context.insert("Note", ["title": "Groceries"])
+            let error = #expect(throws: ShapeError.self) { try note.deepCopy() }
+            #expect(error?.place == "Note.tags")
         }
     }
 }

@@ -16,7 +16,7 @@ import Testing
         let other = try makeContext(WebModel.make())
         let sent = try GraphProperties.failures(ofRoundTrip: objects, into: other)
         #expect(sent.isEmpty, "\(sent)", sourceLocation: sourceLocation)
-        let copied = try GraphProperties.failures(ofCopying: objects, by: GraphCopier(rules: .everything))
+        let copied = try GraphProperties.failures(ofCopying: objects, by: GraphCopier(shape: .everything))
         #expect(copied.isEmpty, "\(copied)", sourceLocation: sourceLocation)
     }
 
@@ -44,7 +44,7 @@ import Testing
             for side in [left, right] { side.setValue(NSSet(object: shared), forKey: "friends") }
             let top = context.insert("Thing", ["friends": NSSet(array: [left, right])])
             try check([top, left, right, shared])
-            let copies = try GraphCopier(rules: .everything).copy([top])
+            let copies = try GraphCopier(shape: .everything).copy([top])
             #expect(copies.count == 4)
             let meetings = [left, right].map { (copies[$0]?.value(forKey: "friends") as? NSSet)?.anyObject() }
             #expect(meetings[0] as? NSManagedObject === meetings[1] as? NSManagedObject)
@@ -57,7 +57,7 @@ import Testing
             let ada = context.insert("Special", ["name": "Ada", "extra": "x", "place": home, "pointer": work])
             let ben = context.insert("Thing", ["name": "Ben", "partner": ada, "rival": ada, "pointer": home])
             try check([home, work, ada, ben])
-            let copy = try GraphCopier(rules: .everything).copy(ben)
+            let copy = try GraphCopier(shape: .everything).copy(ben)
             let partner = try #require(copy.value(forKey: "partner") as? NSManagedObject)
             #expect(partner.entity.name == "Special" && partner.value(forKey: "extra") as? String == "x")
             #expect(copy.value(forKey: "rival") as? NSManagedObject === partner)
@@ -84,9 +84,9 @@ import Testing
             let place = context.insert("Place", ["name": "place"])
             for thing in [root, child] { thing.setValue(place, forKey: "pointer") }
             for passedDown in [true, false] {
-                var rules = CopyRules.moCloner
+                var rules = CopyRules()
                 rules.excludeRelationships(named: ["pointer"], passedDown: passedDown)
-                let copies = try GraphCopier(rules: rules).copy([root])
+                let copies = try GraphCopier(shape: .moCloner, rules: rules).copy([root])
                 #expect(copies[root]?.value(forKey: "pointer") == nil)
                 #expect((copies[child]?.value(forKey: "pointer") == nil) == passedDown)
             }
@@ -154,7 +154,7 @@ import Testing
             let things = (0..<20).map { context.insert("Thing", ["number": Int64($0)]) }
             try context.save()
             let progress = Progress(totalUnitCount: 0)
-            var rules = CopyRules.ownership
+            var rules = CopyRules()
             rules.didCopy = { original, _ in
                 if original.value(forKey: "number") as? Int64 == 9 { progress.cancel() }
             }
@@ -182,7 +182,7 @@ import Testing
         }
         let (started, signal) = AsyncStream.makeStream(of: Void.self)
         let cancelled = DispatchSemaphore(value: 0)
-        var rules = CopyRules.ownership
+        var rules = CopyRules()
         rules.didCopy = { original, _ in
             guard original.value(forKey: "number") as? Int64 == 3 else { return }
             signal.finish()

@@ -32,7 +32,7 @@
                 context.insert("NoteDescription", ["content": "about", "note": note])
                 try context.save()
 
-                let copies = try GraphCopier(rules: .moCloner).copy([note])
+                let copies = try GraphCopier(shape: .moCloner).copy([note])
                 #expect(copies.count == 8)
                 let copy = try #require(copies[note])
                 #expect(copy.value(forKey: "name") as? String == "note")
@@ -62,9 +62,9 @@
                 let note = context.insert("Note", ["id": id])
                 let item = context.insert("Item", ["note": note, "noteIDKeep": id, "noteIDBlank": id])
                 try context.save()
-                var rules = CopyRules.moCloner
+                var rules = CopyRules()
                 rules.excludeRelationships(named: ["note"], passedDown: false)
-                let copy = try GraphCopier(rules: rules).copy(item)
+                let copy = try GraphCopier(shape: .moCloner, rules: rules).copy(item)
                 #expect(copy.value(forKey: "note") == nil)
                 #expect(copy.value(forKey: "noteIDKeep") as? UUID == id)
                 #expect(copy.value(forKey: "noteIDBlank") == nil)

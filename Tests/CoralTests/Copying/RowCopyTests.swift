@@ -89,14 +89,15 @@
         }
 
         private func compare(
-            _ model: () -> NSManagedObjectModel, rules: CopyRules, roots: (Int) -> Bool = { _ in true },
-            tracksHistory: Bool = false, sourceLocation: SourceLocation = #_sourceLocation,
+            _ model: () -> NSManagedObjectModel, shape: GraphShape, rules: CopyRules = CopyRules(),
+            roots: (Int) -> Bool = { _ in true }, tracksHistory: Bool = false,
+            sourceLocation: SourceLocation = #_sourceLocation,
             fill: (NSManagedObjectContext) throws -> [NSManagedObject]
         ) async throws {
             var results: [(contents: [String: ObjectContents], versions: [String: Int])] = []
             for choice in [RowCopying.never, .always] {
                 let site = try Site(model(), tracksHistory: tracksHistory, fill: fill)
-                var copier = GraphCopier(rules: rules)
+                var copier = GraphCopier(shape: shape, rules: rules)
                 copier.rowCopying = choice
                 let chosen = site.ids.enumerated().filter { roots($0.offset) }.map(\.element)
                 let copies = try await copier.copy(chosen, in: site.container)
@@ -108,7 +109,7 @@
         }
 
         @Test(arguments: 0..<12) func `random graphs`(seed: Int) async throws {
-            try await compare(WebModel.make, rules: .everything, tracksHistory: seed % 2 == 0) { context in
+            try await compare(WebModel.make, shape: .everything, tracksHistory: seed % 2 == 0) { context in
                 var generator = GraphGenerator(seed: UInt64(seed))
                 return try generator.objects(10 + seed * 3, in: context)
             }
@@ -117,8 +118,8 @@
         @Test(arguments: 0..<12) func `parts of random graphs, by ownership, where links permit row copying`(seed: Int)
             async throws
         {
-            let rules = CopyRules.ownership.with("Thing.friends", .omit).with("Thing.friendOf", .omit)
-            try await compare(WebModel.make, rules: rules, roots: { $0 % 3 == 0 }, tracksHistory: true) { context in
+            let shape = GraphShape.ownership.with("Thing.friends", .omit).with("Thing.friendOf", .omit)
+            try await compare(WebModel.make, shape: shape, roots: { $0 % 3 == 0 }, tracksHistory: true) { context in
                 var generator = GraphGenerator(seed: UInt64(100 + seed))
                 return try generator.objects(10 + seed * 3, in: context)
             }
@@ -154,10 +155,9 @@
         }
 
         @Test func `files, derived attributes, new values, links and their versions`() async throws {
-            var rules = CopyRules.ownership
             // Created again, so that it differs.
-            rules.exclude("Note.identifier")
-            try await compare(Self.model, rules: rules, tracksHistory: true) { context in
+            let shape = GraphShape.ownership.excluding("Note.identifier")
+            try await compare(Self.model, shape: shape, tracksHistory: true) { context in
                 let tags = (0..<3).map { context.insert("Tag", ["name": "tag \($0)"]) }
                 return (0..<3).map { number in
                     let folder = context.insert("Folder", ["name": "folder \(number)"])
@@ -197,9 +197,10 @@
         }
 
         @Test func `rules that the store does not support fall back to objects`() async throws {
-            var rules = CopyRules.ownership
+            var rules = CopyRules()
             rules.setValue("Note.title") { _, title in "\(title ?? "") (copy)" }
-            try await compare(Self.model, rules: rules.excluding("Note.identifier")) { context in
+            let shape = GraphShape.ownership.excluding("Note.identifier")
+            try await compare(Self.model, shape: shape, rules: rules) { context in
                 [context.insert("Note", ["title": "a"])]
             }
         }

@@ -74,10 +74,10 @@ struct EntryPointTests {
             #expect(notes[0].value(forKey: "rank") as? Double == 0)
             let tag = context.insert("Tag", ["name": "y"])
             let tagged = context.insert("Note", ["tags": NSSet(object: tag)])
-            var rules = CopyRules.ownership
-            rules.honoursUserInfo = false
+            var shape = GraphShape.ownership
+            shape.honoursUserInfo = false
             // The documented call: objects of a subclass, as an array.
-            let copies = try GraphCopier(rules: rules).copy([tagged], into: context).roots
+            let copies = try GraphCopier(shape: shape).copy([tagged], into: context).roots
             #expect((copies[0].value(forKey: "tags") as? NSSet)?.count == 1)
             let without = try GraphCopier().copy([tagged], into: context).roots
             #expect((without[0].value(forKey: "tags") as? NSSet)?.count == 0)

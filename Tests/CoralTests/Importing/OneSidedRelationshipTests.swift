@@ -109,7 +109,7 @@
                 let men = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Man"))
                 let dogs = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Dog"))
                 for batchSize in [1, 500] {
-                    var subset = GraphSubset(rules: .ownership)
+                    var subset = GraphSubset(shape: .ownership)
                     subset.batchSize = batchSize
                     try subset.export(men + dogs, to: part, replacing: .store)
                     #expect(try links(part) == links(url), "batches of \(batchSize)")

@@ -37,9 +37,10 @@ import Testing
             try context.save()
             let references = try GraphProperties.failures(ofReferencing: objects)
             #expect(references.isEmpty, "\(references.prefix(5))")
-            var rules = CopyRules.everything
+            var rules = CopyRules()
             rules.uniqueness = .unchecked
-            let copies = try GraphProperties.failures(ofCopying: objects, by: GraphCopier(rules: rules))
+            let copies = try GraphProperties.failures(
+                ofCopying: objects, by: GraphCopier(shape: .everything, rules: rules))
             #expect(copies.isEmpty, "\(copies.prefix(5))")
         }
     }
@@ -69,12 +70,13 @@ import Testing
         try context.performAndWait {
             var generator = GraphGenerator(seed: 5)
             let objects = try generator.objects(20, in: context)
-            var rules = CopyRules.everything
+            var rules = CopyRules()
             rules.setValue("Thing.name") { _, _ in "other" }
-            let failures = try GraphProperties.failures(ofCopying: objects, by: GraphCopier(rules: rules))
+            let failures = try GraphProperties.failures(
+                ofCopying: objects, by: GraphCopier(shape: .everything, rules: rules))
             #expect(failures.contains { $0.contains("differs in name: other") })
             let allowed = try GraphProperties.failures(
-                ofCopying: objects, by: GraphCopier(rules: rules), changed: ["name"])
+                ofCopying: objects, by: GraphCopier(shape: .everything, rules: rules), changed: ["name"])
             #expect(allowed.isEmpty)
         }
     }

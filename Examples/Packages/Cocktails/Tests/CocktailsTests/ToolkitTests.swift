@@ -64,7 +64,7 @@ final class Wrong {
 extension Wrong: RuledModel {
     static var toolkitRules: ModelRules<Wrong> {
         ModelRules(
-            .key(\.others), .copy(\.name, .link), .exclude(\.hidden), .members(\.name, .union), .newer(\.others))
+            .key(\.others), .copy(\.name, .reference), .exclude(\.hidden), .members(\.name, .union), .newer(\.others))
     }
 }
 
@@ -224,7 +224,7 @@ final class ToolkitTests: XCTestCase {
         try context.save()
         XCTAssertEqual(try ModelContext(context.container).fetchCount(FetchDescriptor<Ingredient>()), 4)
         let other = try makeContext("other")
-        let elsewhere = try [daiquiri, copy].deepCopies(rules: .everything, into: other)
+        let elsewhere = try [daiquiri, copy].deepCopies(shape: .everything, into: other)
         try other.save()
         XCTAssertEqual(elsewhere.map(\.name), ["Daiquiri", "Daiquiri copy"])
         XCTAssertEqual(try ModelContext(other.container).fetchCount(FetchDescriptor<Bar>()), 1)
@@ -304,7 +304,7 @@ final class ToolkitTests: XCTestCase {
         XCTAssertNil(copy.draft)
         XCTAssertEqual(copy.guests, [])
         XCTAssertEqual(copy.courses.count, 2)
-        let linked = try menu.deepCopy(rules: CopyRules.ownership.with("Menu.guests", .link))
+        let linked = try menu.deepCopy(shape: GraphShape.ownership.with("Menu.guests", .reference))
         XCTAssertEqual(linked.guests.map(\.name), ["Ann"], "A rule of the call takes precedence.")
     }
 
