@@ -26,6 +26,10 @@ public struct CodedError<Domain: ErrorDomain>: Error, Sendable, Hashable {
     public var message: String
     /// Where the error is; nil if the error has no single place, or if only the message states it.
     public var place: Domain.Place?
+    /// The other errors, if several stopped the work; this error is the first. Not more than the limit of the work.
+    package var others: [CodedError<Domain>] = []
+    /// The number of other errors, including those that are not kept.
+    package var otherCount = 0
 
     /// Creates an error of a kind, with a sentence and its place.
     public init(_ code: Code, _ message: String, at place: Domain.Place? = nil) {
@@ -36,12 +40,19 @@ public struct CodedError<Domain: ErrorDomain>: Error, Sendable, Hashable {
 }
 
 extension CodedError: CustomStringConvertible, LocalizedError {
-    public var description: String { Domain._description(of: message, at: place) }
+    public var description: String {
+        let text = Domain._description(of: message, at: place)
+        return switch max(otherCount, others.count) {
+        case 0: text
+        case 1: "\(text) One more error was found."
+        case let count: "\(text) \(count) more errors were found."
+        }
+    }
     public var errorDescription: String? { description }
 }
 
 /// The errors of a module: what ``CodedError`` requires of them.
-public protocol ErrorDomain: Sendable {
+public protocol ErrorDomain {
     /// Where an error is: a text such as `Entity.property`, unless a domain has a type of its own for it.
     associatedtype Place: Sendable, Hashable, CustomStringConvertible = String
 

@@ -78,7 +78,7 @@ import Testing
         let error = #expect(throws: ImportError.self) {
             _ = try BatchImporter(into: coordinator, batchSize: 1).importDocument(.data(Data(json.utf8)))
         }
-        #expect(error?.property == "number")
+        #expect(error?.place?.property == "number")
     }
 
     @Test func `a cancelled import ends after its batch`() throws {

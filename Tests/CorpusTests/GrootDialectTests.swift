@@ -50,8 +50,8 @@ struct GrootDialectTests {
         #expect(characters.map { $0.int("identifier") } == [1699, 1700])
         try fixture.save()
         let error = try #require(throws: ImportError.self) { try take("characters_update.json", "Character") }
-        #expect(error.ruleCode == NSValidationMissingMandatoryPropertyError)
-        #expect(error.property == "realName")
+        #expect(error.place?.ruleCode == NSValidationMissingMandatoryPropertyError)
+        #expect(error.place?.property == "realName")
         #expect(try fixture.objects("Character").count == 2)
         #expect(characters[0].text("realName") == "Guille Gonzalez")
     }
@@ -131,7 +131,7 @@ struct GrootDialectTests {
         let error = try #require(throws: ImportError.self) {
             try fixture.take(.data(Data(json.utf8)), as: "Character", options)
         }
-        #expect(error.code == .wrongValue && error.place?.pointer.isEmpty == false)
+        #expect(error.code == .wrongValue && error.place?.document?.pointer.isEmpty == false)
         #expect(try fixture.objects("Character").isEmpty)
     }
 

@@ -151,6 +151,6 @@ struct MagicalImportDialectTests {
         let name = "SingleEntityWithNoRelationships"
         let document = try fixture.document("\(name).plist")
         let error = #expect(throws: ImportError.self) { try fixture.take(.data(document), as: name, options) }
-        #expect(error?.property == "dateWithCustomFormat")
+        #expect(error?.place?.property == "dateWithCustomFormat")
     }
 }

@@ -58,11 +58,10 @@ extension ImportPerformer {
             let place = property.flatMap { property in node.records.last?.place(of: property) }
             refuse(node, .invalidObject, message, at: place, property: property, rule: error.code)
         } else {
-            var invalid = ImportError(
-                .invalidObject, message, entity: entity, property: property,
-                object: object.objectID.uriRepresentation().absoluteString)
-            invalid.ruleCode = error.code
-            changes.errors.add(invalid)
+            changes.errors.add(
+                ImportError(
+                    .invalidObject, message, entity: entity, property: property,
+                    object: object.objectID.uriRepresentation().absoluteString, ruleCode: error.code))
         }
     }
 }

@@ -242,11 +242,10 @@ final class ImportPerformer {
     ) {
         refused.insert(node.number)
         func error() -> ImportError {
-            var error = ImportError(
+            ImportError(
                 code, message(), at: place() ?? node.place, record: node.id, entity: node.entity.name,
-                property: property, object: node.matchedID?.uriRepresentation().absoluteString)
-            error.ruleCode = rule
-            return error
+                property: property, object: node.matchedID?.uriRepresentation().absoluteString,
+                ruleCode: rule)
         }
         changes.errors.add(error())
     }

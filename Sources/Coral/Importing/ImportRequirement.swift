@@ -50,11 +50,9 @@ package struct ImportRequirement: Hashable {
     /// The error of an object that does not meet the requirement.
     package func error(of object: NSManagedObjectID, record: RecordID?) -> ImportError {
         let entity = object.entity.name ?? entity
-        var error = ImportError(
+        return ImportError(
             .invalidObject, Self.message(entity, relationship), record: record, entity: entity, property: relationship,
-            object: object.uriRepresentation().absoluteString)
-        error.ruleCode = ruleCode
-        return error
+            object: object.uriRepresentation().absoluteString, ruleCode: ruleCode)
     }
 
     /// The message of an error about a required property without a value.

@@ -159,7 +159,7 @@ final class ObjectImport: BatchedImport {
             let refused = session.part == .deferredLinks ? session.refusedNodes : []
             omittedLater = refused.compactMap { node in
                 guard let id = node.object?.objectID else { return nil }
-                let error = session.changes.errors.first { $0.record == node.id }
+                let error = session.changes.errors.first { $0.place?.record == node.id }
                 return (
                     id,
                     error

@@ -69,7 +69,7 @@ struct RowImportMistakes: Error {
                 mistakes.flatMap { mistake in
                     records.filter { $0.number == mistake.record }.map { $0.record.place(of: mistake.property) }
                 })
-            var found = session.changes.errors.kept.filter { $0.place.map(wanted.contains) ?? false }
+            var found = session.changes.errors.kept.filter { ($0.place?.document).map(wanted.contains) ?? false }
             if found.isEmpty {
                 // The object importer finds no error, because the error depends on records that are not among these.
                 guard let mistake = mistakes.first else { return ImportError(.invalidObject, "Invalid record.") }

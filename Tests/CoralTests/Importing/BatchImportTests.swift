@@ -19,8 +19,8 @@ import Testing
         let json = #"{"Label": [{"word": "a"}], "Order": [{"number": 1}, {"total": "2"}]}"#
         let error = #expect(throws: ImportError.self) { _ = try importing(json, into: shop, batchSize: batchSize) }
         #expect(error?.code == .invalidObject)
-        #expect(error?.property == "number")
-        #expect(error?.place?.pointer == "/Order/1")
+        #expect(error?.place?.property == "number")
+        #expect(error?.place?.document?.pointer == "/Order/1")
     }
 
     @Test func `a document whose references lead back is read once`() throws {
@@ -109,7 +109,7 @@ import Testing
                 #"{"Line": [{"$id": "a", "position": 1}, {"$id": "b", "position": 2}], "Order": [{"number": 1, "lines": ["a"]}]}"#
             let error = #expect(throws: ImportError.self) { _ = try importing(json, into: shop, batchSize: batchSize) }
             #expect(error?.message == "Line.order is required and has no value.")
-            #expect(error?.record?.text == "b")
+            #expect(error?.place?.record?.text == "b")
         }
 
         @Test(.enabled(if: Engine.hasRows), arguments: [1, 2, 5000])
@@ -124,7 +124,7 @@ import Testing
                 #"{"Line": [{"$id": "a", "position": 1}, {"$id": "b", "position": 2}], "Order": [{"number": 1, "lines": ["a"]}]}"#
             let result = try importing(json, into: shop, batchSize: batchSize) { $0.skipsInvalid = true }
             #expect((result.errors.count, result.insertCount) == (1, 2))
-            #expect(result.errors.kept.first?.record?.text == "b")
+            #expect(result.errors.kept.first?.place?.record?.text == "b")
             #expect(try shop.objects("Line", sortedBy: "position").map { $0.value(forKey: "position") as? Int } == [1])
             #expect(try shop.objects("Order", sortedBy: "number").count == 1)
         }

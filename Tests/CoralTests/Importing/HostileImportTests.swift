@@ -98,11 +98,13 @@ struct HostileImportTests {
         } catch let error as DocumentError {
             #expect(!hostile.isInPlan)
             #expect(error.code.rawValue == hostile.code, "\(error)")
-            #expect(error.place != nil || hostile.data.isEmpty || hostile.name == "something else", "\(error)")
+            #expect(
+                error.place != nil || hostile.data.isEmpty || hostile.name == "something else", "\(error)")
         } catch let error as ImportError {
             #expect(hostile.isInPlan)
             #expect(error.code.rawValue == hostile.code, "\(error)")
-            #expect(error.place != nil && error.entity != nil && error.property != nil, "\(error)")
+            #expect(
+                error.place?.document != nil && error.place?.entity != nil && error.place?.property != nil, "\(error)")
         }
         #expect(shop.context.insertedObjects == [unsaved])
         #expect(shop.context.updatedObjects.isEmpty && shop.context.deletedObjects.isEmpty)

@@ -128,7 +128,7 @@ struct ImportConflictTests {
         let plan = try shop.plan(json)
         let error = try #require(plan.errors.kept.first)
         #expect(error.code == .repeatedID)
-        #expect(error.place?.pointer == "/Remark/1")
+        #expect(error.place?.document?.pointer == "/Remark/1")
         // Two records with the same key are merged.
         #expect(try shop.plan(#"{"Label": [{"word": "a"}, {"word": "a", "colour": "red"}]}"#).errors.isEmpty)
     }

@@ -97,7 +97,9 @@ struct ImportContractTests {
         let failing = try shop.plan(json)
         #expect(failing.errors.count == 2)
         #expect(
-            failing.errors.kept.allSatisfy { $0.code == .danglingReference && $0.place != nil && $0.entity == "Order" })
+            failing.errors.kept.allSatisfy {
+                $0.code == .danglingReference && $0.place?.document != nil && $0.place?.entity == "Order"
+            })
         #expect(throws: ImportError.self) { try shop.context.performAndWait { _ = try failing.apply() } }
         #expect(try shop.objects("Order", sortedBy: "number").isEmpty)
         #expect(try shop.plan(json) { $0.danglingReferences = .record }.conflicts.count == 2)
@@ -117,7 +119,7 @@ struct ImportContractTests {
         let errors = try shop.plan(json) { $0.unknownKeys = .fail }.errors
         #expect(
             errors.kept.contains {
-                $0.message.contains("Did you mean \"total\"?") && $0.place?.pointer == "/Order/0/totl"
+                $0.message.contains("Did you mean \"total\"?") && $0.place?.document?.pointer == "/Order/0/totl"
             })
     }
 

@@ -36,8 +36,8 @@ struct ImportConversionTests {
         let plan = try shop.plan(json, entity: "Line")
         let error = try #require(plan.errors.kept.first)
         #expect(error.code == .wrongValue)
-        #expect(error.property != nil)
-        #expect(error.place?.column ?? 0 > 1)
+        #expect(error.place?.property != nil)
+        #expect(error.place?.document?.column ?? 0 > 1)
     }
 
     @Test func `strict mode converts nothing`() throws {

@@ -86,7 +86,7 @@ struct OutdatedPlanTests {
             }
             let changes = context.insertedObjects.count
             let error = #expect(throws: ImportError.self) { try plan.apply() }
-            #expect(error?.code == .outdatedPlan && error?.place?.pointer == "/Person/0", "\(error as Any)")
+            #expect(error?.code == .outdatedPlan && error?.place?.document?.pointer == "/Person/0", "\(error as Any)")
             #expect(context.insertedObjects.count == changes)
             // Another plan finds the object, and is applied.
             let next = try importer.plan(document)

@@ -95,8 +95,8 @@
                 let error = #expect(throws: ImportError.self) { _ = try importDocument() }
                 #expect(error?.code == .invalidObject)
                 #expect(error?.message == "Badge.owner is required and has no value.")
-                #expect(error?.ruleCode == NSValidationMissingMandatoryPropertyError)
-                #expect(error?.object?.contains("/Badge/p") == true)
+                #expect(error?.place?.ruleCode == NSValidationMissingMandatoryPropertyError)
+                #expect(error?.place?.object?.contains("/Badge/p") == true)
             }
         }
 
@@ -105,7 +105,7 @@
             try forEachWay(requiring: "badge", json) { _, importDocument in
                 let error = #expect(throws: ImportError.self) { _ = try importDocument() }
                 #expect(error?.message == "Owner.badge is required and has no value.")
-                #expect(error?.object?.contains("/Owner/p") == true)
+                #expect(error?.place?.object?.contains("/Owner/p") == true)
             }
         }
 

@@ -41,7 +41,7 @@ struct ValueClassTests {
         try context.performAndWait {
             let error = #expect(throws: ImportError.self) { try context.importObjects(from: document(members)) }
             #expect(error?.code == .wrongValue, "\(error as Any)")
-            #expect(error?.place?.pointer.hasPrefix("/Palette/0") == true, "\(error as Any)")
+            #expect(error?.place?.document?.pointer.hasPrefix("/Palette/0") == true, "\(error as Any)")
             #expect(!context.hasChanges)
             let palette = context.insert("Palette", ["name": "q"])
             let values = try JSONSerialization.jsonObject(with: Data("{\(members)}".utf8)) as? [String: Any] ?? [:]
