@@ -15,14 +15,19 @@ package struct JobArguments {
     package let json: URL
 
     /// Runs a job and prints its seconds and its check value. Ends the program with its usage if the arguments are incomplete.
-    package static func run(_ program: String, _ body: (JobArguments) throws -> String) throws {
+    ///
+    /// - Parameter body: Runs the job. What it returns beside the check value lives until the process ends, as in the program in C.
+    package static func run<Kept>(_ program: String, _ body: (JobArguments) throws -> (check: String, kept: Kept))
+        throws
+    {
         guard let arguments = JobArguments(CommandLine.arguments) else {
             FileHandle.standardError.write(Data("usage: \(program) JOB NOTES ITEMS TAGS DB JSON\n".utf8))
             exit(2)
         }
         let start = Date()
-        let check = try body(arguments)
+        let (check, kept) = try body(arguments)
         print("work=\(Date().timeIntervalSince(start)) check=\(check)")
+        withExtendedLifetime(kept) { exit(0) }
     }
 
     private init?(_ words: [String]) {

@@ -7,5 +7,5 @@ try JobArguments.run("nine-jobs") { arguments in
     let jobs = try Jobs(arguments)
     let check = try jobs.run(arguments.job)
     try jobs.close()
-    return check
+    return (check, jobs)
 }

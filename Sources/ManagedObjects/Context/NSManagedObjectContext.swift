@@ -307,6 +307,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
         return Set(changed.lazy.filter { $0.flags.contains(.inserted) && !$0.flags.contains(.deleted) })
     }
 
+    /// The same in the order in which they were inserted.
+    package final var insertionsInOrder: [NSManagedObject] {
+        checkQueue()
+        return changed.filter { $0.flags.contains(.inserted) && !$0.flags.contains(.deleted) }
+    }
+
     /// Objects changed since they were fetched or saved.
     open var updatedObjects: Set<NSManagedObject> {
         checkQueue()

@@ -56,11 +56,21 @@ extension NSManagedObject {
     /// Sets a slot and notifies the context and observers, unless the object's row cannot be read. To-one relationships are set
     /// by `setReference`.
     final func setSlot(_ slot: Int, to value: Value) {
-        guard let name = layout.slots[slot].name else { return setPrimitiveSlot(slot, to: value) }
+        guard let name = layout.slots[slot].name, !flags.contains(.initialising) else {
+            return setPrimitiveSlot(slot, to: value)
+        }
         guard isRead else { return }
         willChangeValue(forKey: name)
         setPrimitiveSlot(slot, to: value)
         didChangeValue(forKey: name)
+    }
+
+    /// Calls a closure that sets attributes of an object which it has just inserted. Nobody is informed of them: the insertion is the
+    /// change.
+    package final func settingInitialValues(_ work: () -> Void) {
+        state.mark(.initialising)
+        defer { state.unmark(.initialising) }
+        work()
     }
 
     /// Sets a slot without notifications. An object whose row cannot be read stays unchanged.

@@ -85,6 +85,22 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
         return (uri.absoluteString, uri.lastPathComponent)
     }
 
+    /// The number at the end of the URI; nil if the text of a reference object is there.
+    package final var uriNumber: Int64? {
+        guard type(of: self) == NSManagedObjectID.self else { return nil }
+        return key.isTemporary ? Int64(clamping: key.number.magnitude) : key.number
+    }
+
+    /// The number in the last component of a URI, as `uriNumber` of the ID that has it: of temporary IDs of all processes. Other
+    /// components may have a number too.
+    package static func uriNumber(in last: String) -> Int64? {
+        switch last.utf8.first {
+        case UInt8(ascii: "p"): Int64(last.dropFirst())
+        case UInt8(ascii: "t"): Int64(last.dropFirst(1 + processIdentifier.utf8.count))
+        default: nil
+        }
+    }
+
     /// The common part of the temporary URIs of this process.
     static let processIdentifier = UUID().uuidString
 

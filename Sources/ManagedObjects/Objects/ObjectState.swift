@@ -407,4 +407,6 @@ struct ObjectFlags: OptionSet {
     static let unlisted = ObjectFlags(rawValue: 131072)
     /// Its values are in the index of changed objects: see `PendingIndex`.
     static let indexed = ObjectFlags(rawValue: 65536)
+    /// A new object gets the values that it had before it was inserted, which nobody can have seen otherwise.
+    static let initialising = ObjectFlags(rawValue: 524288)
 }

@@ -29,8 +29,16 @@ extension ModelContext {
             inserted.append((next, record, object, values))
         }
         for (model, record, object, values) in inserted {
-            for property in record.modelClass.properties {
-                move(property, of: model, record, object, property.index < values.count ? values[property.index] : nil)
+            func value(of property: ModelProperty) -> Any? {
+                property.index < values.count ? values[property.index] : nil
+            }
+            object.settingInitialValues {
+                for property in record.modelClass.properties where !property.isRelationship {
+                    move(value(of: property), of: property, of: model, record, object)
+                }
+            }
+            for property in record.modelClass.properties where property.isRelationship {
+                if let value = value(of: property) { link(value, by: property, record, object) }
             }
         }
         noteChange(of: Set(inserted.map(\.record.modelClass.name)))
@@ -51,20 +59,20 @@ extension ModelContext {
         delete(model)
     }
 
-    /// Moves a value to the object. Relationships are added to those that the other ends have set already.
+    /// Moves the value of an attribute to the object.
     private func move(
-        _ property: ModelProperty, of model: any PersistentModel, _ record: ModelRecord, _ object: ModelObject,
-        _ value: Any?
+        _ value: Any?, of property: ModelProperty, of model: any PersistentModel, _ record: ModelRecord,
+        _ object: ModelObject
     ) {
-        guard property.isRelationship else {
-            if let value = property.isConstant ? property.constantValue(of: model) : value {
-                property.setAny(value, in: object, of: record)
-            } else if let initial = property.defaultValue, property.form?.isPrimitive != true {
-                property.setAny(initial, in: object, of: record)
-            }
-            return
+        if let value = property.isConstant ? property.constantValue(of: model) : value {
+            property.setAny(value, in: object, of: record)
+        } else if let initial = property.defaultValue, property.form?.isPrimitive != true {
+            property.setAny(initial, in: object, of: record)
         }
-        guard let value else { return }
+    }
+
+    /// Adds the models of a relationship to those that the other ends have set already.
+    private func link(_ value: Any, by property: ModelProperty, _ record: ModelRecord, _ object: ModelObject) {
         let related = property.models(in: value)
         guard !related.isEmpty else { return }
         if property.isToMany {
@@ -79,6 +87,7 @@ extension ModelContext {
     }
 
     private func entity(of modelClass: ModelClass) -> NSEntityDescription {
+        if let known = entities[ObjectIdentifier(modelClass)] { return known }
         guard let entity = container.coordinator.managedObjectModel.entitiesByName[modelClass.name] else {
             preconditionFailure(
                 "The container has no entity \(modelClass.name). Name the class when you create the container.")
@@ -86,6 +95,7 @@ extension ModelContext {
         precondition(
             entity.companion === modelClass,
             "The entity \(modelClass.name) of the container belongs to another class of the same name.")
+        entities[ObjectIdentifier(modelClass)] = entity
         return entity
     }
 }

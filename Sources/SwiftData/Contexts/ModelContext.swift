@@ -53,6 +53,8 @@ public class ModelContext: Equatable, CustomDebugStringConvertible {
     package let managedContext: NSManagedObjectContext
     /// The models with unsaved changes, which would otherwise be released with their transient values.
     var kept: [ObjectIdentifier: any PersistentModel] = [:]
+    /// The entities of the classes whose models were inserted, which the container's model has by name.
+    var entities: [ObjectIdentifier: NSEntityDescription] = [:]
     private let saving: Autosave
     let upserts = UpsertPolicy()
     let foreignSaves: ForeignSaves
@@ -179,9 +181,9 @@ public class ModelContext: Equatable, CustomDebugStringConvertible {
     }
 
     /// Notes that models of some entities have changed; nil means any.
-    func noteChange(of entities: Set<String>?) {
+    func noteChange(of entities: @autoclosure () -> Set<String>?) {
         saving.noteChange(in: self)
-        if isObserved { listeners.send(entities, isLocal: true) }
+        if isObserved { listeners.send(entities(), isLocal: true) }
     }
 
     /// Calls a closure after changes of the context, and of its stores by other contexts and processes.

@@ -7,25 +7,107 @@ import Foundation
 public struct PersistentIdentifier: Codable, Comparable, Hashable, Identifiable, Sendable {
     /// What identifies the model.
     public struct ID: Codable, Comparable, Hashable, Sendable {
-        let uri: String
-        let primaryKey: String
+        fileprivate let source: Source
 
-        init(uri: String, primaryKey: String) { (self.uri, self.primaryKey) = (uri, primaryKey) }
+        private enum CodingKeys: String, CodingKey { case uri, primaryKey }
 
-        init(_ objectID: NSManagedObjectID) { (uri, primaryKey) = objectID.uriText }
+        public init(from decoder: any Decoder) throws {
+            let parts = try decoder.container(keyedBy: CodingKeys.self)
+            source = .text(
+                Text(
+                    uri: try parts.decode(String.self, forKey: .uri),
+                    primaryKey: try parts.decode(String.self, forKey: .primaryKey), entityName: "",
+                    storeIdentifier: nil, objectID: nil))
+        }
 
-        public static func == (lhs: ID, rhs: ID) -> Bool { lhs.uri == rhs.uri }
-        public func hash(into hasher: inout Hasher) { hasher.combine(uri) }
+        fileprivate init(_ source: Source) { self.source = source }
+
+        public func encode(to encoder: any Encoder) throws {
+            var parts = encoder.container(keyedBy: CodingKeys.self)
+            let (uri, primaryKey) = text
+            try parts.encode(uri, forKey: .uri)
+            try parts.encode(primaryKey, forKey: .primaryKey)
+        }
+
+        /// The URI of the row, and its last component.
+        private var text: (whole: String, last: String) {
+            switch source {
+            case .object(let objectID): objectID.uriText
+            case .text(let text): (text.uri, text.primaryKey)
+            }
+        }
+
+        var uri: String { text.whole }
+        var primaryKey: String { text.last }
+
+        public static func == (lhs: ID, rhs: ID) -> Bool {
+            if case .object(let one) = lhs.source, case .object(let other) = rhs.source {
+                return one.isEqual(to: other)
+            }
+            return lhs.uri == rhs.uri
+        }
+
+        public func hash(into hasher: inout Hasher) {
+            // The same for an object's ID and for its text.
+            if case .object(let objectID) = source, let number = objectID.uriNumber { return hasher.combine(number) }
+            let key = primaryKey
+            guard let number = NSManagedObjectID.uriNumber(in: key) else { return hasher.combine(key) }
+            hasher.combine(number)
+        }
+
         public static func < (lhs: ID, rhs: ID) -> Bool { lhs.uri < rhs.uri }
     }
 
-    public let id: ID
+    /// Identifiers are made by the thousand, for the notifications of a save, and few of them are ever read as text.
+    fileprivate enum Source: Sendable {
+        /// The engine's ID of an object of this process.
+        case object(NSManagedObjectID)
+        case text(Text)
+    }
+
+    /// An identifier that was decoded, that a store of one's own has given, or of a model without a row.
+    fileprivate final class Text: Sendable {
+        let uri: String
+        let primaryKey: String
+        let entityName: String
+        let storeIdentifier: String?
+        let objectID: NSManagedObjectID?
+
+        init(
+            uri: String, primaryKey: String, entityName: String, storeIdentifier: String?, objectID: NSManagedObjectID?
+        ) {
+            (self.uri, self.primaryKey, self.entityName) = (uri, primaryKey, entityName)
+            (self.storeIdentifier, self.objectID) = (storeIdentifier, objectID)
+        }
+    }
+
+    private let source: Source
+
+    public var id: ID { ID(source) }
+
     /// The name of the model's entity.
-    public let entityName: String
+    public var entityName: String {
+        switch source {
+        case .object(let objectID): objectID.entity.name ?? ""
+        case .text(let text): text.entityName
+        }
+    }
+
     /// The UUID of the store; nil while the identifier is temporary.
-    public let storeIdentifier: String?
+    public var storeIdentifier: String? {
+        switch source {
+        case .object(let objectID): objectID.isTemporaryID ? nil : objectID.storeUUID
+        case .text(let text): text.storeIdentifier
+        }
+    }
+
     /// The engine's ID, if the identifier comes from an object of this process.
-    let objectID: NSManagedObjectID?
+    var objectID: NSManagedObjectID? {
+        switch source {
+        case .object(let objectID): objectID
+        case .text(let text): text.objectID
+        }
+    }
 
     var isTemporary: Bool { storeIdentifier == nil }
 
@@ -34,37 +116,39 @@ public struct PersistentIdentifier: Codable, Comparable, Hashable, Identifiable,
             self = store.identifier(of: objectID)
             return
         }
-        id = ID(objectID)
-        entityName = objectID.entity.name ?? ""
-        storeIdentifier = objectID.isTemporaryID ? nil : objectID.storeUUID
-        self.objectID = objectID
+        source = .object(objectID)
     }
 
     /// An identifier of a model that has no row yet.
     init(temporaryFor entityName: String) {
         let key = "t" + UUID().uuidString
-        id = ID(uri: "x-coredata:///\(entityName)/\(key)", primaryKey: key)
-        (self.entityName, storeIdentifier, objectID) = (entityName, nil, nil)
+        self.init(
+            uri: "x-coredata:///\(entityName)/\(key)", primaryKey: key, entityName: entityName, storeIdentifier: nil)
     }
 
     /// The identifier of an object that a data store has not saved yet.
     init(temporary objectID: NSManagedObjectID) {
-        id = ID(objectID)
-        (entityName, storeIdentifier, self.objectID) = (objectID.entity.name ?? "", nil, objectID)
+        let (uri, primaryKey) = objectID.uriText
+        self.init(
+            uri: uri, primaryKey: primaryKey, entityName: objectID.entity.name ?? "", storeIdentifier: nil,
+            objectID: objectID)
     }
 
     private init(
         uri: String, primaryKey: String, entityName: String, storeIdentifier: String?,
         objectID: NSManagedObjectID? = nil
     ) {
-        id = ID(uri: uri, primaryKey: primaryKey)
-        (self.entityName, self.storeIdentifier, self.objectID) = (entityName, storeIdentifier, objectID)
+        source = .text(
+            Text(
+                uri: uri, primaryKey: primaryKey, entityName: entityName, storeIdentifier: storeIdentifier,
+                objectID: objectID))
     }
 
     /// The identifier, with the engine's ID of its object.
     func with(_ objectID: NSManagedObjectID) -> PersistentIdentifier {
-        PersistentIdentifier(
-            uri: id.uri, primaryKey: id.primaryKey, entityName: entityName, storeIdentifier: storeIdentifier,
+        let (uri, primaryKey) = (id.uri, id.primaryKey)
+        return PersistentIdentifier(
+            uri: uri, primaryKey: primaryKey, entityName: entityName, storeIdentifier: storeIdentifier,
             objectID: objectID)
     }
 

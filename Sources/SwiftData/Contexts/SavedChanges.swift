@@ -14,7 +14,7 @@ struct SavedChanges {
         self.context = context
         let managed = context.managedContext
         managed.processPendingChanges()
-        inserted = managed.insertedObjects.compactMap { $0 as? ModelObject }
+        inserted = managed.insertionsInOrder.compactMap { $0 as? ModelObject }
         updated = managed.updatedObjects.compactMap { $0 as? ModelObject }
         let objects = managed.deletedObjects.compactMap { $0 as? ModelObject }
         deletedIdentifiers = objects.map { PersistentIdentifier($0.objectID) }

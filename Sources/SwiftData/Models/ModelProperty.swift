@@ -134,7 +134,7 @@ class TypedProperty<Value>: ModelProperty, @unchecked Sendable {  // because its
     }
 
     override final func setAny(_ value: Any, in object: ModelObject, of record: ModelRecord) {
-        guard let value = value as? Value else {
+        guard let value = exactValue(value, as: Value.self) ?? value as? Value else {
             preconditionFailure("\(name) must be \(Value.self), and is \(type(of: value)).")
         }
         set(value, in: object, of: record)

@@ -160,7 +160,9 @@ public final class ModelRecord {
     }
 
     private func ownValue<Value>(of property: TypedProperty<Value>) -> Value {
-        if property.index < values.count, let stored = values[property.index], let value = stored as? Value {
+        if property.index < values.count, let stored = values[property.index],
+            let value = exactValue(stored, as: Value.self) ?? stored as? Value
+        {
             return value
         }
         if let probe {

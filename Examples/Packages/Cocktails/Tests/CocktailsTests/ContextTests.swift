@@ -126,10 +126,42 @@ final class ContextTests: XCTestCase {
         XCTAssertEqual(object["implementation"]?["isTemporary"] as? Bool, false)
         let decoded = try JSONDecoder().decode(PersistentIdentifier.self, from: data)
         XCTAssertEqual(decoded, id)
+        XCTAssertEqual(Set([decoded, id, id]).count, 1, "Equal identifiers have one hash.")
+        XCTAssertEqual(decoded.id, id.id)
+        XCTAssertEqual(try JSONDecoder().decode(PersistentIdentifier.ID.self, from: JSONEncoder().encode(id.id)), id.id)
         let found = ModelContext(container).model(for: decoded) as? Trip
         XCTAssertEqual(found?.name, "Rome")
         let registered: Trip? = context.registeredModel(for: decoded)
         XCTAssertTrue(registered === trip)
+    }
+
+    func testTemporaryIdentifiersEqualTheirCodedForms() throws {
+        let context = ModelContext(container)
+        let trips = (0..<20).map { Trip(name: "\($0)") }
+        for trip in trips.prefix(10) { context.insert(trip) }
+        let identifiers = trips.map(\.persistentModelID)
+        let decoded = try JSONDecoder().decode([PersistentIdentifier].self, from: JSONEncoder().encode(identifiers))
+        XCTAssertEqual(decoded, identifiers)
+        XCTAssertEqual(Set(decoded).union(identifiers).count, 20)
+        try context.save()
+        XCTAssertTrue(Set(identifiers).isDisjoint(with: trips.prefix(10).map(\.persistentModelID)))
+        XCTAssertEqual(Set(identifiers).intersection(trips.suffix(10).map(\.persistentModelID)).count, 10)
+    }
+
+    func testInsertionChangesNoValue() throws {
+        let context = ModelContext(container)
+        let trip = Trip(name: "Rome")
+        nonisolated(unsafe) var changes = 0
+        withObservationTracking {
+            _ = trip.name
+        } onChange: {
+            changes += 1
+        }
+        context.insert(trip)
+        XCTAssertEqual(trip.name, "Rome")
+        XCTAssertEqual(changes, 0, "Observation is informed of changes.")
+        trip.name = "Oslo"
+        XCTAssertEqual(changes, 1)
     }
 
     func testDeleteByPredicateWaitsForTheSave() throws {

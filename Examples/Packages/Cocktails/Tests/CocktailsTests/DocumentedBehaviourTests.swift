@@ -270,8 +270,8 @@ final class DocumentedBehaviourTests: StoreTestCase {
             }
         }
         defer { observers.forEach(NotificationCenter.default.removeObserver) }
-        let new = Box(number: 3)
-        context.insert(new)
+        let new = (3..<13).map(Box.init(number:))
+        for box in new { context.insert(box) }
         kept.number = 10
         context.delete(gone)
         try context.save()
@@ -280,7 +280,7 @@ final class DocumentedBehaviourTests: StoreTestCase {
         func identifiers(_ key: ModelContext.NotificationKey) -> [PersistentIdentifier]? {
             userInfo[key.rawValue] as? [PersistentIdentifier]
         }
-        XCTAssertEqual(identifiers(.insertedIdentifiers), [new.persistentModelID])
+        XCTAssertEqual(identifiers(.insertedIdentifiers), new.map(\.persistentModelID), "In the order of insertion.")
         XCTAssertEqual(identifiers(.updatedIdentifiers), [kept.persistentModelID])
         XCTAssertEqual(identifiers(.deletedIdentifiers)?.count, 1)
     }
