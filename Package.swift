@@ -255,7 +255,8 @@ targets += [
     .testTarget(
         name: "CoralTests",
         dependencies: [
-            "Coral", "CoralMigration", "CoralTesting", "CoralTools", "CoralValues", "NotesContexts", "NotesModel",
+            "Coral", "CoralMigration", "CoralPlainObjects", "CoralTesting", "CoralTools", "CoralValues",
+            "NotesContexts", "NotesModel",
         ]
             + rows.map { .target(name: $0) } + (engineIsBuilt ? [.product(name: "GRDB", package: "GRDB.swift")] : [])),
     .testTarget(

@@ -64,17 +64,17 @@ extension ModelContext {
         return model
     }
 
-    private func plan<Model: PersistentModel>(
-        _ source: ImportSource, _ type: Model.Type, _ options: ImportOptions
+    func plan<Model: PersistentModel>(
+        _ source: ImportSource, _ type: Model.Type, _ options: ImportOptions, _ progress: Progress? = nil
     ) throws -> AppliedPlan {
         let options = try rules.applied(to: options)
         let plan: ImportPlan<NSManagedObject> = try GraphImporter(into: managedContext, options: options)
-            .plan(source, entity: Schema.entityName(for: type))
+            .plan(source, entity: Schema.entityName(for: type), progress: progress)
         return AppliedPlan(plan: plan, context: self)
     }
 
     /// A plan whose changes the context registers when it is applied.
-    private struct AppliedPlan {
+    struct AppliedPlan {
         let plan: ImportPlan<NSManagedObject>
         let context: ModelContext
 

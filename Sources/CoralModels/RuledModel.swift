@@ -87,6 +87,8 @@ public typealias ModelToolkitError = CodedError<ModelToolkitErrorDomain>
 extension ModelToolkitError.Code {
     /// A model that is in no context.
     public static let noContext = Self(rawValue: "noContext")
+    /// The store has no model with an identifier.
+    public static let noModel = Self(rawValue: "noModel")
     /// A rule that does not fit the class.
     public static let wrongRule = Self(rawValue: "wrongRule")
 }

@@ -111,7 +111,7 @@ extension TokenRecordReader {
 
     private mutating func readUnknownMember(_ name: String) throws {
         if frame.members == nil, !frame.isSkipped {
-            throw DocumentError(.unknownEntity, "The record has no entity.", at: source.place)
+            throw DocumentError.noEntity(at: source.place)
         }
         let place = place(in: frame.place.pointer, member: name)
         let token = try source.next()
@@ -150,7 +150,7 @@ extension TokenRecordReader {
         }
         guard let members = frame.members else {
             guard frame.isSkipped else {
-                throw DocumentError(.unknownEntity, "The record has no entity.", at: frame.place)
+                throw DocumentError.noEntity(at: frame.place)
             }
             closeFrame()
             // A to-one relationship with a skipped record is empty.
@@ -228,4 +228,14 @@ struct RecordFrame {
     /// The pointer of that relationship's array, computed when needed, and the index of the current element.
     var relationshipPointer: String?
     var elementIndex = -1
+}
+
+extension DocumentError {
+    /// A record from which an importer cannot tell what it describes.
+    static func noEntity(at place: DocumentPlace) -> DocumentError {
+        DocumentError(
+            .unknownEntity,
+            "The record has no entity. State it in the record, as \"$entity\", or in the call: `as: Note.self`.",
+            at: place)
+    }
 }

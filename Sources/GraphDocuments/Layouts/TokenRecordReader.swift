@@ -199,7 +199,7 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
                     let place = place(in: "")
                     if statesEnd {
                         guard try source.next() == .key else {
-                            throw DocumentError(.unknownEntity, "The record has no entity.", at: place)
+                            throw DocumentError.noEntity(at: place)
                         }
                         if source.tokenText() == RecordMember.end {
                             try readEndLine()

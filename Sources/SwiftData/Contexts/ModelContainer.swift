@@ -100,7 +100,8 @@ public class ModelContainer: Equatable, @unchecked Sendable {  // because what c
         madeMainContext = made
         return made
     }
-    @MainActor private final var madeMainContext: ModelContext?
+    /// The main context, if it is used.
+    @MainActor final private(set) var madeMainContext: ModelContext?
 
     /// Deletes the files of all stores and creates empty ones. Existing contexts must not be used any more.
     ///

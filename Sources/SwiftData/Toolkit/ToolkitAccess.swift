@@ -35,6 +35,16 @@ extension ModelContext {
     }
 }
 
+extension ModelContainer {
+    /// Merges what other contexts have saved into the main context, when the main actor is free.
+    package func enqueueMergeIntoMainContext() {
+        Task { @MainActor in
+            guard let context = madeMainContext else { return }
+            context.foreignSaves.merge(into: context.managedContext)
+        }
+    }
+}
+
 extension Schema {
     /// The classes of the models.
     package var modelTypes: [any PersistentModel.Type] { classes.map(\.type) }
