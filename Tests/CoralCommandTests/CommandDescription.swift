@@ -39,10 +39,16 @@ struct CommandDescription: Decodable {
 
     var longNames: [String] { ownArguments.compactMap(\.longName) }
 
-    /// The example lines of the help.
+    /// The lines of the help below EXAMPLES.
+    var exampleLines: [Substring] {
+        (discussion ?? "").components(separatedBy: "EXAMPLES:").dropFirst().first?.split(separator: "\n") ?? []
+    }
+
+    /// The examples of the help, each as one line.
     var examples: [String] {
-        let lines =
-            (discussion ?? "").components(separatedBy: "EXAMPLES:").dropFirst().first?.split(separator: "\n") ?? []
+        let lines = exampleLines.joined(separator: "\n").replacingOccurrences(
+            of: "\\\\\n +", with: "", options: .regularExpression
+        ).split(separator: "\n")
         return lines.map { $0.trimmingCharacters(in: .whitespaces) }.filter { $0.contains("coral ") }
     }
 

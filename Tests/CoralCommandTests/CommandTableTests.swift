@@ -22,6 +22,9 @@ import Testing
                 #expect(
                     argument.abstract?.hasSuffix(".") == true, "coral \(name), \(option): \(argument.abstract ?? "")")
             }
+            for line in command.exampleLines {
+                #expect(line.count < 80, "coral \(name): the terminal would break \(line)")
+            }
             let run = try CommandRun(words + ["--help"])
             #expect(run.status == 0 && run.output.contains("USAGE: coral \(name)"))
         }

@@ -17,8 +17,10 @@ struct SetCommand: ParsableCommand {
             members.
 
             EXAMPLES:
-              coral set Notes.sqlite --entity Note --where 'title == "Groceries"' rank=4 --dry-run
-              coral set Notes.sqlite --entity Note --where 'rank > 3' author=null tags+=Tag/p1 --yes
+              coral set Notes.sqlite --entity Note --where 'title == "Groceries"' rank=4 \\
+                --dry-run
+              coral set Notes.sqlite --entity Note \\
+                --where 'rank > 3' author=null tags+=Tag/p1 --yes
             """)
 
     @Argument(help: "The store. It is changed, unless --dry-run is given.", completion: Completion.stores)

@@ -29,7 +29,8 @@ struct ConvertCommand: ParsableCommand {
 
             EXAMPLES:
               coral convert Notes.sqlite -o plain.sqlite --code Records.swift
-              coral convert Notes.sqlite -o plain.sqlite --style sql --keys uuid --files folder
+              coral convert Notes.sqlite -o plain.sqlite --style sql --keys uuid \\
+                --files folder
             """)
 
     @Argument(help: "The store. It is only read.", completion: Completion.stores)

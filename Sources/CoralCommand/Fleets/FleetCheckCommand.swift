@@ -12,7 +12,8 @@ struct FleetCheckCommand: ParsableCommand {
 
             EXAMPLES:
               coral fleet check tenants.txt
-              coral fleet check 'postgresql://db.example.org/app?schema=tenant_*' --jobs 8 --json
+              coral fleet check 'postgresql://db.example.org/app?schema=tenant_*' \\
+                --jobs 8 --json
             """)
 
     @OptionGroup var options: FleetOptions

@@ -11,7 +11,8 @@ struct FleetCreateCommand: ParsableCommand {
 
             EXAMPLES:
               coral fleet create tenants.txt --model Notes.xcdatamodeld --history
-              seq -f 'postgresql://db.example.org/app?schema=tenant_%04g' 1000 | coral fleet create - --model Notes.momd
+              seq -f 'postgresql://db.example.org/app?schema=tenant_%04g' 1000 \\
+                | coral fleet create - --model Notes.momd
             """)
 
     @OptionGroup var options: FleetOptions

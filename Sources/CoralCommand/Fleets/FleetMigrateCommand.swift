@@ -13,7 +13,8 @@ struct FleetMigrateCommand: ParsableCommand {
 
             EXAMPLES:
               coral fleet migrate tenants.txt --to Notes.xcdatamodeld --dry-run
-              coral fleet migrate 'postgresql://db.example.org/app?schema=tenant_*' --to Notes.momd --no-backup --jobs 8
+              coral fleet migrate 'postgresql://db.example.org/app?schema=tenant_*' \\
+                --to Notes.momd --no-backup --jobs 8
             """)
 
     @OptionGroup var options: FleetOptions

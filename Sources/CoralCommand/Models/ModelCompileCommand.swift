@@ -12,7 +12,8 @@ struct ModelCompileCommand: ParsableCommand {
 
             EXAMPLES:
               coral model compile Notes.xcdatamodeld
-              coral model compile Notes.xcdatamodeld -o Resources/Notes.momd --module Notes --force
+              coral model compile Notes.xcdatamodeld -o Resources/Notes.momd \\
+                --module Notes --force
             """)
 
     @Argument(help: "An .xcdatamodeld or .xcdatamodel.", completion: Completion.models)

@@ -18,7 +18,8 @@ struct GetCommand: ParsableCommand {
             EXAMPLES:
               coral get Notes.sqlite Note/p3
               coral get Notes.sqlite Note/p3 --depth 1 --time-zone local
-              coral get Notes.sqlite x-coredata://6A7E0F9B-9B0E-4B4F-8C5D-0C1A5C9B6F0E/Note/p3 --json
+              coral get Notes.sqlite \\
+                x-coredata://6A7E0F9B-9B0E-4B4F-8C5D-0C1A5C9B6F0E/Note/p3 --json
               coral get Notes.sqlite Note/p3 --save photo.png --attribute photo
             """)
 

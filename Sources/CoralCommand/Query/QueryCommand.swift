@@ -41,7 +41,8 @@ struct QueryCommand: ParsableCommand {
               coral query Notes.sqlite --entity Note --columns title,tags.name -o notes.csv
               coral query Notes.sqlite --entity Note --columns title,rank --format tsv
               coral query Notes.sqlite --entity Note --columns 'title,*At,author.*'
-              coral query Notes.sqlite --entity Note --where 'createdAt > "2024-02-29"' --time-zone Europe/Berlin --csv
+              coral query Notes.sqlite --entity Note --where 'createdAt > "2024-02-29"' \\
+                --time-zone Europe/Berlin --csv
             """)
 
     @Argument(help: "The store.", completion: Completion.stores)

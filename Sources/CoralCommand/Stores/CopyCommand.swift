@@ -33,7 +33,8 @@ struct CopyCommand: ParsableCommand {
             originals to copies. A backup of the store is made before.
 
             EXAMPLES:
-              coral copy Notes.sqlite --entity Note --where 'title == "Groceries"' --dry-run
+              coral copy Notes.sqlite --entity Note --where 'title == "Groceries"' \\
+                --dry-run
               coral copy Notes.sqlite --entity Note --copy Note.tags --exclude Note.author
             """)
 

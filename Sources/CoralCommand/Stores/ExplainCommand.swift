@@ -18,13 +18,15 @@ struct ExplainCommand: ParsableCommand {
             With --write, files are created in a folder: the store's version as a model source, as a frozen \
             VersionedSchema for SwiftData, and, if properties seem to be renamed, the model with the renaming \
             identifiers. If the migration cannot be inferred, the mapping model is written too, which Xcode and \
-            coral migrate --mapping read; a warning names each property on whose values only the app can decide. Without --model, the store's own version is described.
+            coral migrate --mapping read. A warning names each property on whose values only the app can decide. \
+            Without --model, the store's own version is described.
 
             Exit code 2 means that the store does not open.
 
             EXAMPLES:
               coral explain Notes.sqlite --model Notes.xcdatamodeld
-              coral explain Notes.sqlite --model Notes.momd --model-version 'Notes 2' --json
+              coral explain Notes.sqlite --model Notes.momd --model-version 'Notes 2' \\
+                --json
               coral explain default.store --model Sources/Notes
               coral explain default.store --write Frozen
             """)

@@ -17,7 +17,8 @@ struct FindStoresCommand: ParsableCommand {
             EXAMPLES:
               coral find-stores 'Photos Library.photoslibrary'
               coral find-stores 00008030-001A2B3C4D5E6F70 --copy-to Stores
-              coral find-stores x-coredata://6A7E0F9B-9B0E-4B4F-8C5D-0C1A5C9B6F0E/Note/p3 --in ~/Library
+              coral find-stores x-coredata://6A7E0F9B-9B0E-4B4F-8C5D-0C1A5C9B6F0E/Note/p3 \\
+                --in ~/Library
             """)
 
     @Argument(help: "A folder, a store, or the URI of an object.", completion: .directory)

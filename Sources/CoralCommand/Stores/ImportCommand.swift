@@ -27,10 +27,13 @@ struct ImportCommand: ParsableCommand {
             EXAMPLES:
               coral import notes.json --into Notes.sqlite --dry-run
               coral import notes.json --into New.sqlite --model Notes.sqlite
-              coral import notes.json --into New.sqlite --model Notes.sqlite --like Notes.sqlite
-              coral import people.csv --entity Person --key Person=name --into Notes.sqlite --dry-run
+              coral import notes.json --into New.sqlite --model Notes.sqlite \\
+                --like Notes.sqlite
+              coral import people.csv --entity Person --key Person=name \\
+                --into Notes.sqlite --dry-run
               fetch-notes | coral import - --into Notes.sqlite --key Note=id
-              coral import Notes.sqlite --restore --into 'postgresql://db.example.org/app?schema=notes'
+              coral import Notes.sqlite --restore \\
+                --into 'postgresql://db.example.org/app?schema=notes'
             """)
 
     @Argument(help: "The document; - for standard input. With --restore also a store.")

@@ -33,9 +33,10 @@ struct MigrateCommand: ParsableCommand {
               coral migrate Notes.sqlite --to Notes.xcdatamodeld --dry-run
               coral migrate Notes.sqlite --to Notes.momd --mapping Notes1to2.cdm
               coral migrate Notes.sqlite --to Notes.momd --mapping Notes.app
-              coral migrate Notes.sqlite --to 'Notes 3.xcdatamodel' --through 'Notes 2.xcdatamodel' -o New.sqlite
-              coral migrate Notes.sqlite --to Notes.momd --fill Note.colour=white --deduplicate Tag=name \
-            --convert Note.count=clamp
+              coral migrate Notes.sqlite --to 'Notes 3.xcdatamodel' \\
+                --through 'Notes 2.xcdatamodel' -o New.sqlite
+              coral migrate Notes.sqlite --to Notes.momd --fill Note.colour=white \\
+                --deduplicate Tag=name --convert Note.count=clamp
             """)
 
     @Argument(

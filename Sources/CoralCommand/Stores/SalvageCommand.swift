@@ -33,7 +33,8 @@ struct SalvageCommand: ParsableCommand {
               coral salvage Damaged.sqlite -o Rescued.sqlite
               coral salvage Notes.sqlite --deleted
               coral salvage Notes.sqlite --deleted -o Deleted.sqlite
-              coral salvage Damaged.sqlite -o Notes.sqlite --model Notes.xcdatamodeld --entity Note --json
+              coral salvage Damaged.sqlite -o Notes.sqlite --model Notes.xcdatamodeld \\
+                --entity Note --json
             """)
 
     @Argument(help: "The damaged store. It is only read.", completion: Completion.stores)

@@ -20,9 +20,12 @@ struct SubsetCommand: ParsableCommand {
             optional. Numbers and truth values are kept. What stays readable is listed.
 
             EXAMPLES:
-              coral subset Shop.sqlite --entity Customer --where 'number IN {3, 5, 8}' -o Three.sqlite
-              coral subset Shop.sqlite --entity Customer --limit 50 --redact Customer.email=email -o Some.sqlite
-              coral subset Shop.sqlite --entity Customer --limit 50 --redact-all -o Some.sqlite
+              coral subset Shop.sqlite --entity Customer --where 'number IN {3, 5, 8}' \\
+                -o Three.sqlite
+              coral subset Shop.sqlite --entity Customer --limit 50 \\
+                --redact Customer.email=email -o Some.sqlite
+              coral subset Shop.sqlite --entity Customer --limit 50 --redact-all \\
+                -o Some.sqlite
             """)
 
     @Argument(help: "The store. It is only read.", completion: Completion.stores)

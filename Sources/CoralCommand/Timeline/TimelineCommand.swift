@@ -16,7 +16,8 @@ struct TimelineCommand: ParsableCommand {
 
             EXAMPLES:
               coral timeline Notes.sqlite
-              coral timeline Notes.sqlite --since 2024-02-01 --until 2024-03-01 --entity Note
+              coral timeline Notes.sqlite --since 2024-02-01 --until 2024-03-01 \\
+                --entity Note
               coral timeline Notes.sqlite --time-zone Europe/Berlin -o timeline.html
               coral timeline Notes.sqlite --csv -o timeline.csv
             """)

@@ -15,7 +15,8 @@ struct VersionsAddCommand: ParsableCommand {
 
             EXAMPLES:
               coral versions add 1.0 --model Notes.xcdatamodeld
-              coral versions add 1.1 --model Notes.xcdatamodeld --model-version 'Notes 2' --store Small.sqlite
+              coral versions add 1.1 --model Notes.xcdatamodeld --model-version 'Notes 2' \\
+                --store Small.sqlite
               coral versions add 1.2 --model Sources/Notes
             """)
 

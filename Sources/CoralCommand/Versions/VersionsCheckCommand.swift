@@ -28,8 +28,10 @@ struct VersionsCheckCommand: ParsableCommand {
 
             EXAMPLES:
               coral versions check --model Notes.xcdatamodeld
-              coral versions check --model Notes.momd --mapping Mappings --allow Note.colour --json
-              coral versions check --model Notes.xcdatamodeld --stages Sources/Notes/Migration.swift
+              coral versions check --model Notes.momd --mapping Mappings \\
+                --allow Note.colour --json
+              coral versions check --model Notes.xcdatamodeld \\
+                --stages Sources/Notes/Migration.swift
               coral versions check --model Notes.xcdatamodeld --progressive
               coral versions check --model Sources/Notes
             """)
