@@ -8,10 +8,9 @@ struct CoralCommand: ParsableCommand {
         commandName: "coral",
         abstract: "Opens, shows and exports Core Data stores, on any machine and without the app that made them.",
         discussion: """
-            Stores are opened read-only and nothing is changed, unless the description of a command says that it \
-            writes. The model is the one that is cached in the store; --model specifies another. A store is the path of \
-            a file, or, if the command was built with the trait PostgreSQL, a URL: \
-            postgresql://user@host/database?schema=name.
+            A command changes nothing, unless its description says that it writes. A store contains its model; \
+            --model names another one. A store is the path of a file. If the command was built with the trait \
+            PostgreSQL, it may be a URL too: postgresql://user@host/database?schema=name.
 
             EXAMPLES:
               coral info Notes.sqlite

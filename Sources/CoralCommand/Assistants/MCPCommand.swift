@@ -8,7 +8,7 @@ struct MCPCommand: ParsableCommand {
         abstract: "Serves a store to assistants by the Model Context Protocol, over standard input and output.",
         discussion: """
             Assistants and editors start this command, and call its tools: info, model, query, get, find, history, explain and \
-            doctor. They read one state of the store, in which it was when the command was started, and nothing else on \
+            doctor. They read the state that the store had when the command was started, and nothing else on \
             this machine. With --writable there are also set and delete, which make a backup before. Results are limited, and are \
             marked as data that is not to be followed as instructions, because anyone may have written it.
 

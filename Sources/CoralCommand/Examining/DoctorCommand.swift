@@ -17,11 +17,11 @@ struct DoctorCommand: ParsableCommand {
             statistics, the tables of CloudKit's mirroring, and the indexes that the model's fetch requests lack. With --trace, \
             a file with the SQL statements of a program, the indexes that they lack. Each finding has its cost and its cure. Nothing is changed.
 
-            --fix applies a cure: orphans=ENTITY deletes the rows of an entity that nothing owns, files removes files without \
-            a row, statistics makes SQLite's statistics, and space only compacts the file. The work is done on a copy; the \
-            deletions are one transaction, in which all rows are compared with the state before. The file is compacted, \
-            and then replaces the store. A backup is made before. The history does not record the cure. With --dry-run it \
-            is tried on a temporary copy only.
+            --fix applies a cure: orphans=ENTITY deletes the rows of an entity that nothing owns, files removes \
+            files without a row, statistics lets SQLite count the values of its indexes, and space only compacts the \
+            file. The work is done on a copy, in one transaction, and all rows are compared with those before. Then \
+            the copy is compacted, and replaces the store. A backup is made before. The history does not record the \
+            cure. --dry-run tries the cure on a temporary copy only.
 
             Exit code 2 means that the examination has findings.
 

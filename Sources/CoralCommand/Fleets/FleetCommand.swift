@@ -13,8 +13,8 @@ struct FleetCommand: ParsableCommand {
             Each store gets a line of output when it is complete, and the error of one store does not end the work of the \
             others. --json prints an object on each line: "store", "command", "outcome" (done, unchanged, findings or failed), \
             "seconds", "message", and what the command found. A job that was interrupted goes on with --resume and the lines of \
-            its earlier run, which must be of the same subcommand: that of a --dry-run completes no store. What is changed is \
-            changed once also without it.
+            its earlier run. These must be of the same subcommand; those of a --dry-run complete no store. Without --resume all \
+            stores are looked at again, and those that are complete are left as they are.
 
             The exit code is 1 if a store failed, 2 if there are findings, and otherwise 0.
 

@@ -20,8 +20,8 @@ struct ProofVerifyCommand: ParsableCommand {
         discussion: """
             A command that reads a store writes a manifest beside its output if --proof is given. This command hashes \
             the output and the files of the store again. The exit code is 2 if the output is not the same, or is \
-            missing. A store that has changed since, or is elsewhere, is stated, and is no finding: the output remains \
-            proven.
+            missing. A store that has changed since, or is elsewhere, is mentioned. That is not a finding, because the \
+            output remains proven.
 
             EXAMPLES:
               coral query Notes.sqlite --entity Note -o notes.csv --proof

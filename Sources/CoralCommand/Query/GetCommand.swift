@@ -11,9 +11,9 @@ struct GetCommand: ParsableCommand {
             key: Note/p3. With --depth, the objects that are up to that many relationships away are shown too; 1 \
             means the object and those that it refers to. Text omits properties without a value; JSON has all.
 
-            Binary values are shown as what they contain: text, also compressed with gzip or zlib; property lists and \
-            archives; the numbered fields of Protocol Buffers; UUIDs; the type of a picture. Other bytes are shown in \
-            hexadecimal digits. --save writes the bytes of a value to a file.
+            Binary values are shown as what they contain: text, even if it is compressed with gzip or zlib; property \
+            lists and archives; the numbered fields of Protocol Buffers; UUIDs; the type of a picture. Other bytes \
+            are shown in hexadecimal digits. --save writes the bytes of a value to a file.
 
             EXAMPLES:
               coral get Notes.sqlite Note/p3

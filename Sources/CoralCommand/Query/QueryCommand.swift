@@ -19,10 +19,11 @@ struct QueryCommand: ParsableCommand {
             paths, including those through relationships: author.name, tags.name (all names), items.@count. A * in a \
             column stands for any letters: '*Date', 'author.*'.
 
-            Without --columns all attributes are shown but binary and transformable ones, the destinations of to-one relationships, and the number of \
-            members of to-many relationships. A table begins with what names the objects, then has what differs in the \
-            first 100 objects, what is the same in all of them, what has no value, and identifiers at the end. CSV, TSV \
-            and JSON have the columns in the order of their names, whatever the objects contain.
+            Without --columns all attributes are shown, except binary and transformable ones. The destinations of \
+            to-one relationships are shown, and the numbers of members of to-many ones. A table begins with what \
+            names the objects. Then come the columns in which the first 100 objects differ, those that are the same \
+            in all of them, those without a value, and identifiers at the end. CSV, TSV and JSON have the columns in \
+            the order of their names.
 
             Dates are written as ISO 8601, in the calendar of Foundation's formatters: Date.distantPast is \
             0001-01-01T00:00:00.000Z. A date outside the years 1 to 9999 is @ and the seconds since 2001-01-01: \

@@ -15,11 +15,11 @@ struct CheckCommand: ParsableCommand {
             (coral diff). In a store in PostgreSQL, the tables, their indexes and the numbers of the history \
             are checked.
 
-            With --repair a copy of the store is made and repaired as far as possible: tables and columns that the \
-            model requires are added, with default values, dangling references are cleared, inverses are set, key \
-            counters are raised, and optional values whose files are missing are cleared. The store itself is not \
-            changed. Problems whose correct repair cannot be determined are not repaired. The copy of a store in \
-            PostgreSQL is in another schema of its database.
+            With --repair a copy of the store is made and repaired: tables and columns that the model requires are \
+            added, with default values, dangling references are cleared, inverses are set, key counters are raised, and \
+            optional values whose files are missing are cleared. Problems whose correct repair cannot be determined are \
+            not repaired. The store itself is not changed. The copy of a store in PostgreSQL is in another schema of its \
+            database.
 
             EXAMPLES:
               coral check Notes.sqlite

@@ -32,10 +32,10 @@ struct DiffCommand: ParsableCommand {
             If two stores have different models, each is read with its own, and a property that only one of them has is \
             absent on the other side.
 
-            With --since the only side is a store with a history, from which the changes are determined. The old \
-            values of updated properties are then not known; with --match keys objects are named by their identity, so \
-            that the document can be applied on another device, unless the key of an object may have changed: the \
-            history contains the former key only if the store keeps old values.
+            With --since the only side is a store with a history, from which the changes are read. The old values of \
+            updated properties are not known then. With --match keys objects are named by their identity, so that \
+            the document can be applied on another device. That is impossible for an object whose key may have \
+            changed, unless the history keeps old values.
 
             EXAMPLES:
               coral diff Before.sqlite After.sqlite

@@ -12,8 +12,8 @@ struct ImportCommand: ParsableCommand {
             Objects that are found are updated, the others are inserted. All changes are saved together, and none on \
             an error.
 
-            With --restore a store is created as it was when it was exported: with its UUID and its primary keys. In \
-            place of a document --restore also takes a store, whose objects are copied to a new one: from a file to \
+            With --restore a store is created as it was when it was exported: with its UUID and its primary keys. \
+            --restore takes a store too, instead of a document. Its objects are copied to a new one: from a file to \
             PostgreSQL, and back.
 
             A document may also be a table, CSV or with tabs, whose first line has names of properties: its rows are objects \

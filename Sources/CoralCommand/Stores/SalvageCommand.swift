@@ -18,16 +18,16 @@ struct SalvageCommand: ParsableCommand {
             The new store has the objects with their primary keys, and the UUID of the old one. References to objects \
             that are lost are removed. The history is not salvaged. The store itself is only read.
 
-            The report lists lost objects and values; exit code 2 means that there are some. SQLite keeps no checksums: a \
-            value that was overwritten on a page of the right form is not noticed. Without --model, the \
-            model in the store is used, if it is readable; one that is inferred from the tables, if SQLite can read them.
+            The report lists lost objects and values. Exit code 2 means that there are some. SQLite keeps no checksums: a \
+            value that was overwritten on a page of the right form is not noticed. Without --model, the model in the store is \
+            used. If it cannot be read, one is inferred from the tables.
 
-            --deleted reads the objects that were deleted, also of a store that is not damaged, from the bytes that SQLite \
-            does not use any more: free blocks and unused bytes in pages, free pages, and earlier contents of pages in the \
-            file and its log. The report has their number; --output writes a database of its own with a table for each \
-            entity. The columns are those of the store, after columns that state how sure it is that the object was deleted, \
-            where its row was found, and which values are lost. A row is shown only if its values fit one entity. A store \
-            with secure_delete, or one that was compacted, has none.
+            --deleted reads the objects that were deleted. The store need not be damaged. They are found in the bytes that \
+            SQLite does not use any more: free blocks and unused bytes in pages, free pages, and earlier contents of pages in \
+            the file and its log. The report has their number. --output writes a database of its own with a table for each \
+            entity. Its first columns state how sure it is that the object was deleted, where its row was found, and which \
+            values are lost. A row is shown only if its values fit one entity. A store with secure_delete, or one that was \
+            compacted, has none.
 
             EXAMPLES:
               coral salvage Damaged.sqlite -o Rescued.sqlite

@@ -19,7 +19,7 @@ struct UpgradeCommand: ParsableCommand {
             0.2 seconds for it at most, and is then tried again, for a minute. Each step is complete or has no effect: \
             after an interruption the same command goes on with the rest. The user must own the tables, and may create \
             schemas in the database (GRANT CREATE ON DATABASE), because the server is asked what a new store would be. The \
-            URL must reach the server itself: of a pooler's, with direct=host:port.
+            URL must reach the server itself. Add direct=host:port to the URL of a pooler.
 
             A store in a file needs no upgrade, because its tables have the form of Core Data in every version.
 

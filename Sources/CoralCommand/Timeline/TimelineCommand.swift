@@ -7,9 +7,9 @@ struct TimelineCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "timeline", abstract: "Shows all dates of a store, and its history, in the order of time.",
         discussion: """
-            Each date of each object is an event, also one in a composite value, with the object and the attribute. If \
-            the store keeps a history, its insertions, updates and deletions are events too. --since and --until take a \
-            day or a time, in UTC unless a time zone is given.
+            Each date of each object is an event, with the object and the attribute. Dates in composite values are \
+            events too. If the store keeps a history, so are its insertions, updates and deletions. --since and \
+            --until take a day or a time, in UTC unless a time zone is given.
 
             Memory holds 24 bytes for each event. A page (HTML) has a picture of the activity; more than 100,000 events \
             are written as CSV or JSON only.

@@ -10,11 +10,11 @@ struct VersionsCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Checks that stores of all recorded versions open with the current one.",
         discussion: """
-            The store of each version is migrated on a copy, in the way of an app that migrates when it opens its store: \
-            with a mapping model of the two versions, or else inferred, in one step. Reported are versions that cannot be \
-            migrated, and lose objects or values; shipped versions that have been edited or removed in the model since; \
-            two versions with the same hashes; identifiers that are used twice; files of the record that have changed; and \
-            a current version that is not recorded.
+            The store of each version is migrated on a copy, in the way of an app that migrates when it opens its \
+            store: with a mapping model of the two versions, or else inferred, in one step. These are findings: a \
+            version that cannot be migrated, or that loses objects or values; a shipped version that has been edited \
+            or removed since; two versions with the same hashes; an identifier that is used twice; a file of the \
+            record that has changed; a current version that is not recorded.
 
             --stages is a file that names the checksums of the stages of a staged migration, such as the source with \
             NSStagedMigrationManager: a version whose checksum it does not contain is reported, and stores are migrated over \

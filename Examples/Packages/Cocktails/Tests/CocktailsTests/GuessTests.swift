@@ -32,7 +32,10 @@ final class GuessTests: XCTestCase {
         menu.isOpen = true
         menu.draft = "mine"
         let json = Data(
-            #"{"Menu": [{"title": "Lunch", "courses": [{"name": "Soup", "version": 2}]}, {"title": "Dinner"}]}"#.utf8)
+            #"""
+            {"Menu": [{"title": "Lunch", "courses": [{"name": "Soup", "version": 2}]},
+                      {"title": "Dinner", "printed": "2024-02-29"}]}
+            """#.utf8)
         let ids = try await container.importModels(from: .data(json), as: Menu.self)
         XCTAssertEqual(ids.count, 2)
         XCTAssertEqual(ids.first, menu.persistentModelID)
@@ -44,17 +47,18 @@ final class GuessTests: XCTestCase {
 
     func testAnImportThatFailsOrIsCancelledSavesNothing() async throws {
         let container = try makeContainer()
-        let wrong = Data(#"{"Menu": [{"title": "Lunch"}, {"title": 3, "courses": 1}]}"#.utf8)
+        let wrong = Data(
+            #"{"Menu": [{"title": "Lunch", "printed": "2024-02-29"}, {"title": "Dinner", "printed": "soon"}]}"#.utf8)
         do {
             try await container.importModels(from: .data(wrong), as: Menu.self)
             XCTFail("The document is not valid.")
         } catch let error as ImportError {
-            XCTAssertFalse(error.message.isEmpty)
+            XCTAssertEqual(error.code, .wrongValue)
         }
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return try await container.importModels(
-                from: .data(Data(#"{"Menu": [{"title": "Lunch"}]}"#.utf8)), as: Menu.self)
+                from: .data(Data(#"{"Menu": [{"title": "Lunch", "printed": "2024-02-29"}]}"#.utf8)), as: Menu.self)
         }
         do {
             _ = try await task.value
