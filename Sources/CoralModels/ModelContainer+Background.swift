@@ -63,18 +63,19 @@ extension ModelContainer {
         }
     }
 
-    /// Copies models, and those that belong to them according to the rules, in the background. Saves the copies, and merges them into
+    /// Copies models, and those that belong to them according to the shape, in the background. Saves the copies, and merges them into
     /// the ``mainContext``.
     ///
     /// - Returns: The identifiers of the copies, in the order of their originals.
-    /// - Throws: As `deepCopies(rules:into:)` of models does, and the errors of saving. Cancelling the task throws
+    /// - Throws: As `deepCopies(shape:rules:into:)` of models does, and the errors of saving. Cancelling the task throws
     ///   `CocoaError.userCancelled`.
     @discardableResult
     public func deepCopies(
-        of ids: [PersistentIdentifier], rules: CopyRules = .ownership, progress: Progress? = nil
+        of ids: [PersistentIdentifier], shape: GraphShape = .ownership, rules: CopyRules = CopyRules(),
+        progress: Progress? = nil
     ) async throws -> [PersistentIdentifier] {
         try await inBackground(progress) { context, progress in
-            let copier = GraphCopier(rules: try context.rules.applied(to: rules))
+            let copier = try context.rules.copier(shape, rules)
             let copies = try copier.copy(context.objects(of: ids), into: context.managedContext, progress: progress)
                 .roots
             try context.save()

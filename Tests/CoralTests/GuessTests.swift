@@ -138,12 +138,11 @@ import Testing
         try context.performAndWait { () throws in
             let list = context.insert("Note", ["title": "List"])
             context.insert("Item", ["name": "Milk", "note": list])
-            var (rules, shape) = (CopyRules.ownership, GraphShape.ownership)
-            #expect(try list.deepCopy(rules: rules).mutableOrderedSetValue(forKey: "items").count == 0)
+            var shape = GraphShape.ownership
+            #expect(try list.deepCopy(shape: shape).mutableOrderedSetValue(forKey: "items").count == 0)
             #expect(try !list.encoded(shape: shape).text.contains("Milk"))
-            rules.honoursUserInfo = false
             shape.honoursUserInfo = false
-            #expect(try list.deepCopy(rules: rules).mutableOrderedSetValue(forKey: "items").count == 1)
+            #expect(try list.deepCopy(shape: shape).mutableOrderedSetValue(forKey: "items").count == 1)
             #expect(try list.encoded(shape: shape).text.contains("Milk"))
             var options = ImportOptions()
             options.honoursUserInfo = false
@@ -158,9 +157,8 @@ import Testing
         shape.set(\TypedNote.tags, .embed)
         shape.exclude(\TypedNote.body)
         #expect(shape.with(\TypedNote.items, .reference) != shape)
-        var rules = CopyRules.ownership
-        rules.set(\TypedNote.tags, .copy)
-        rules.exclude(\TypedNote.body)
+        var rules = CopyRules()
+        rules.set(\TypedNote.items) { _, _ in .embed }
         rules.copy(TypedNote.self) { $0.title != "b" }
         var options = ImportOptions()
         options.set(\TypedNote.tags, .union)
@@ -178,7 +176,7 @@ import Testing
             let note = try #require(notes.first)
             #expect(notes.count == 1 && note.title == "a" && note.body == "x")
             #expect(try note.dictionary(shape: shape)["body"] == nil)
-            #expect(try note.deepCopy(rules: rules).body == nil)
+            #expect(try note.deepCopy(shape: shape, rules: rules).body == nil)
         }
     }
 
