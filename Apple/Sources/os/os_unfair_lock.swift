@@ -7,7 +7,8 @@
 #endif
 
 // The C interface of the unfair lock, which packages use where a module `os` can be imported: swift-argument-parser is one. Here the
-// lock is a mutex of the system, so that code which chooses between the two by the system, and not by the module, works too.
+// lock is a mutex of the system, so that code which chooses between the two by the system, and not by the module, works too. The functions are emitted into the modules that
+// call them: those import `os` because they can, without a product to link.
 
 #if canImport(Glibc) || canImport(Musl) || canImport(Bionic)
     /// A lock. It must not be moved after its first use: allocate it, or make it a stored property of a class.
@@ -16,10 +17,13 @@
     public typealias os_unfair_lock_t = UnsafeMutablePointer<os_unfair_lock>
 
     /// Locks, and waits for the owner. Locking twice on one thread waits for ever.
+    @_alwaysEmitIntoClient
     public func os_unfair_lock_lock(_ lock: os_unfair_lock_t) { pthread_mutex_lock(lock) }
 
     /// Locks if there is no owner; else returns false.
+    @_alwaysEmitIntoClient
     public func os_unfair_lock_trylock(_ lock: os_unfair_lock_t) -> Bool { pthread_mutex_trylock(lock) == 0 }
 
+    @_alwaysEmitIntoClient
     public func os_unfair_lock_unlock(_ lock: os_unfair_lock_t) { pthread_mutex_unlock(lock) }
 #endif
