@@ -186,6 +186,16 @@
     }
 
     extension AttributeListSyntax {
+        /// Whether one of a class's attributes can be a macro: except for global actors, the compiler's own begin with a small letter.
+        /// Coral's macro `@Managed` does not need the attribute.
+        var hasMacro: Bool {
+            contains { element in
+                guard case .attribute(let attribute) = element else { return false }
+                let name = attribute.attributeName.trimmedDescription
+                return name.first?.isUppercase == true && !["MainActor", "Managed"].contains(name)
+            }
+        }
+
         /// The Objective-C name of the declaration, if one is written; also inside `#if`.
         var objectiveCName: String? {
             for element in self {

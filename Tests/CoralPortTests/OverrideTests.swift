@@ -132,5 +132,33 @@
                             """
                     ])
         }
+
+        /// CoreDataEvolution: its macros ask for `@objc(Name)` or `@_objcRuntimeName(Name)`, and find no attribute inside `#if`.
+        @Test("A class with a macro keeps its name in Objective-C, where the macro finds it")
+        func runtimeNames() {
+            #expect(
+                rewritten(
+                    """
+                    import CoreData
+
+                    @objc(Note) @PersistentModel(count: true)
+                    final class Note: NSManagedObject {}
+                    @MainActor
+                    @objc(Tag)
+                    final class Tag: NSManagedObject {}
+                    """) == [
+                        """
+                        import CoreData
+
+                        @_objcRuntimeName(Note) @PersistentModel(count: true)
+                        final class Note: NSManagedObject {}
+                        @MainActor
+                        #if canImport(ObjectiveC)
+                        @objc(Tag)
+                        #endif
+                        final class Tag: NSManagedObject {}
+                        """
+                    ])
+        }
     }
 #endif

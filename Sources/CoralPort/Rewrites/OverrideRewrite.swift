@@ -84,7 +84,9 @@
         }
     }
 
-    /// `@objc` and `@objcMembers` become conditional, so that nothing changes on Apple's platforms.
+    /// `@objc` and `@objcMembers` become conditional, so that nothing changes on Apple's platforms. `@objc(Note)` on a class with a
+    /// macro becomes `@_objcRuntimeName(Note)`, which all platforms have: a macro finds no attribute inside `#if`, and those of
+    /// CoreDataEvolution ask for one of the two.
     struct ObjectiveCAttributeRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
             var edits = PackageEdits()
@@ -109,6 +111,12 @@
                 guard ["objc", "objcMembers"].contains(node.attributeName.trimmedDescription),
                     node.parent?.parent?.is(AccessorDeclSyntax.self) != true
                 else { return .visitChildren }
+                if node.arguments != nil, let list = node.parent?.as(AttributeListSyntax.self),
+                    list.parent?.is(ClassDeclSyntax.self) == true, list.hasMacro
+                {
+                    edits.append(SourceEdit(node.attributeName.codeRange, "_objcRuntimeName"))
+                    return .skipChildren
+                }
                 let start = node.codeRange.lowerBound
                 // The space between the attribute and what follows in its line becomes a line break.
                 let end = node.endPosition.utf8Offset
