@@ -3,7 +3,8 @@
     import SwiftSyntax
 
     /// The rewriting of a package's manifest: each target that uses Core Data off Apple's platforms gets its product, and the plugin if
-    /// it has a model or `@NSManaged` properties; targets that import `os`, `OSLog` or `Combine` get the products of the package `Apple`.
+    /// it has a model or `@NSManaged` properties; targets that import `os`, `OSLog` or `Combine` get the products of the package `Apple`,
+    /// and those that import `Crypto` that of swift-crypto.
     /// Targets that import SwiftData get its product, and the package the trait of its macros, which needs version 6.1 of the manifest's
     /// language. A target in the mode of Swift 6 whose closures Apple's SDK accepts in that mode and other platforms do not
     /// (``CapturedVariables``) is compiled in the mode of Swift 5 on those.
@@ -94,7 +95,10 @@
             let known = package.trimmedDescription
             let dependencies = packages.sorted().reversed().compactMap { name -> String? in
                 if known.contains("name: \"\(name)\"") && known.contains(".package(name: \"\(name)\"") { return nil }
-                if known.contains("/\(name)\"") { return nil }
+                if known.contains("/\(name)\"") || known.contains("/\(name).git\"") { return nil }
+                if name == "swift-crypto" {
+                    return ".package(url: \"https://github.com/apple/swift-crypto.git\", from: \"3.0.0\")"
+                }
                 let location = name == "coral" ? checkout : checkout.appendingPathComponent(name)
                 let traits = name == "coral" && usesMacros ? ", traits: [\"Macros\"]" : ""
                 return ".package(name: \"\(name)\", path: \"\(relativePath(to: location))\"\(traits))"
@@ -158,6 +162,7 @@
                 hasModel || usesCoreData && !attributes.isDisjoint(with: ["NSManaged", "objc", "objcMembers"])
             if !imports.isDisjoint(with: ["os", "OSLog"]) { needs.products.append(("os", "Apple")) }
             if imports.contains("Combine") { needs.products.append(("Combine", "Apple")) }
+            if imports.contains("Crypto") { needs.products.append(("Crypto", "swift-crypto")) }
             needs.usesCapturedVariables = usesCoreData && isSwift6 && files.contains(where: CapturedVariables.areUsed)
             return needs
         }

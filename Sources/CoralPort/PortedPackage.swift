@@ -12,6 +12,8 @@
         private var manifests: [PackageManifest] = []
         private var models: [URL] = []
         private var modulesWithResources: Set<String> = []
+        /// The files that the rewriting has closed to other platforms, by their index.
+        private var appleFiles: Set<Int> = []
 
         /// The maximum size in bytes of a file that is rewritten. Larger files are assumed to be generated.
         static let largestFile = 4 << 20
@@ -76,9 +78,11 @@
         package mutating func rewrite(usesMacro: Bool = false, checkout: URL? = nil) {
             let rewrites: [any Rewrite] =
                 [
-                    FoundationRewrite(), AppleImportRewrite(), KeyPathRewrite(), SetLiteralRewrite(),
+                    FoundationRewrite(), AppleImportRewrite(), AppleFileRewrite(), KeyPathRewrite(),
+                    SetLiteralRewrite(),
                     RequestCastRewrite(), ClassForCoderRewrite(),
-                    ModuleNameRewrite(), SelectorRewrite(), ExpectationWaitRewrite(), RequiredInitializerRewrite(),
+                    ModuleNameRewrite(), SelectorRewrite(), ExpectationWaitRewrite(), MainActorTestRewrite(),
+                    RequiredInitializerRewrite(),
                     OverrideRewrite(), AmbiguousNameRewrite(), MigrationFunctionRewrite(),
                     DestinationClassRewrite(models: models),
                 ] + (usesMacro ? [ManagedClassRewrite()] : []) + [ObjectiveCAttributeRewrite(), ImportRewrite()]
@@ -89,6 +93,7 @@
                 for _ in 0..<16 {
                     let edits = rewrite.edits(in: index).edits
                     if edits.isEmpty { break }
+                    if rewrite is AppleFileRewrite { appleFiles.formUnion(edits.keys) }
                     let changed = edits.map { (index: $0, file: files[$0], edits: $1) }
                     let parsed = inParallel(changed) { $0.file.applying($0.edits) }
                     for (place, file) in zip(changed, parsed) { files[place.index] = file }
@@ -117,17 +122,23 @@
 
         package var changedFiles: [SourceFile] { (manifests.map(\.file) + files).filter(\.isChanged) }
 
-        /// Sentences about the changes of the package's manifest that the rewritten sources require.
+        /// Sentences about what the rewritten sources require, and about what they do otherwise than on Apple's platforms.
         package var advice: [String] {
-            guard
-                changedFiles.contains(where: {
-                    $0.text.contains("import ManagedMacros") && !$0.original.contains("import ManagedMacros")
-                })
-            else { return [] }
-            return [
-                "The sources now use @Managed: in Package.swift the dependency on the package needs traits: [\"Macros\"], and the"
-                    + " target needs the product ManagedMacros."
-            ]
+            func hasNew(_ line: String) -> Bool {
+                files.contains { $0.isChanged && $0.contains(line) && !$0.original.contains(line) }
+            }
+            var sentences: [String] = []
+            if hasNew("import ManagedMacros") {
+                sentences.append(
+                    "The sources now use @Managed: in Package.swift the dependency on the package needs traits: [\"Macros\"], and the"
+                        + " target needs the product ManagedMacros.")
+            }
+            if hasNew("import CoreFoundation") { sentences.append(PortingRule.runLoopObservers) }
+            if !appleFiles.isEmpty {
+                let names = appleFiles.sorted().map { files[$0].url.lastPathComponent }.joined(separator: ", ")
+                sentences.append("Compiled on Apple's platforms only, because they use their modules: \(names).")
+            }
+            return sentences
         }
 
         /// Writes the changed files, each atomically.

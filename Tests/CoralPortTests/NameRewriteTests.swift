@@ -80,17 +80,20 @@
             }
         }
 
-        @Test("UIKit becomes optional where only Foundation's names are used; its names remain to be ported")
+        @Test(
+            "UIKit becomes optional where only Foundation's names are used; its names remain if others need them"
+        )
         func interfaces() {
             let texts = rewritten(
                 "import UIKit\nlet date = Date()\n", "import CoreData\nimport UIKit\n",
-                "import UIKit\nlet color = UIColor.red\n",
+                "import UIKit\nlet color = UIColor.red\n", "import UIKit\nlet other = UIColor.red\n", "let a = color\n",
                 "import UIKit\nimport CoreData\n#if os(iOS)\nlet color = UIColor.red\n#endif\n")
             #expect(
                 texts == [
                     "#if canImport(UIKit)\nimport UIKit\n#else\nimport Foundation\n#endif\nlet date = Date()\n",
                     "import CoreData\n#if canImport(UIKit)\nimport UIKit\n#endif\n",
                     "import UIKit\nlet color = UIColor.red\n",
+                    "#if canImport(UIKit)\nimport UIKit\nlet other = UIColor.red\n#endif\n", "let a = color\n",
                     "#if canImport(UIKit)\nimport UIKit\n#endif\nimport CoreData\n#if os(iOS)\nlet color = UIColor.red\n#endif\n",
                 ])
         }

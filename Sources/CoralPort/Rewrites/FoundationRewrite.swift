@@ -16,6 +16,10 @@
     /// - `Bundle.main.url(forResource: "Notes", withExtension: "momd")`, a model in the app's bundle, is searched for in `Bundle.module`
     ///   in a target with resources,
     /// - `Bundle.main.bundleIdentifier!` becomes the identifier or, where the bundle has none, the name of the process,
+    /// - `CFNumberIsFloatType(n)` and `CFGetTypeID(n) == CFBooleanGetTypeID()` become comparisons of `n.objCType`, if `n` is declared
+    ///   as `NSNumber` in the file,
+    /// - `.commonModes` in calls of `CFRunLoop…` becomes `kCFRunLoopCommonModes` for other platforms,
+    /// - `XCTExpectFailure(…)` is left out on other platforms, so that the test fails there as expected,
     /// - `record(XCTIssue(type: t, compactDescription: d))` becomes `XCTFail(d)` for other platforms.
     struct FoundationRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
@@ -23,7 +27,9 @@
                 "CFAbsoluteTime", "CFTimeInterval", "NSStringFromSelector", ".description()",
                 "forResourcesWithExtension",
                 "Bundle(for", "Bundle(identifier", "init(for", "Bundle.main.",
-                "NSURL()", "XCTIssue(", "bundleIdentifier!",
+                "NSURL()", "XCTIssue(", "bundleIdentifier!", "CFNumberIsFloatType", "CFBooleanGetTypeID",
+                ".commonModes",
+                "XCTExpectFailure",
             ]) { Visitor(package, $0) }
         }
 
@@ -50,6 +56,20 @@
                 } else if called == "record" || called == "self.record", let text = Self.issue(node.arguments) {
                     edits += [file.conditional(around: node, replacing: node.codeRange, by: "XCTFail(\(text))")]
                         .compactMap(\.self)
+                } else if called == "CFNumberIsFloatType", let number = number(node.arguments) {
+                    edits.append(
+                        SourceEdit(node.codeRange, "[\"d\", \"f\"].contains(String(cString: \(number).objCType))"))
+                } else if called.hasPrefix("CFRunLoop"), let mode = node.arguments.last?.expression,
+                    [".commonModes", "CFRunLoopMode.commonModes"].contains(mode.trimmedDescription)
+                {
+                    edits += [file.conditional(around: node, replacing: mode.codeRange, by: "kCFRunLoopCommonModes")]
+                        .compactMap(\.self)
+                } else if called == "XCTExpectFailure",
+                    let item = node.parent?.as(CodeBlockItemSyntax.self)
+                {
+                    let lines = ["#if canImport(ObjectiveC)", item.trimmedDescription, "#endif"]
+                    let separator = file.lineBreak + file.indentation(at: item.codeRange.lowerBound)
+                    edits.append(SourceEdit(item.codeRange, lines.joined(separator: separator)))
                 } else if let member = node.calledExpression.as(MemberAccessExprSyntax.self), let base = member.base {
                     visit(node, of: base, name: member.declName.baseName.text, labels: labels)
                 }
@@ -97,6 +117,33 @@
                         around: node, replacing: node.codeRange, by: "Bundle.resources(ofModuleOf: \(type))")
                     edits += [edit].compactMap(\.self)
                 }
+            }
+
+            /// `CFGetTypeID(n) == CFBooleanGetTypeID()`, or with `!=`.
+            override func visit(_ node: SequenceExprSyntax) -> SyntaxVisitorContinueKind {
+                let parts = Array(node.elements)
+                guard parts.count >= 3 else { return .visitChildren }
+                for index in 0...(parts.count - 3) {
+                    guard let first = parts[index].as(FunctionCallExprSyntax.self),
+                        first.calledExpression.trimmedDescription == "CFGetTypeID",
+                        ["==", "!="].contains(parts[index + 1].trimmedDescription),
+                        parts[index + 2].trimmedDescription == "CFBooleanGetTypeID()",
+                        let number = number(first.arguments)
+                    else { continue }
+                    let range = first.codeRange.lowerBound..<parts[index + 2].codeRange.upperBound
+                    let comparison = parts[index + 1].trimmedDescription
+                    edits.append(SourceEdit(range, "String(cString: \(number).objCType) \(comparison) \"c\""))
+                }
+                return .visitChildren
+            }
+
+            /// The only argument, if it is a name that the file declares as `NSNumber`.
+            private func number(_ arguments: LabeledExprListSyntax) -> String? {
+                guard arguments.count == 1,
+                    let name = arguments.first?.expression.as(DeclReferenceExprSyntax.self)?.baseName.text,
+                    [" as", ":"].contains(where: { file.contains("\(name)\($0) NSNumber") })
+                else { return nil }
+                return name
             }
 
             /// Whether a call creates a bundle: `Bundle(for: T.self)`, or `.init(for: T.self)` as an argument with the label `bundle`.

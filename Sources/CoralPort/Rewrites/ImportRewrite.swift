@@ -29,7 +29,7 @@
 
         /// The rules about imports that a file breaks. A file that imports Core Data and has no name of the other module is not searched.
         private static func rules(about file: SourceFile) -> Set<PortingRule> {
-            let parts = ["URL", "HTTP", "XML"]
+            let parts = ["URL", "HTTP", "XML", "CFRunLoop"]
             if file.contains("import CoreData\n"), !parts.contains(where: file.contains) { return [] }
             return ImportedNames.missing(in: file.text)
         }
@@ -122,7 +122,7 @@
 
     /// The import of a module that exists on Apple's platforms only becomes conditional where the code that uses it may compile without
     /// it: `CoreGraphics`, whose types Foundation has too, `ObjectiveC`, and `UIKit` in a file without its names, which often imports it
-    /// for Foundation's. `import os.log` becomes `import os`, which the package `Apple` has. `import Observation` becomes public in a
+    /// for Foundation's. `CryptoKit` becomes `Crypto` on other platforms, the same interface in the package swift-crypto. `import os.log` becomes `import os`, which the package `Apple` has. `import Observation` becomes public in a
     /// file whose public declarations have its types: Apple's Foundation exports the module, so that the import there may be internal.
     struct AppleImportRewrite: Rewrite {
         private static let optional: Set<String> = ["CoreGraphics", "ObjectiveC", "UIKit"]
@@ -130,7 +130,8 @@
 
         func edits(in package: PackageIndex) -> PackageEdits {
             package.edits(
-                containing: (Self.optional.sorted() + Self.submodules.keys.sorted() + ["Observation"]).map {
+                containing: (Self.optional.sorted() + Self.submodules.keys.sorted() + ["CryptoKit", "Observation"]).map
+                {
                     "import " + $0
                 }
             ) {
@@ -154,6 +155,11 @@
                     guard node.modifiers.isEmpty, PublicObservation.isUsed(in: file) else { return .skipChildren }
                     let start = node.importKeyword.codeRange.lowerBound
                     edits.append(SourceEdit(start..<start, "public "))
+                } else if path == "CryptoKit", !isConditional(node) {
+                    let lines = [
+                        "#if canImport(CryptoKit)", node.trimmedDescription, "#else", "import Crypto", "#endif",
+                    ]
+                    edits.append(SourceEdit(node.codeRange, lines.joined(separator: file.lineBreak)))
                 } else if AppleImportRewrite.optional.contains(path), !isConditional(node) {
                     if path == "UIKit", InterfaceNames.areUsed(in: file) { return .skipChildren }
                     // Apple's module exports Foundation.

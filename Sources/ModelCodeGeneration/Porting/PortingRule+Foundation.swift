@@ -15,7 +15,14 @@ extension PortingRule {
         uniqueKeysWithValues: partNames.keys.map { ($0, missingPart($0)) })
 
     /// The types of those modules.
-    static let partNames: [String: Set<String>] = ["FoundationNetworking": networkingNames, "FoundationXML": xmlNames]
+    static let partNames: [String: Set<String>] = [
+        "CoreFoundation": runLoopNames, "FoundationNetworking": networkingNames, "FoundationXML": xmlNames,
+    ]
+
+    private static let runLoopNames: Set<String> = [
+        "CFRunLoopActivity", "CFRunLoopAddObserver", "CFRunLoopGetCurrent", "CFRunLoopGetMain", "CFRunLoopObserver",
+        "CFRunLoopObserverCreateWithHandler", "CFRunLoopObserverInvalidate", "CFRunLoopRemoveObserver",
+    ]
 
     /// Without `XMLElement` and `XMLNode`, which packages often declare themselves.
     private static let xmlNames: Set<String> = ["XMLDocument", "XMLParser", "XMLParserDelegate"]
@@ -39,6 +46,7 @@ extension PortingRule {
             PortingRule(
                 "CFNumberIsFloatType", "Compare the type: `[\"d\", \"f\"].contains(String(cString: number.objCType))`."),
             PortingRule("CFGetTypeID", booleanNumber), PortingRule("CFBooleanGetTypeID", booleanNumber),
+            PortingRule(".commonModes", "Write `kCFRunLoopCommonModes`. " + runLoopObservers),
             PortingRule("mach_absolute_time", "Use `ContinuousClock`."),
             PortingRule("os_log", logger),
             PortingRule("observeValue(forKeyPath", keyValueObserving),
@@ -61,10 +69,6 @@ extension PortingRule {
             "RelativeDateTimeFormatter", "forUbiquityContainerIdentifier", "makeFileSystemObjectSource",
             "performExpiringActivity", ".beginActivity(options",
         ].map { PortingRule($0, onlyThere) }
-        + [
-            "CFRunLoopObserver", "CFRunLoopObserverCreateWithHandler", "CFRunLoopObserverInvalidate",
-            "CFRunLoopAddObserver", "CFRunLoopRemoveObserver", "CFRunLoopActivity", "CFRunLoopGetMain",
-        ].map { PortingRule($0, runLoop) }
 
     private static let collection =
         "There are no weak collections of Foundation: keep a dictionary of `ObjectIdentifier` and weak boxes."
@@ -72,8 +76,9 @@ extension PortingRule {
     private static let lock = "Use `NSLock`, or `Mutex` of the module Synchronization."
     private static let keyValueObserving =
         "Observe a managed object with a closure: `note.observe(\\.title) { note, change in … }`."
-    private static let runLoop =
-        "A run loop has no observers here: call the code by `DispatchQueue.main.async`, after the blocks that are queued already."
+    /// What differs, although it compiles with the import.
+    package static let runLoopObservers =
+        "An observer is called only while the thread runs its `RunLoop`: not in an asynchronous `main`."
     private static let booleanNumber =
         "A number is a truth value by its type here: `String(cString: number.objCType) == \"c\"`."
     private static let dependentKeys =

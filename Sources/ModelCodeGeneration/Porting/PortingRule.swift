@@ -171,7 +171,7 @@ public struct PortingRule: Sendable, Hashable {
     ]
 
     /// Modules that exist on Apple's platforms only and are often used together with Core Data.
-    static let appleModules = [
+    package static let appleModules = [
         "AppKit", "CloudKit", "Combine", "Contacts", "CoreLocation", "CoreSpotlight", "CryptoKit", "Darwin",
         "HealthKit", "LinkPresentation", "LocalAuthentication", "MachO", "MapKit", "Network", "OSLog", "ObjectiveC",
         "Photos",

@@ -49,18 +49,3 @@ func words(in text: String) throws {
 func isFloat(_ number: NSNumber) -> Bool { CFNumberIsFloatType(number) }
 
 func isTruthValue(_ number: NSNumber) -> Bool { CFGetTypeID(number) == CFBooleanGetTypeID() }
-
-final class IdleWork {
-    var observer: CFRunLoopObserver?
-
-    func start() {
-        let activity = CFRunLoopActivity.beforeWaiting.rawValue
-        observer = CFRunLoopObserverCreateWithHandler(nil, activity, true, 0) { _, _ in }
-        CFRunLoopAddObserver(CFRunLoopGetMain(), observer, .commonModes)
-    }
-
-    func stop() {
-        CFRunLoopRemoveObserver(nil, observer, .commonModes)
-        CFRunLoopObserverInvalidate(observer)
-    }
-}

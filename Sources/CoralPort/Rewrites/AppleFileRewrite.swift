@@ -1,0 +1,120 @@
+#if Macros
+    import ModelCodeGeneration
+    import SwiftSyntax
+
+    /// A file about an interface or a service of Apple's platforms is compiled on those alone: `#if canImport(SwiftUI)` around it, if it
+    /// imports the module at its top level.
+    ///
+    /// A file stays as it is if the other files have a name that it declares, if it has a class of managed objects, a model or the
+    /// program's beginning, or if it adds an initialiser to a type of the package. Files of tests that name one of the types are compiled
+    /// with them.
+    struct AppleFileRewrite: Rewrite {
+        /// Modules that other packages or other rewrites replace.
+        private static let replaced: Set<String> = ["Combine", "CryptoKit", "Darwin", "OSLog", "ObjectiveC", "os"]
+        private static let modules = Set(PortingRule.appleModules).subtracting(replaced)
+
+        func edits(in package: PackageIndex) -> PackageEdits {
+            var edits = PackageEdits()
+            let candidates = package.files(containing: Self.modules.sorted().map { "import " + $0 })
+            var closed: [Int: (modules: [String], names: DeclaredNames)] = [:]
+            for (index, file) in candidates {
+                let modules = Self.imports(of: file)
+                let names = DeclaredNames(of: file.tree, types: package.types)
+                let hasModel =
+                    file.declarations.classes.contains { package.isManaged($0, module: file.module) }
+                    || file.declarations.attributes.contains("Model")
+                if !modules.isEmpty, !hasModel, !names.mustStay { closed[index] = (modules, names) }
+            }
+            guard !closed.isEmpty else { return edits }
+            let words = package.files.map { Words(of: $0.tree) }
+            let isTest = package.files.map { !$0.declarations.imports.isDisjoint(with: ["XCTest", "Testing"]) }
+            // A file that stays may need the names of one that was to be closed.
+            var isComplete = false
+            while !isComplete {
+                let others = package.files.indices.filter { closed[$0] == nil }
+                let needed = closed.filter { _, file in
+                    others.contains { other in
+                        !words[other].names.isDisjoint(
+                            with: isTest[other] ? file.names.others : file.names.types.union(file.names.others))
+                    }
+                }
+                for index in needed.keys { closed[index] = nil }
+                isComplete = needed.isEmpty
+            }
+            for index in package.files.indices {
+                let file = package.files[index]
+                // Several modules may have tests of the same name.
+                let needed = closed.filter { other, names in
+                    isTest[index] && !isTest[other]
+                        && !words[index].names.subtracting(file.declarations.types).isDisjoint(with: names.names.types)
+                }
+                let modules = closed[index]?.modules ?? needed.values.flatMap(\.modules)
+                guard !modules.isEmpty, let first = file.tree.statements.first else { continue }
+                let condition = Set(modules).sorted().map { "canImport(\($0))" }.joined(separator: " && ")
+                let (start, end) = (first.codeRange.lowerBound, file.text.utf8.count)
+                let separator = file.text.hasSuffix(file.lineBreak) ? "" : file.lineBreak
+                edits.add(SourceEdit(start..<start, "#if \(condition)" + file.lineBreak), to: index)
+                edits.add(SourceEdit(end..<end, separator + "#endif" + file.lineBreak), to: index)
+            }
+            return edits
+        }
+
+        /// The modules of Apple's that a file imports without a condition.
+        private static func imports(of file: SourceFile) -> [String] {
+            file.tree.statements.compactMap { $0.item.as(ImportDeclSyntax.self)?.path.first?.name.text }
+                .filter(modules.contains)
+        }
+
+        /// The names that other files can use.
+        private struct DeclaredNames {
+            /// Those of the file's types, functions and variables.
+            var types: Set<String> = []
+            /// Those of members of extensions.
+            var others: Set<String> = []
+            /// Whether something cannot be found by its name.
+            var mustStay = false
+
+            init(of tree: SourceFileSyntax, types declared: Set<String>) {
+                for item in tree.statements {
+                    guard let declaration = item.item.as(DeclSyntax.self) else { continue }
+                    if let block = declaration.as(ExtensionDeclSyntax.self) {
+                        for member in block.memberBlock.members {
+                            if member.decl.is(InitializerDeclSyntax.self), declared.contains(block.extendedName) {
+                                mustStay = true
+                            }
+                            others.formUnion(Self.names(of: member.decl))
+                        }
+                    } else {
+                        types.formUnion(Self.names(of: declaration))
+                    }
+                    let attributes = declaration.asProtocol((any WithAttributesSyntax).self)?.attributes
+                    if attributes?.named("main") != nil { mustStay = true }
+                }
+            }
+
+            private static func names(of declaration: DeclSyntax) -> [String] {
+                let modifiers = declaration.asProtocol((any WithModifiersSyntax).self)?.modifiers
+                if modifiers?.contains("private") == true || modifiers?.contains("fileprivate") == true { return [] }
+                if let variable = declaration.as(VariableDeclSyntax.self) {
+                    return variable.bindings.map(\.pattern.trimmedDescription)
+                }
+                return declaration.asProtocol((any NamedDeclSyntax).self).map { [$0.name.text] } ?? []
+            }
+        }
+
+        /// The identifiers of the code that is compiled outside Apple's platforms.
+        private final class Words: CompiledCodeVisitor {
+            private(set) var names: Set<String> = []
+
+            init(of tree: SourceFileSyntax) {
+                super.init()
+                walk(tree)
+            }
+
+            override func visit(_ token: TokenSyntax) -> SyntaxVisitorContinueKind {
+                if case .identifier(let name) = token.tokenKind { names.insert(name) }
+                return .skipChildren
+            }
+        }
+    }
+#endif

@@ -1,0 +1,43 @@
+#if Macros
+    import SwiftSyntax
+
+    /// A synchronous test of the main actor becomes asynchronous, if its class has tests of another kind. Outside Apple's platforms the
+    /// package manager writes the tests of a class into one array, whose elements must have one type.
+    struct MainActorTestRewrite: Rewrite {
+        func edits(in package: PackageIndex) -> PackageEdits {
+            var edits = PackageEdits()
+            for (index, file) in package.files(containing: ["@MainActor"]) {
+                for declaration in file.declarations.classes
+                where package.inherits(declaration, from: "XCTestCase", module: file.module) {
+                    let isolated = declaration.attributes.named("MainActor") != nil
+                    let tests = declaration.memberBlock.members.compactMap { Test($0.decl, isolated) }
+                    let synchronous = tests.filter { $0.isOfMainActor && !$0.isAsynchronous }
+                    guard synchronous.count < tests.count else { continue }
+                    for test in synchronous {
+                        let end = test.function.signature.parameterClause.codeRange.upperBound
+                        edits.add(SourceEdit(end..<end, " async"), to: index)
+                    }
+                }
+            }
+            return edits
+        }
+
+        private struct Test {
+            let function: FunctionDeclSyntax
+            let isOfMainActor: Bool
+
+            var isAsynchronous: Bool { function.signature.effectSpecifiers?.asyncSpecifier != nil }
+
+            /// - Parameter isolated: Whether the class is one of the main actor.
+            init?(_ declaration: DeclSyntax, _ isolated: Bool) {
+                guard let function = declaration.as(FunctionDeclSyntax.self), function.name.text.hasPrefix("test"),
+                    function.signature.parameterClause.parameters.isEmpty
+                else { return nil }
+                self.function = function
+                isOfMainActor =
+                    function.attributes.named("MainActor") != nil
+                    || isolated && !function.modifiers.contains("nonisolated")
+            }
+        }
+    }
+#endif

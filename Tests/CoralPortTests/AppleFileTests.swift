@@ -1,0 +1,149 @@
+#if Macros
+    import Testing
+
+    @testable import CoralPort
+
+    /// Code that only Apple's platforms have, and its replacement on others.
+    @Suite struct AppleFileTests {
+        /// SwiftSync: property wrappers of SwiftUI in two files, their test in a third.
+        @Test(
+            "A file of SwiftUI that no other needs is compiled on Apple's platforms only, with the tests of its types")
+        func views() {
+            #expect(
+                rewritten(
+                    "// Views\nimport SwiftUI\n\nstruct NoteView: View {}\n",
+                    "import XCTest\n\nfinal class NoteViewTests: XCTestCase { let view = NoteView() }\n",
+                    "import CloudKit\nimport XCTest\n\nfinal class NoteTests: XCTestCase {}\n",
+                    "import XCTest\n\nfinal class NoteTests: XCTestCase {}\n") == [
+                        "// Views\n#if canImport(SwiftUI)\nimport SwiftUI\n\nstruct NoteView: View {}\n#endif\n",
+                        """
+                        #if canImport(SwiftUI)
+                        import XCTest
+
+                        final class NoteViewTests: XCTestCase { let view = NoteView() }
+                        #endif
+
+                        """,
+                        "#if canImport(CloudKit)\nimport CloudKit\nimport XCTest\n\nfinal class NoteTests: XCTestCase {}\n#endif\n",
+                        "import XCTest\n\nfinal class NoteTests: XCTestCase {}\n",
+                    ])
+        }
+
+        @Test(
+            "A file stays if others need it, or if it has a model's class, the program's beginning or an initialiser",
+            arguments: [
+                "struct Badge {}", "extension Name { var badge: Int { 1 } }", "extension Name { init(view: Int) {} }",
+                "final class Note: NSManagedObject {}", "@Model final class Note {}", "@main struct Program {}",
+            ])
+        func needed(declaration: String) {
+            let file = "import CoreData\nimport SwiftUI\n\(declaration)\n"
+            let other = "struct Name { var text: Any { Badge().badge } }\n"
+            #expect(
+                rewritten(file, other).first
+                    == rewritten(file.replacing("import SwiftUI\n", with: ""), other).first.map {
+                        $0.replacing("import CoreData\n", with: "import CoreData\nimport SwiftUI\n")
+                    })
+        }
+
+        /// scout and SwiftSync.
+        @Test("Numbers are compared by their type, and CryptoKit is swift-crypto elsewhere")
+        func numbers() {
+            #expect(
+                rewritten(
+                    """
+                    import CryptoKit
+                    func f(value: Any, other: Any) -> Bool {
+                        switch value {
+                        case let number as NSNumber where CFNumberIsFloatType(number): true
+                        case let number as NSNumber: CFGetTypeID(number) == CFBooleanGetTypeID()
+                        default: CFGetTypeID(other) == CFBooleanGetTypeID()
+                        }
+                    }
+                    """) == [
+                        """
+                        #if canImport(CryptoKit)
+                        import CryptoKit
+                        #else
+                        import Crypto
+                        #endif
+                        func f(value: Any, other: Any) -> Bool {
+                            switch value {
+                            case let number as NSNumber where ["d", "f"].contains(String(cString: number.objCType)): true
+                            case let number as NSNumber: String(cString: number.objCType) == "c"
+                            default: CFGetTypeID(other) == CFBooleanGetTypeID()
+                            }
+                        }
+                        """
+                    ])
+        }
+
+        /// CoreDataEvolution.
+        @Test("A file with an observer of a run loop imports CoreFoundation, and the mode has C's name elsewhere")
+        func runLoops() {
+            #expect(
+                rewritten(
+                    """
+                    import Foundation
+                    func f(_ observer: CFRunLoopObserver) {
+                        CFRunLoopAddObserver(CFRunLoopGetMain(), observer, .commonModes)
+                    }
+                    """) == [
+                        """
+                        import Foundation
+                        #if canImport(CoreFoundation)
+                        import CoreFoundation
+                        #endif
+                        func f(_ observer: CFRunLoopObserver) {
+                            #if canImport(ObjectiveC)
+                            CFRunLoopAddObserver(CFRunLoopGetMain(), observer, .commonModes)
+                            #else
+                            CFRunLoopAddObserver(CFRunLoopGetMain(), observer, kCFRunLoopCommonModes)
+                            #endif
+                        }
+                        """
+                    ])
+        }
+
+        /// SwiftSync: the package manager's list of the tests of such a class does not compile.
+        @Test(
+            "Tests of the main actor become asynchronous if their class has other tests, and expected failures are left out"
+        )
+        func tests() {
+            #expect(
+                rewritten(
+                    """
+                    import XCTest
+                    final class NoteTests: XCTestCase {
+                        @MainActor func testTitle() throws {
+                            XCTExpectFailure("later")
+                        }
+                        @MainActor func testText() async throws {}
+                        func testDate() {}
+                        @MainActor func makeNote() {}
+                    }
+                    @MainActor final class TagTests: XCTestCase {
+                        func testName() {}
+                        func testColor() {}
+                    }
+                    """) == [
+                        """
+                        import XCTest
+                        final class NoteTests: XCTestCase {
+                            @MainActor func testTitle() async throws {
+                                #if canImport(ObjectiveC)
+                                XCTExpectFailure("later")
+                                #endif
+                            }
+                            @MainActor func testText() async throws {}
+                            func testDate() {}
+                            @MainActor func makeNote() {}
+                        }
+                        @MainActor final class TagTests: XCTestCase {
+                            func testName() {}
+                            func testColor() {}
+                        }
+                        """
+                    ])
+        }
+    }
+#endif

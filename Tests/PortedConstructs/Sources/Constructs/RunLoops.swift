@@ -1,0 +1,5 @@
+import Foundation
+
+func idle() {
+    CFRunLoopRemoveObserver(CFRunLoopGetMain(), nil, .commonModes)
+}
