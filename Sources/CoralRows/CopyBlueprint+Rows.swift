@@ -43,6 +43,9 @@ extension CopyBlueprint {
             if copy.relationships.contains(where: { $0.choice != nil }) {
                 throw reason(.options, "A closure determines the rule of a relationship of \(name).")
             }
+            if let list = copy.relationships.first(where: \.listsEmbedding) {
+                throw reason(.options, "\(name).\(list.name) is omitted in copies that other copies embed.")
+            }
             if choice == .automatic, !copy.target.hasPlainClass {
                 throw reason(.classes, "\(name) has a class of its own.")
             }

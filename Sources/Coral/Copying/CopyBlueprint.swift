@@ -146,17 +146,30 @@ package final class CopyBlueprint {
         guard !relationship.isTransient, !rules.excludedNames.contains(relationship.name),
             stated.isIncluded(relationship) != false
         else { return nil }
-        let rule =
-            try stated.ruleInCode(for: relationship)
-            ?? directives?.rule(for: relationship, at: place)
-            ?? stated.ruleInModel(for: relationship)
-            ?? resolved.shape.base.rule(for: relationship)
+        let statedRule = try self.statedRule(for: relationship, stated, at: place)
+        let rule = statedRule ?? resolved.shape.base.rule(for: relationship)
         if rule == .omit, choice == nil { return nil }
         guard let counterpart = counterpart(of: relationship, in: target) as? NSRelationshipDescription else {
             missingProperties.insert(place)
             return nil
         }
-        return RelationshipCopy(relationship, target: counterpart, rule: rule, choice: choice, rules: rules)
+        let listsEmbedding =
+            try statedRule == nil && choice == nil
+            && resolved.listsEmbedding(relationship) { other, entity in
+                let stated = resolved.properties(of: entity)
+                let rule = try self.statedRule(for: other, stated, at: "\(entity.name ?? "").\(other.name)")
+                return (rule ?? resolved.shape.base.rule(for: other)) == .embed
+            }
+        return RelationshipCopy(
+            relationship, target: counterpart, rule: rule, listsEmbedding: listsEmbedding, choice: choice, rules: rules)
+    }
+
+    /// The rule that code or the model states; nil if the base decides.
+    private func statedRule(
+        for relationship: NSRelationshipDescription, _ stated: ResolvedShape.Properties, at place: String
+    ) throws -> RelationshipRule? {
+        try stated.ruleInCode(for: relationship) ?? directives?.rule(for: relationship, at: place)
+            ?? stated.ruleInModel(for: relationship)
     }
 
     // MARK: - The other model

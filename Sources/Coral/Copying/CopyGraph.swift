@@ -68,7 +68,7 @@ final class CopyGraph {
         var targets: [[NSManagedObjectID]] = []
         targets.reserveCapacity(entity.relationships.count)
         for relationship in entity.relationships {
-            guard !(isRoot && relationship.isLeftOutAtRoots) else {
+            guard !(isRoot ? relationship.isLeftOutAtRoots : relationship.listsEmbedding) else {
                 targets.append([])
                 continue
             }

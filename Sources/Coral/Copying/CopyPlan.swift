@@ -111,17 +111,21 @@ package struct RelationshipCopy {
     package let choice: CopyRules.RuleClosure?
     /// Whether it is omitted for the requested objects.
     package let isLeftOutAtRoots: Bool
+    /// Whether the destinations are the objects that embed the object. A copy that was made for the sake of one of them belongs to its
+    /// copy alone: of a copied tag, the notes that are not copied keep the original.
+    package let listsEmbedding: Bool
     /// Why a copy is not linked to an object that is not copied; nil if it is. A link that would remove the object from
     /// the original is omitted, and one that would change the object is omitted if the rules leave others untouched.
     package let omission: CopyOmission.Reason?
 
     package init(
         _ relationship: NSRelationshipDescription, target: NSRelationshipDescription, rule: RelationshipRule,
-        choice: CopyRules.RuleClosure?, rules: CopyRules
+        listsEmbedding: Bool, choice: CopyRules.RuleClosure?, rules: CopyRules
     ) {
         self.relationship = relationship
         self.target = target
         self.choice = choice
+        self.listsEmbedding = listsEmbedding
         isLeftOutAtRoots = rules.excludedRootNames.contains(relationship.name)
         let inverse = target.inverseRelationship
         let isExclusive = inverse.map { !$0.isToMany } ?? false

@@ -76,6 +76,24 @@ struct ResolvedShape {
         }
     }
 
+    /// Whether a to-many relationship that the shape references, without a rule of its own, has the objects that embed its owner: the
+    /// notes of an embedded tag. Of these the graph may have only some, and the others are none of its business.
+    ///
+    /// - Parameter embeds: Whether a relationship of an entity embeds its destinations.
+    func listsEmbedding(
+        _ relationship: NSRelationshipDescription,
+        where embeds: (NSRelationshipDescription, NSEntityDescription) throws -> Bool
+    ) rethrows -> Bool {
+        guard relationship.isToMany, shape.base.rule(for: relationship) == .reference,
+            let inverse = relationship.inverseRelationship, var pending = relationship.destinationEntity.map({ [$0] })
+        else { return false }
+        while let destination = pending.popLast() {
+            if let own = destination.relationshipsByName[inverse.name], try embeds(own, destination) { return true }
+            pending += destination.subentities
+        }
+        return false
+    }
+
     /// The directive `coral.shape` of a property, unless the shape ignores directives.
     func directive(of property: NSPropertyDescription) -> String? {
         shape.honoursUserInfo ? property.userInfo?[GraphShape.userInfoKey] as? String : nil

@@ -83,22 +83,11 @@ package final class ShapePlan {
         try stated.ruleInCode(for: relationship) ?? stated.ruleInModel(for: relationship)
     }
 
-    /// Whether a relationship is the to-many inverse of one that embeds, and a reference because nothing is stated for it.
     private func listsEmbedding(
         _ relationship: NSRelationshipDescription, _ stated: ResolvedShape.Properties
     ) throws -> Bool {
-        guard relationship.isToMany, try statedRule(for: relationship, stated) == nil,
-            let inverse = relationship.inverseRelationship, var pending = relationship.destinationEntity.map({ [$0] })
-        else { return false }
-        while let destination = pending.popLast() {
-            if let own = destination.relationshipsByName[inverse.name],
-                try rule(for: own, resolved.properties(of: destination)) == .embed
-            {
-                return shape.base.rule(for: relationship) == .reference
-            }
-            pending += destination.subentities
-        }
-        return false
+        guard try statedRule(for: relationship, stated) == nil else { return false }
+        return try resolved.listsEmbedding(relationship) { try rule(for: $0, resolved.properties(of: $1)) == .embed }
     }
 
     /// Whether an attribute is included that the shape does not name.

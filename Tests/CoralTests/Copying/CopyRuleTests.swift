@@ -250,6 +250,30 @@ import Testing
         }
     }
 
+    @Test func `a copied tag belongs to the copied notes, and the other notes keep the original`() throws {
+        let context = try makeNotesContext()
+        try context.performAndWait {
+            let tag = context.insert("Tag", ["name": "food"])
+            let notes = ["one", "two", "three"].map {
+                context.insert("Note", ["title": $0, "tags": NSSet(object: tag)])
+            }
+            try context.save()
+            func owners(of tag: NSManagedObject?) -> Set<NSManagedObject>? {
+                tag?.value(forKey: "notes") as? Set<NSManagedObject>
+            }
+            let embedding = GraphShape.ownership.with("Note.tags", .embed)
+            let copies = try GraphCopier(shape: embedding).copy(Array(notes.prefix(2)))
+            #expect(copies.count == 3)
+            #expect(owners(of: copies[tag]) == Set(notes.prefix(2).compactMap { copies[$0] }))
+            #expect(!notes[2].isUpdated && copies.omissions.isEmpty)
+            // One that is itself requested has the notes of its original, as a document of it does.
+            #expect(owners(of: try GraphCopier(shape: embedding).copy(tag)) == Set(notes))
+            // So has one for which a rule says so.
+            let stated = try GraphCopier(shape: embedding.with("Tag.notes", .reference)).copy([notes[0]])
+            #expect(owners(of: stated[tag])?.isSuperset(of: notes[1...]) == true)
+        }
+    }
+
     @Test func `the directive of copies comes before that of shapes, which comes before the base`() throws {
         for (directives, rule) in [
             (["coral.shape": "embed"], RelationshipRule.embed), (["coral.shape": "omit"], .omit), ([:], .reference),
