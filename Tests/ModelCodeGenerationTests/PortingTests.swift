@@ -83,7 +83,7 @@ import Testing
     func blocksOfCoreDataEvolution() throws {
         #expect(
             found("var a: CFRunLoopObserver?\nCFRunLoopAddObserver(CFRunLoopGetMain(), a, .commonModes)") == [
-                "1:8 CFRunLoopObserver", "2:46 .commonModes",
+                "1:8 CFRunLoopObserver", "2:45 .commonModes",
             ])
         let macro = "import SwiftSyntax\n// \"objc\"\nlet a = name == \"objc\" || name == \"objcMembers\""
         #expect(found(macro) == ["3:17 \"objc\""])
