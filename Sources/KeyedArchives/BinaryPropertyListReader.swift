@@ -14,8 +14,8 @@ struct BinaryPropertyListReader {
     private var states: [State]
     /// The children of the open containers, the innermost last.
     private var openChildren: [[Int]] = []
-    /// The keys of dictionaries, by the numbers of their objects.
-    private var keyLists: [ArraySlice<Int>: Keys] = [:]
+    /// The keys of dictionaries, by a mixture of their numbers, with the place of the references to them.
+    private var keyLists: [Int: (references: UnsafeRawBufferPointer, keys: Keys)] = [:]
     /// The number of bytes that the objects may still occupy together. Objects that need more than the file has
     /// overlap.
     private var remainingBytes: Int
@@ -26,7 +26,9 @@ struct BinaryPropertyListReader {
 
         init(_ names: [String]) {
             self.names = names
-            positions = Dictionary(zip(names, names.indices), uniquingKeysWith: { first, _ in first })
+            var positions: [String: Int] = [:]
+            for index in 0..<names.count where positions[names[index]] == nil { positions[names[index]] = index }
+            self.positions = positions
         }
 
         var areDifferent: Bool { positions.count == names.count }
@@ -83,7 +85,10 @@ struct BinaryPropertyListReader {
             case .unread:
                 let children = try readScalarOrOpen(number)
                 // The last child is pushed first, so that objects are read in the file's order.
-                for child in children.reversed() {
+                var index = children.count
+                while index > 0 {
+                    index -= 1
+                    let child = children[index]
                     switch states[child] {
                     case .unread: pending.append(child)
                     case .read: break
@@ -209,9 +214,21 @@ extension BinaryPropertyListReader {
         states[number] = .read(value, depth: depth + 1, size: size)
     }
 
-    /// The keys of a dictionary. Dictionaries with the same key objects, such as those of a class in an archive, share them.
+    /// The keys of a dictionary. Dictionaries with the same key objects, such as those of a class in an archive, share them: the bytes of
+    /// their references are the same.
     private mutating func keys(_ numbers: ArraySlice<Int>, at start: Int) throws -> Keys {
-        if let known = keyLists[numbers] { return known }
+        guard let first = numbers.first, let last = numbers.last else { return Keys([]) }
+        // A proper hash of all numbers costs more than the names of two lists that share a place.
+        let mixture = first &+ last &<< 20 &+ numbers.count &<< 40
+        let low = Int(bytes[start] & 0x0F)
+        let references = UnsafeRawBufferPointer(
+            rebasing: try payload(at: start, low: low, unit: 2 * referenceSize).prefix(numbers.count * referenceSize))
+        if let known = keyLists[mixture], known.references.count == references.count,
+            let (one, other) = known.references.baseAddress.map({ ($0, references.baseAddress ?? $0) }),
+            memcmp(one, other, references.count) == 0
+        {
+            return known.keys
+        }
         let names = try numbers.map { number in
             guard case .read(.string(let key), _, _) = states[number] else {
                 throw ArchiveError(.malformed, "A dictionary key is not a string.", at: .byte(start))
@@ -219,7 +236,7 @@ extension BinaryPropertyListReader {
             return key
         }
         let keys = Keys(names)
-        keyLists[numbers] = keys
+        keyLists[mixture] = (references, keys)
         return keys
     }
 

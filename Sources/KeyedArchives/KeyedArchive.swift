@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// An archive of `NSKeyedArchiver` as plain values: a table of objects that refer to each other by number.
 ///
@@ -9,6 +10,8 @@ public struct KeyedArchive: Sendable, Hashable {
         let objects: [PropertyListValue]
         let top: PropertyListDictionary
         let archiver: String
+        /// The class and its ancestors by the number of the class's description, which many objects have. Filled when asked for.
+        let chains = Mutex<[Int: [String]]>([:])
 
         init(_ objects: [PropertyListValue], _ top: PropertyListDictionary, _ archiver: String) {
             (self.objects, self.top, self.archiver) = (objects, top, archiver)
@@ -55,6 +58,23 @@ public struct KeyedArchive: Sendable, Hashable {
         get throws { try top[Self.rootKey].flatMap { try object($0) } }
     }
 
+    /// The class that the description at a reference describes, and its ancestors, the class first.
+    fileprivate func classChain(_ reference: PropertyListValue) -> [String] {
+        guard case .uid(let number) = reference else { return [] }
+        if let known = content.chains.withLock({ $0[number] }) { return known }
+        guard content.objects.indices.contains(number) else { return [] }
+        let chain = Self.classChain(in: content.objects[number])
+        content.chains.withLock { $0[number] = chain }
+        return chain
+    }
+
+    private static func classChain(in description: PropertyListValue) -> [String] {
+        let name = description["$classname"]?.string
+        let chain = description["$classes"]?.elements?.compactMap(\.string) ?? []
+        guard let name, chain.first != name else { return chain }
+        return [name] + chain.filter { $0 != name }
+    }
+
     /// The object that a value refers to; an object with the value itself when it is not a reference; nil for `$null`.
     ///
     /// Throws ``ArchiveError`` when the reference is dangling.
@@ -84,21 +104,20 @@ public struct ArchivedObject: Sendable {
 
     /// The class and its ancestors, the class first. Empty for scalars and if the archive has no class description.
     public var classChain: [String] {
-        guard let description = description(of: value["$class"]) else { return [] }
-        if let chain = description["$classes"]?.elements?.compactMap(\.string), !chain.isEmpty { return chain }
-        return description["$classname"]?.string.map { [$0] } ?? []
+        guard case .dictionary(let fields) = value, let reference = fields["$class"] else { return [] }
+        return archive.classChain(reference)
     }
 
     /// The name of the class. Nil for scalars.
     public var className: String? {
-        description(of: value["$class"])?["$classname"]?.string ?? classChain.first
+        classChain.first
     }
 
     /// Whether the object is of a class or of one that inherits from it.
     public func isKind(of className: String) -> Bool {
-        guard let description = description(of: value["$class"]) else { return false }
-        if description["$classname"]?.string == className { return true }
-        return description["$classes"]?.elements?.contains { $0.string == className } ?? false
+        // Written out, as in `object(_:)`.
+        for name in classChain where name == className { return true }
+        return false
     }
 
     /// The names of the object's fields, sorted, without the archiver's own, which begin with `$`.
@@ -158,7 +177,10 @@ public struct ArchivedObject: Sendable {
     public var pairs: [(key: ArchivedObject?, value: ArchivedObject?)]? {
         get throws {
             if value["NS.keys"] != nil {
-                return try Array(zip(objects("NS.keys"), objects("NS.objects"))).map { (key: $0, value: $1) }
+                let (keys, values) = (try objects("NS.keys"), try objects("NS.objects"))
+                var pairs: [(key: ArchivedObject?, value: ArchivedObject?)] = []
+                for index in 0..<min(keys.count, values.count) { pairs.append((keys[index], values[index])) }
+                return pairs
             }
             return try knownKeysPairs
         }
@@ -168,11 +190,6 @@ public struct ArchivedObject: Sendable {
 extension ArchivedObject {
     /// The marker of an unused slot of a known-keys dictionary.
     static let emptySlotToken = "__empty_slot_token_4c24_98dc_ac1e_b773__"
-
-    private func description(of reference: PropertyListValue?) -> PropertyListValue? {
-        guard let number = reference?.uid, archive.objects.indices.contains(number) else { return nil }
-        return archive.objects[number]
-    }
 
     /// The members of an ordered set, which are numbered fields.
     private var numberedMembers: [ArchivedObject?]? {
