@@ -1,20 +1,37 @@
 import Foundation
-import Synchronization
 
 /// An archive of `NSKeyedArchiver` as plain values: a table of objects that refer to each other by number.
 ///
 /// No class is looked up or instantiated, so an archive from an untrusted source can be read.
 public struct KeyedArchive: Sendable, Hashable {
     /// One object, because each ``ArchivedObject`` refers to it.
-    private final class Content: Sendable {
+    private final class Content: @unchecked Sendable {  // because a lock is held when the chains are used
         let objects: [PropertyListValue]
         let top: PropertyListDictionary
         let archiver: String
         /// The class and its ancestors by the number of the class's description, which many objects have. Filled when asked for.
-        let chains = Mutex<[Int: [String]]>([:])
+        private var chains: [Int: [String]] = [:]
+        private let lock = NSLock()
 
         init(_ objects: [PropertyListValue], _ top: PropertyListDictionary, _ archiver: String) {
             (self.objects, self.top, self.archiver) = (objects, top, archiver)
+        }
+
+        /// The class that the description with a number describes, and its ancestors, the class first.
+        func classChain(_ number: Int) -> [String] {
+            lock.lock()
+            defer { lock.unlock() }
+            if let known = chains[number] { return known }
+            let chain = objects.indices.contains(number) ? Self.classChain(in: objects[number]) : []
+            chains[number] = chain
+            return chain
+        }
+
+        private static func classChain(in description: PropertyListValue) -> [String] {
+            let name = description["$classname"]?.string
+            let chain = description["$classes"]?.elements?.compactMap(\.string) ?? []
+            guard let name, chain.first != name else { return chain }
+            return [name] + chain.filter { $0 != name }
         }
     }
 
@@ -60,19 +77,7 @@ public struct KeyedArchive: Sendable, Hashable {
 
     /// The class that the description at a reference describes, and its ancestors, the class first.
     fileprivate func classChain(_ reference: PropertyListValue) -> [String] {
-        guard case .uid(let number) = reference else { return [] }
-        if let known = content.chains.withLock({ $0[number] }) { return known }
-        guard content.objects.indices.contains(number) else { return [] }
-        let chain = Self.classChain(in: content.objects[number])
-        content.chains.withLock { $0[number] = chain }
-        return chain
-    }
-
-    private static func classChain(in description: PropertyListValue) -> [String] {
-        let name = description["$classname"]?.string
-        let chain = description["$classes"]?.elements?.compactMap(\.string) ?? []
-        guard let name, chain.first != name else { return chain }
-        return [name] + chain.filter { $0 != name }
+        reference.uid.map(content.classChain) ?? []
     }
 
     /// The object that a value refers to; an object with the value itself when it is not a reference; nil for `$null`.
