@@ -79,11 +79,10 @@ extension ModelContext {
     public func decode<Value: Decodable>(
         _ type: Value.Type, from data: Data, by decoder: JSONDecoder = JSONDecoder()
     ) throws -> Value {
+        let userInfo = decoder.userInfo
+        defer { decoder.userInfo = userInfo }
         decoder.userInfo[.modelContext] = ModelContextBox(context: self)
         decoder.userInfo[.managedObjectContext] = managedContext
-        defer {
-            for key in [.modelContext, .managedObjectContext] as [CodingUserInfoKey] { decoder.userInfo[key] = nil }
-        }
         return try decoder.decode(type, from: data)
     }
 }

@@ -43,8 +43,8 @@ extension CopyBlueprint {
             if copy.relationships.contains(where: { $0.choice != nil }) {
                 throw reason(.options, "A closure determines the rule of a relationship of \(name).")
             }
-            if let list = copy.relationships.first(where: \.listsEmbedding) {
-                throw reason(.options, "\(name).\(list.name) is omitted in copies that other copies embed.")
+            if roots.contains(copy.entity), let list = copy.relationships.first(where: \.listsEmbedding) {
+                throw reason(.options, "Only requested objects of \(name) keep \(name).\(list.name).")
             }
             if choice == .automatic, !copy.target.hasPlainClass {
                 throw reason(.classes, "\(name) has a class of its own.")
@@ -60,7 +60,8 @@ extension CopyBlueprint {
             for relationship in copy.relationships {
                 links[relationship.name] = RowCopyRequest.Link(
                     follows: relationship.rule == .embed,
-                    reachesOthers: relationship.rule == .reference && relationship.omission == nil)
+                    reachesOthers: relationship.rule == .reference && !relationship.listsEmbedding
+                        && relationship.omission == nil)
             }
             return RowCopyRequest.Rules(entity: copy.entity, sources: sources, links: links)
         }

@@ -218,13 +218,13 @@ extension BinaryPropertyListReader {
     /// their references are the same.
     private mutating func keys(_ numbers: ArraySlice<Int>, at start: Int) throws -> Keys {
         guard let first = numbers.first, let last = numbers.last else { return Keys([]) }
-        // A proper hash of all numbers costs more than the names of two lists that share a place.
+        // Lists of other numbers may have the same mixture: the bytes decide. A hash of all numbers takes longer than the comparison.
         let mixture = first &+ last &<< 20 &+ numbers.count &<< 40
         let low = Int(bytes[start] & 0x0F)
         let references = UnsafeRawBufferPointer(
             rebasing: try payload(at: start, low: low, unit: 2 * referenceSize).prefix(numbers.count * referenceSize))
         if let known = keyLists[mixture], known.references.count == references.count,
-            let (one, other) = known.references.baseAddress.map({ ($0, references.baseAddress ?? $0) }),
+            let one = known.references.baseAddress, let other = references.baseAddress,
             memcmp(one, other, references.count) == 0
         {
             return known.keys

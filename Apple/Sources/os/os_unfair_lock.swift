@@ -7,8 +7,8 @@
 #endif
 
 // The C interface of the unfair lock, which packages use where a module `os` can be imported: swift-argument-parser is one. Here the
-// lock is a mutex of the system, so that code which chooses between the two by the system, and not by the module, works too. The functions are emitted into the modules that
-// call them: those import `os` because they can, without a product to link.
+// lock is a mutex of the system, so that code which chooses between the two by the system, and not by the module, works too. The
+// functions are emitted into the modules that call them: such a module imports `os` because it can, and does not link this one.
 
 #if canImport(Glibc) || canImport(Musl) || canImport(Bionic)
     /// A lock. It must not be moved after its first use: allocate it, or make it a stored property of a class.

@@ -54,7 +54,7 @@ public struct GraphShape: Sendable, Hashable {
 
     /// The rules of relationships, by key paths such as `Note.items.tags`.
     var rules: [String: RelationshipRule] = [:]
-    package var excludedEntities: Set<String> = []
+    var excludedEntities: Set<String> = []
     /// The excluded properties, as key paths such as `Note.items.price`.
     var excludedProperties: Set<String> = []
     /// The only properties of an entity that are part of the graph, if it has such a list.

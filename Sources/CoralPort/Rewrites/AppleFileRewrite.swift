@@ -35,7 +35,7 @@
                 let needed = closed.filter { _, file in
                     others.contains { other in
                         !words[other].names.isDisjoint(
-                            with: isTest[other] ? file.names.others : file.names.types.union(file.names.others))
+                            with: isTest[other] ? file.names.members : file.names.topLevel.union(file.names.members))
                     }
                 }
                 for index in needed.keys { closed[index] = nil }
@@ -44,9 +44,10 @@
             for index in package.files.indices {
                 let file = package.files[index]
                 // Several modules may have tests of the same name.
-                let needed = closed.filter { other, names in
+                let declared = file.declarations.types
+                let needed = closed.filter { other, file in
                     isTest[index] && !isTest[other]
-                        && !words[index].names.subtracting(file.declarations.types).isDisjoint(with: names.names.types)
+                        && !words[index].names.subtracting(declared).isDisjoint(with: file.names.topLevel)
                 }
                 let modules = closed[index]?.modules ?? needed.values.flatMap(\.modules)
                 guard !modules.isEmpty, let first = file.tree.statements.first else { continue }
@@ -68,9 +69,9 @@
         /// The names that other files can use.
         private struct DeclaredNames {
             /// Those of the file's types, functions and variables.
-            var types: Set<String> = []
+            var topLevel: Set<String> = []
             /// Those of members of extensions.
-            var others: Set<String> = []
+            var members: Set<String> = []
             /// Whether something cannot be found by its name.
             var mustStay = false
 
@@ -82,10 +83,10 @@
                             if member.decl.is(InitializerDeclSyntax.self), declared.contains(block.extendedName) {
                                 mustStay = true
                             }
-                            others.formUnion(Self.names(of: member.decl))
+                            members.formUnion(Self.names(of: member.decl))
                         }
                     } else {
-                        types.formUnion(Self.names(of: declaration))
+                        topLevel.formUnion(Self.names(of: declaration))
                     }
                     let attributes = declaration.asProtocol((any WithAttributesSyntax).self)?.attributes
                     if attributes?.named("main") != nil { mustStay = true }

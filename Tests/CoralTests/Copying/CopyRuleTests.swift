@@ -266,9 +266,9 @@ import Testing
             #expect(copies.count == 3)
             #expect(owners(of: copies[tag]) == Set(notes.prefix(2).compactMap { copies[$0] }))
             #expect(!notes[2].isUpdated && copies.omissions.isEmpty)
-            // One that is itself requested has the notes of its original, as a document of it does.
+            // The copy of a requested tag refers to the notes of the original, as a document of the tag does.
             #expect(owners(of: try GraphCopier(shape: embedding).copy(tag)) == Set(notes))
-            // So has one for which a rule says so.
+            // A rule for `Tag.notes` lets the copy of an embedded tag refer to them too.
             let stated = try GraphCopier(shape: embedding.with("Tag.notes", .reference)).copy([notes[0]])
             #expect(owners(of: stated[tag])?.isSuperset(of: notes[1...]) == true)
         }

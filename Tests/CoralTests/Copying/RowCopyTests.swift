@@ -90,7 +90,7 @@
 
         private func compare(
             _ model: () -> NSManagedObjectModel, shape: GraphShape, rules: CopyRules = CopyRules(),
-            roots: (Int) -> Bool = { _ in true }, tracksHistory: Bool = false,
+            roots: (Int) -> Bool = { _ in true }, isByRows: Bool = false, tracksHistory: Bool = false,
             sourceLocation: SourceLocation = #_sourceLocation,
             fill: (NSManagedObjectContext) throws -> [NSManagedObject]
         ) async throws {
@@ -100,6 +100,10 @@
                 var copier = GraphCopier(shape: shape, rules: rules)
                 copier.rowCopying = choice
                 let chosen = site.ids.enumerated().filter { roots($0.offset) }.map(\.element)
+                if choice == .always, isByRows {
+                    let path = try await copier.explain(chosen, in: site.container)
+                    #expect(path.reason == nil, sourceLocation: sourceLocation)
+                }
                 let copies = try await copier.copy(chosen, in: site.container)
                 results.append((site.contents(copies), try site.versions(copies)))
             }
@@ -122,6 +126,26 @@
             try await compare(WebModel.make, shape: shape, roots: { $0 % 3 == 0 }, tracksHistory: true) { context in
                 var generator = GraphGenerator(seed: UInt64(100 + seed))
                 return try generator.objects(10 + seed * 3, in: context)
+            }
+        }
+
+        @Test(arguments: 0..<6) func `embedded objects of other owners`(seed: Int) async throws {
+            // The requested notes share tags with others, which keep the originals.
+            let tag = WebModel.entity("Tag", [("name", .stringAttributeType)])
+            let note = WebModel.entity("Note", [("title", .stringAttributeType)])
+            WebModel.relate(note, "tags", .toMany(ordered: false), tag, "notes", .toMany(ordered: false))
+            let model = NSManagedObjectModel()
+            model.entities = [note, tag]
+            let shape = GraphShape.ownership.with("Note.tags", .embed)
+            try await compare(
+                { model.copy() as? NSManagedObjectModel ?? model }, shape: shape, roots: { $0 % 3 == seed % 3 },
+                isByRows: true, tracksHistory: true
+            ) { context in
+                let tags = (0..<4).map { context.insert("Tag", ["name": "\($0)"]) }
+                return (0..<9).map { number in
+                    let own = tags.enumerated().filter { (number + $0.offset * seed) % 2 == 0 }.map(\.element)
+                    return context.insert("Note", ["title": "\(number)", "tags": NSSet(array: own)])
+                }
             }
         }
 
