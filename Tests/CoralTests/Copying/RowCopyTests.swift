@@ -100,7 +100,7 @@
                 var copier = GraphCopier(shape: shape, rules: rules)
                 copier.rowCopying = choice
                 let chosen = site.ids.enumerated().filter { roots($0.offset) }.map(\.element)
-                if choice == .always, isByRows {
+                if choice == .always, isByRows, Engine.hasRows {
                     let path = try await copier.explain(chosen, in: site.container)
                     #expect(path.reason == nil, sourceLocation: sourceLocation)
                 }
