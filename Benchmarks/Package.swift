@@ -72,6 +72,14 @@ let package = Package(
                 .product(
                     name: "CoralPostgreSQL", package: "coral", condition: .when(traits: ["PostgreSQL"])),
             ]),
+        // The cost of many tenants on a server.
+        .executableTarget(
+            name: "tenants",
+            dependencies: [
+                .product(name: "CoreData", package: "coral"),
+                .product(
+                    name: "CoralPostgreSQL", package: "coral", condition: .when(traits: ["PostgreSQL"])),
+            ]),
         // The cost of a migration in place, compared with the same statements by hand.
         .executableTarget(
             name: "migration",

@@ -8,15 +8,21 @@
     /// removed from their coordinator, which closes their files and connections. Place it before the HTTP server in the list of
     /// services: a group ends its services in reverse order.
     public struct StoreService: Service {
-        private let container: NSPersistentContainer
-        private let pools: [ContextPool]
+        private let end: @Sendable () async throws -> Void
 
         /// - Parameters:
         ///   - container: A container whose stores are loaded.
         ///   - pools: All pools of the container.
         public init(_ container: NSPersistentContainer, pools: [ContextPool]) {
-            (self.container, self.pools) = (container, pools)
+            end = {
+                for pool in pools { await pool.shutDown() }
+                let coordinator = container.persistentStoreCoordinator
+                for store in coordinator.persistentStores { try coordinator.remove(store) }
+            }
         }
+
+        /// - Parameter tenants: A pool, whose stores are closed.
+        public init(_ tenants: TenantPool) { end = { await tenants.shutDown() } }
 
         /// Waits for the shutdown, or for the cancellation of the task, and closes the stores.
         ///
@@ -24,9 +30,7 @@
         public func run() async throws {
             // Cancellation ends the waiting with an error: the stores are closed as well.
             try? await gracefulShutdown()
-            for pool in pools { await pool.shutDown() }
-            let coordinator = container.persistentStoreCoordinator
-            for store in coordinator.persistentStores { try coordinator.remove(store) }
+            try await end()
         }
     }
 #endif

@@ -241,6 +241,7 @@
 @_exported import struct ManagedObjects.PropertyName
 @_exported import struct ManagedObjects.Selector
 @_exported import struct ManagedObjects.StoreInspection
+@_exported import class ManagedObjects.TenantPool
 @_exported import class ManagedObjects.UndoManager
 @_exported import class ManagedObjects.ValueTransformer
 @_exported import func ManagedObjects.autoreleasepool

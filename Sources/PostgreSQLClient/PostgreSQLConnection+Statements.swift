@@ -25,6 +25,26 @@
             isScriptOpen = true
         }
 
+        /// Commits the transaction, and notifies the listeners of a channel afterwards, in the same round trip.
+        ///
+        /// A NOTIFY in the transaction would hold a lock of the whole server until the commit is on disk: the commits of all stores
+        /// would be written one after the other. Listeners miss the notification only if the server crashes between the two, which
+        /// ends their connections too. An error of the notification is ignored, because the transaction is committed.
+        package func commit(notifying channel: String) throws {
+            try send(script: "COMMIT; NOTIFY \(Self.quoted(channel))")
+            isScriptOpen = false
+            var outcome = PostgreSQLPipeline.Outcome()
+            var isCommitted = false
+            while let made = nextResult() {
+                // The server answers the COMMIT of a transaction that has failed with ROLLBACK, not with an error.
+                if String(cString: PQcmdStatus(made)) == "COMMIT" { isCommitted = true }
+                outcome.add { try result(made) }
+            }
+            if isCommitted { return }
+            _ = try outcome.last()
+            throw PostgreSQLError("The transaction had failed, and was rolled back.", state: "25P02")
+        }
+
         @discardableResult
         private func receiveScript() throws -> PostgreSQLResult {
             isScriptOpen = false

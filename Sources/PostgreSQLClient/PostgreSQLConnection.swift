@@ -30,10 +30,14 @@
         var isScriptOpen = false
 
         /// The settings of each transaction if the connection is pooled; otherwise those of the session have been set.
-        let settings: PostgreSQLSettings
+        private(set) var settings: PostgreSQLSettings
         /// Whether a pooler gives each transaction to any of its connections to the server. Nothing then lasts longer than a
         /// transaction: no setting, no prepared statement, no temporary table, no LISTEN.
         package internal(set) var isPooled = false
+        /// Whether the connection passes from one store to another.
+        var isShared = false
+        /// Whether temporary tables and settings last as long as the connection is used for one store.
+        package var keepsSession: Bool { !isPooled && !isShared }
 
         /// Connects to a server.
         ///
@@ -89,6 +93,16 @@
             let columns = ["(\(isOther))::text"] + settings.calls(isLocal: isOther)
             isPooled = try execute(script: "SELECT \(columns.joined(separator: ", "))").text(0, 0) == "true"
             if isPooled { preparedTexts = PreparedTexts(limit: 0) }
+        }
+
+        /// Replaces the settings, and forgets what was prepared with the former ones. Cost: one round trip.
+        func use(_ settings: PostgreSQLSettings) throws {
+            self.settings = settings
+            guard !isPooled else { return }
+            preparedTexts = PreparedTexts()
+            // A prepared statement would be planned again, and fails if its columns have other types in the other schema.
+            try execute(
+                script: "DEALLOCATE ALL; SELECT \(settings.calls(isLocal: "false").joined(separator: ", "))")
         }
 
         /// Whether the next statement must be preceded by the settings, because it begins a transaction of a pooled connection.

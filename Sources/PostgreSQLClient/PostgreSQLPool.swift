@@ -1,75 +1,100 @@
 #if PostgreSQL
     import Foundation
+    import Synchronization
 
-    /// Connections to one server. Each is lent to one task at a time.
+    /// The connections of one store, which have its settings. Each is lent to one task at a time.
     package final class PostgreSQLPool: @unchecked Sendable {  // because a lock guards its state
-        private let url: String
+        package let server: PostgreSQLServer
         private let settings: PostgreSQLSettings
-        private let limit: Int
-        private let timeout: TimeInterval
-        private let condition = NSCondition()
-        private var idle: [PostgreSQLConnection] = []
-        private var openCount = 0
-        private var isClosed = false
-        private var tracing: ((String) -> Void)?
-        private var observation: (@Sendable (_ statement: String?, Duration) -> Void)?
-        private var verification: (@Sendable (PostgreSQLConnection) throws -> Void)?
+        private let state = Mutex(State())
+
+        private struct State: @unchecked Sendable {  // because a trace is set by tests only, which use one task
+            var isClosed = false
+            var trace: ((String) -> Void)?
+            var observer: (@Sendable (_ statement: String?, Duration) -> Void)?
+            var verification: (@Sendable (PostgreSQLConnection) throws -> Void)?
+        }
 
         /// - Parameters:
-        ///   - url: See ``PostgreSQLConnection/init(_:settings:at:)``.
-        ///   - settings: The settings of all connections.
-        ///   - limit: The maximum number of connections that are lent.
-        ///   - timeout: The seconds that a task waits for a connection.
-        package init(_ url: String, settings: PostgreSQLSettings, limit: Int, timeout: TimeInterval) {
-            self.url = url
+        ///   - server: The connections.
+        ///   - settings: The settings of the pool's connections.
+        package init(_ server: PostgreSQLServer, settings: PostgreSQLSettings) {
+            self.server = server
             self.settings = settings
-            self.limit = max(1, limit)
-            self.timeout = timeout
         }
 
         deinit { close() }
 
         /// Called with the text of each statement.
         package func trace(_ body: ((String) -> Void)?) {
-            condition.withLock {
-                tracing = body
-                for connection in idle { connection.trace = body }
-            }
+            nonisolated(unsafe) let body = body  // because tests use it, with one task
+            state.withLock { $0.trace = body }
+            server.withIdle(of: self) { $0.trace = body }
         }
 
-        /// Sets a function that is called with the text and the time of each statement of connections that are opened afterwards, and
+        /// Sets a function that is called with the text and the time of each statement of connections that are taken afterwards, and
         /// with nil and the time for which a task has waited for a connection.
         package func observe(_ body: @escaping @Sendable (_ statement: String?, Duration) -> Void) {
-            condition.withLock { observation = body }
+            state.withLock { $0.observer = body }
         }
+
+        var observer: (@Sendable (_ statement: String?, Duration) -> Void)? { state.withLock { $0.observer } }
+
+        var isClosed: Bool { state.withLock { $0.isClosed } }
 
         /// The number of round trips of the connections that are not lent.
         package var roundTripCount: Int {
-            condition.withLock { idle.reduce(0) { $0 + $1.roundTripCount } }
+            var count = 0
+            server.withIdle(of: self) { count += $0.roundTripCount }
+            return count
         }
 
-        /// Sets a check of new connections. A connection for which it throws an error is closed.
+        /// Sets a check of connections that become the pool's. A connection for which it throws an error is closed.
         package func verify(_ body: @escaping @Sendable (PostgreSQLConnection) throws -> Void) {
-            condition.withLock { verification = body }
+            state.withLock { $0.verification = body }
         }
 
         /// A new connection that does not count towards the limit: for a listener, or for a state that is pinned for a long
         /// time.
         ///
-        /// - Parameter server: The place of the server if it is not to be reached by the URL, which may name a pooler.
-        package func connect(at server: PostgreSQLAddress? = nil) throws -> PostgreSQLConnection {
-            let connection = try PostgreSQLConnection(url, settings: settings, at: server)
-            let (trace, verify, observe) = condition.withLock { (tracing, verification, observation) }
+        /// - Parameter address: The place of the server if it is not to be reached by the URL, which may name a pooler.
+        package func connect(at address: PostgreSQLAddress? = nil) throws -> PostgreSQLConnection {
+            let connection = try PostgreSQLConnection(server.url, settings: settings, at: address)
+            connection.isShared = server.isShared
+            try prepare(connection)
+            return connection
+        }
+
+        /// Gives a connection of another pool the settings of this one.
+        ///
+        /// - Returns: False if the connection has been lost.
+        func takeOver(_ connection: PostgreSQLConnection) throws -> Bool {
+            do {
+                connection.trace = nil
+                connection.observation = nil
+                try connection.use(settings)
+                try prepare(connection)
+                return true
+            } catch let error as PostgreSQLError where error.isConnectionLost {
+                connection.close()
+                return false
+            }
+        }
+
+        private func prepare(_ connection: PostgreSQLConnection) throws {
+            let (trace, observer, verify) = state.withLock { state in
+                nonisolated(unsafe) let trace = state.trace  // because tests use it, with one task
+                return (trace, state.observer, state.verification)
+            }
             try verify?(connection)
             connection.trace = trace
-            connection.observation = observe.map { observe in { observe($0, $1) } }
-            return connection
+            connection.observation = observer.map { observer in { observer($0, $1) } }
         }
 
         /// Calls a block with a connection. A connection that is lost, or that the block leaves in a transaction, is closed.
         package func withConnection<Result>(_ body: (PostgreSQLConnection) throws -> Result) throws -> Result {
-            let connection = try taken()
-            defer { give(connection) }
+            let connection = try server.taken(by: self)
+            defer { server.give(connection, of: self) }
             return try body(connection)
         }
 
@@ -83,63 +108,13 @@
             }
         }
 
-        private func taken() throws -> PostgreSQLConnection {
-            condition.lock()
-            let end = Date(timeIntervalSinceNow: timeout)
-            let observe = idle.isEmpty && openCount >= limit ? observation : nil
-            let start = observe.map { _ in ContinuousClock.now }
-            defer { if let observe, let start { observe(nil, start.duration(to: .now)) } }
-            while true {
-                if isClosed {
-                    condition.unlock()
-                    throw PostgreSQLError("The connections have been closed.")
-                }
-                if let connection = idle.popLast() {
-                    condition.unlock()
-                    return connection
-                }
-                if openCount < limit { break }
-                guard condition.wait(until: end) else {
-                    condition.unlock()
-                    throw PostgreSQLError("All \(limit) connections are in use.", state: "53300")
-                }
-            }
-            openCount += 1
-            condition.unlock()
-            do {
-                return try connect()
-            } catch {
-                condition.withLock {
-                    openCount -= 1
-                    condition.signal()
-                }
-                throw error
-            }
-        }
-
-        private func give(_ connection: PostgreSQLConnection) {
-            let isUsable = connection.isOpen && !connection.isInTransaction
-            if !isUsable { connection.close() }
-            condition.withLock {
-                if isUsable, !isClosed { idle.append(connection) } else { openCount -= 1 }
-                condition.signal()
-            }
-        }
-
         /// Closes the connections that are not lent.
-        package func closeIdle() {
-            condition.withLock {
-                openCount -= idle.count
-                for connection in idle { connection.close() }
-                idle = []
-                condition.broadcast()
-            }
-        }
+        package func closeIdle() { server.closeIdle(of: self) }
 
-        /// Closes all connections; those that are lent when they are returned.
+        /// Ends the use of connections. Those of a server that is not shared are closed; those that are lent when they are returned.
         package func close() {
-            condition.withLock { isClosed = true }
-            closeIdle()
+            state.withLock { $0.isClosed = true }
+            if server.isShared { server.wake() } else { closeIdle() }
         }
     }
 #endif

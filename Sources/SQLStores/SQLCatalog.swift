@@ -1,7 +1,7 @@
 import Foundation
 
 /// The actual schema of a store: tables with their columns, indexes and triggers, and the entities' numbers.
-package struct SQLCatalog: Sendable {
+package struct SQLCatalog: Sendable, Hashable {
     /// The columns of each table and of each R-tree, in order.
     package var columns: [String: [String]] = [:]
     /// The database's names of the types of columns, by table and column; empty if columns have no types.

@@ -96,7 +96,7 @@
             let line =
                 "coral fleet check '\(stores)' --json --jobs 2 >> '\(log)' & p=$!; "
                 + "while [ $(wc -l < '\(log)') -lt 10 ]; do sleep 0.01; done; kill -INT $p; wait $p"
-            FileManager.default.createFile(atPath: log, contents: nil)
+            _ = FileManager.default.createFile(atPath: log, contents: nil)
             let interrupted = try CommandRun(
                 shell: line.replacingOccurrences(of: "coral ", with: "\"\(CommandRun.tool.path)\" "))
             #expect(interrupted.status == 130, "\(interrupted.errors)")

@@ -96,6 +96,14 @@ public final class ContextPool: Sendable {
         timeout: Duration? = nil, isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping (NSManagedObjectContext) throws -> T
     ) async throws -> T {
+        try await withContext(timeout: timeout, isolation: isolation, from: makeContext, block)
+    }
+
+    /// Runs a block with a context that is made when the request leaves the queue.
+    func withContext<T>(
+        timeout: Duration?, isolation: isolated (any Actor)?, from makeContext: () -> NSManagedObjectContext,
+        _ block: @escaping (NSManagedObjectContext) throws -> T
+    ) async throws -> T {
         let request = PooledRequest(timeout: timeout, observed: StoreObservation.current?.request())
         return try await withTaskCancellationHandler {
             try await enter(request, isolation: isolation)

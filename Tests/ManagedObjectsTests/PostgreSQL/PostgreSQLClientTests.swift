@@ -42,7 +42,8 @@
         }
 
         @Test func `a pool lends a limited number of connections, and replaces those that were lost`() throws {
-            let pool = PostgreSQLPool(server, settings: ["application_name": .text("pool")], limit: 1, timeout: 0.1)
+            let pool = PostgreSQLPool(
+                PostgreSQLServer(server, limit: 1, timeout: 0.1), settings: ["application_name": .text("pool")])
             try pool.withConnection { first in
                 let error = #expect(throws: PostgreSQLError.self) { try pool.withConnection { _ in } }
                 #expect(error?.isUnavailable == true)
@@ -56,6 +57,25 @@
             try PostgreSQLConnection(server).execute("SELECT pg_terminate_backend($1::int)", [.integer(Int64(process))])
             let answer = try pool.withReadingConnection { try $0.execute("SELECT 7::bigint").integer(0, 0) }
             #expect(answer == 7)
+        }
+
+        @Test
+        func `a commit is one although its notification fails, and the commit of a failed transaction is an error`()
+            throws
+        {
+            let connection = try PostgreSQLConnection(server)
+            // The server refuses names of channels of more than 63 bytes.
+            let refused = String(repeating: "c", count: 64)
+            try connection.execute(
+                script: "CREATE TEMP TABLE notes (title TEXT); BEGIN; INSERT INTO notes VALUES ('a')")
+            try connection.commit(notifying: refused)
+            #expect(!connection.isInTransaction && connection.isOpen)
+            #expect(try connection.execute("SELECT count(*) FROM notes").integer(0, 0) == 1)
+            try connection.execute(script: "BEGIN; INSERT INTO notes VALUES ('b')")
+            #expect(throws: PostgreSQLError.self) { try connection.execute(script: "SELECT * FROM nothing_here") }
+            let error = #expect(throws: PostgreSQLError.self) { try connection.commit(notifying: refused) }
+            #expect(error?.isConnectionLost == false)
+            #expect(try connection.execute("SELECT count(*) FROM notes").integer(0, 0) == 1)
         }
 
         @Test func `a listener receives notifications, also after its connection was lost`() throws {

@@ -2,13 +2,15 @@
     import CoreDataErrors
     import Foundation
     import PostgreSQLClient
+    import SQLStores
     import SQLiteConnections
     import Synchronization
 
     // The PostgreSQL store.
     //
     // `PostgreSQLClient` is a client of libpq without Core Data: connections, results in the server's binary form, a pool,
-    // a listener. A connection recognises a pooler (`isPooled`) and then begins each transaction with its
+    // a listener. A store has a `PostgreSQLPool` of connections; the pools of many tenants have the connections of one
+    // `PostgreSQLServer`, and their stores share `Form`. A connection recognises a pooler (`isPooled`) and then begins each transaction with its
     // `PostgreSQLSettings`; `PostgreSQLVersionGuard` looks for migrations there. `PostgreSQLPipeline` sends statements
     // without waiting for their results, and `PostgreSQLRows` returns the rows of a statement while they are received.
     // `Stores/PostgreSQL` is compiled with the trait `PostgreSQL` only. `PostgreSQLPlanWriter` writes the rows of an entity
@@ -37,27 +39,25 @@
         struct Content: SQLContent, @unchecked Sendable {  // because the schema is immutable and the pool synchronises
             let location: PostgreSQLLocation
             let pool: PostgreSQLPool
-            let schema: SQLSchema
-            let compiler: SQLQueryCompiler
-            let plans: RowPlans
-            /// The UUID of the store: the channel of its notifications.
+            let form: Form
+            /// The UUID of the store: the channel on which each commit is notified.
             let identifier: String
             /// Nil if the store has no history.
             let history: HistoryTables?
-            let bitmaps: ChangeBitmaps
             let commits: CommitObservers<PostgreSQLListener>
             let marks = SaveMarks()
             /// Nil if the store was opened with a model of another version.
             let version: PostgreSQLVersionGuard?
             /// Whether ``HistoryOldValuesOption`` is set.
             let keepsOldValues: Bool
-            /// Whether triggers maintain attributes that are derived from other objects.
-            let derivesFromOthers: Bool
             /// Posts notifications of remote changes; nil unless `NSPersistentStoreRemoteChangeNotificationPostOptionKey`
             /// is set.
             let remoteChanges: CommitObservers<PostgreSQLListener>.Observation?
-            /// The statement that a transaction executes before its end, so that observers are notified of its commit.
-            var notification: String { "NOTIFY \(PostgreSQLConnection.quoted(identifier))" }
+            var schema: SQLSchema { form.schema }
+            var compiler: SQLQueryCompiler { form.compiler }
+            var plans: RowPlans { form.plans }
+            var bitmaps: ChangeBitmaps { form.bitmaps }
+            var derivesFromOthers: Bool { form.derivesFromOthers }
             /// Large values are in the rows.
             var externalData: ExternalData? { nil }
 
@@ -67,6 +67,39 @@
             func begin(_ script: String, in connection: PostgreSQLConnection) throws {
                 if connection.isPooled, let version { return try version.begin(script, in: connection) }
                 try connection.execute(script: script)
+            }
+        }
+
+        /// The mapping of the model to the store's tables, with the statements that have been made for it.
+        final class Form: Sendable {
+            let schema: SQLSchema
+            let compiler: SQLQueryCompiler
+            let plans: RowPlans
+            let bitmaps: ChangeBitmaps
+            /// Whether triggers maintain attributes that are derived from other objects.
+            let derivesFromOthers: Bool
+
+            init(_ schema: SQLSchema) {
+                let dialect = PostgreSQLDialect()
+                self.schema = schema
+                compiler = SQLQueryCompiler(schema: schema, dialect: dialect)
+                plans = RowPlans(schema: schema, dialect: dialect)
+                bitmaps = ChangeBitmaps(schema, areReliable: true)
+                derivesFromOthers = !PostgreSQLDerivedTriggers(schema).isEmpty
+            }
+        }
+
+        /// What the form of a store depends on.
+        private struct FormKey: Hashable, Sendable {
+            private let model: ObjectIdentifier
+            private let configuration: String?
+            private let catalog: SQLCatalog
+
+            /// - Parameter model: The model. The form retains it, so that no other model gets its identifier.
+            init(_ model: NSManagedObjectModel, _ configuration: String?, _ catalog: SQLCatalog) {
+                self.model = ObjectIdentifier(model)
+                self.configuration = configuration
+                self.catalog = catalog
             }
         }
 
@@ -106,15 +139,13 @@
 
         private func open(url: URL, model: NSManagedObjectModel) throws -> (Content, StoreMetadata) {
             let location = try PostgreSQLLocation(url)
-            let pool = PostgreSQLPool(
-                location.server, settings: location.settings,
-                limit: (options?[NSPersistentStoreConnectionPoolMaxSizeKey] as? NSNumber)?.intValue ?? 8,
-                timeout: (options?[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? 240)
+            let shared = options?[SharedResourcesOption] as? SharedResources
+            let pool = PostgreSQLPool(server(location, shared), settings: location.settings)
             if StoreObservation.current != nil {
                 pool.observe { StoreObservation.report($0 == nil ? .wait : .statement, $0 ?? "connections", $1) }
             }
             let tables = PostgreSQLTables(location: location)
-            let (schema, metadata) = try pool.withConnection { connection in
+            let (form, metadata) = try pool.withConnection { connection -> (Form, StoreMetadata) in
                 // Texts have the order of their code points, and are counted in characters.
                 guard connection.serverEncoding == "UTF8" else {
                     throw CocoaError(
@@ -122,10 +153,7 @@
                         "The database has the encoding \(connection.serverEncoding). A store needs UTF8.", url: place)
                 }
                 if let existing = try tables.existing(in: connection, url: place) {
-                    let schema = SQLSchemaBuilder.schema(
-                        of: model, configuration: configurationIfAny, catalog: existing.catalog, naming: .postgreSQL)
-                    try tables.requireTypes(of: schema, existing.catalog, url: place)
-                    return (schema, existing.metadata)
+                    return (try self.form(of: model, existing.catalog, tables, shared), existing.metadata)
                 }
                 guard !isReadOnly else {
                     throw CocoaError(
@@ -138,8 +166,9 @@
                 var metadata = StoreMetadata(model: model, configuration: configurationIfAny, uuid: identifier)
                 metadata.content[NSStoreTypeKey] = type
                 metadata.content["_NSAutoVacuumLevel"] = nil
-                return (schema, try tables.create(schema, metadata, in: connection, url: place))
+                return (Form(schema), try tables.create(schema, metadata, in: connection, url: place))
             }
+            let schema = form.schema
             let fits = model.isConfiguration(
                 withName: configurationIfAny, compatibleWithStoreMetadata: metadata.published)
             let isWanted = flag(forOption: NSPersistentHistoryTrackingKey) && fits && !isReadOnly
@@ -151,12 +180,11 @@
                 fits ? PostgreSQLVersionGuard(tables, model: model, configuration: configurationIfAny, url: place) : nil
             pool.verify { connection in
                 try version?.verify(connection)
-                if keepsOldValues, !connection.isPooled {
+                if keepsOldValues, connection.keepsSession {
                     try connection.execute(script: PostgreSQLOldValues.setup(for: .session))
                 }
             }
             if keepsOldValues { pool.closeIdle() }
-            let dialect = PostgreSQLDialect()
             let channel = metadata.uuid
             let commits = CommitObservers<PostgreSQLListener> { queue, notify in
                 // A separate connection listens for notifications.
@@ -169,14 +197,38 @@
                 }
             }
             let content = Content(
-                location: location, pool: pool, schema: schema,
-                compiler: SQLQueryCompiler(schema: schema, dialect: dialect),
-                plans: RowPlans(schema: schema, dialect: dialect), identifier: metadata.uuid, history: history,
-                bitmaps: ChangeBitmaps(schema, areReliable: true), commits: commits,
+                location: location, pool: pool, form: form, identifier: metadata.uuid, history: history,
+                commits: commits,
                 version: version, keepsOldValues: keepsOldValues,
-                derivesFromOthers: !PostgreSQLDerivedTriggers(schema).isEmpty,
                 remoteChanges: try observeRemoteChanges(commits))
             return (content, metadata)
+        }
+
+        /// The server's connections: those of other stores too, if the store shares them.
+        private func server(_ location: PostgreSQLLocation, _ shared: SharedResources?) -> PostgreSQLServer {
+            let timeout = (options?[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? 240
+            guard let shared else {
+                let limit = (options?[NSPersistentStoreConnectionPoolMaxSizeKey] as? NSNumber)?.intValue ?? 8
+                return PostgreSQLServer(location.server, limit: limit, timeout: timeout)
+            }
+            return shared.resource(of: location.server) {
+                PostgreSQLServer(location.server, limit: shared.connectionLimit, timeout: timeout, isShared: true)
+            }
+        }
+
+        /// The form of an existing store. Stores that share it have the same model and the same catalog.
+        private func form(
+            of model: NSManagedObjectModel, _ catalog: SQLCatalog, _ tables: PostgreSQLTables,
+            _ shared: SharedResources?
+        ) throws -> Form {
+            func made() throws -> Form {
+                let schema = SQLSchemaBuilder.schema(
+                    of: model, configuration: configurationIfAny, catalog: catalog, naming: .postgreSQL)
+                try tables.requireTypes(of: schema, catalog, url: place)
+                return Form(schema)
+            }
+            guard let shared else { return try made() }
+            return try shared.resource(of: FormKey(model, configurationIfAny, catalog), make: made)
         }
 
         /// Posts notifications of remote changes, if the option is set.

@@ -33,9 +33,12 @@
         /// The tables of the schema with their columns, named as the engine names them: in upper case.
         func catalog(in connection: PostgreSQLConnection) throws -> SQLCatalog {
             var catalog = SQLCatalog()
+            // The tables of a schema have no index in `pg_class`, which has those of all schemas. Their dependencies on it have one.
             let columns = try connection.execute(
                 """
-                SELECT c.relname, a.attname, format_type(a.atttypid, NULL) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace \
+                SELECT c.relname, a.attname, format_type(a.atttypid, NULL) FROM pg_namespace AS n \
+                JOIN pg_depend AS d ON d.refclassid = 'pg_namespace'::regclass AND d.refobjid = n.oid \
+                AND d.classid = 'pg_class'::regclass JOIN pg_class AS c ON c.oid = d.objid AND c.relnamespace = n.oid \
                 JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped \
                 WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') ORDER BY c.relname, a.attnum
                 """, [.text(location.schema)])

@@ -133,7 +133,7 @@
                             + (derivesFromOthers ? PostgreSQLDerivedTriggers.reporting + "; " : "")
                         let marking = "INSERT INTO Z_SAVEMARK (Z_MARK) VALUES ('\(mark)')\(marks.cleanUp)"
                         do {
-                            if connection.isPooled {
+                            if connection.isPooled || keepsOldValues && !connection.keepsSession {
                                 let notes = keepsOldValues ? PostgreSQLOldValues.setup(for: .transaction) + "; " : ""
                                 try begin(beginning + notes + marking, in: connection)
                             } else {
@@ -147,7 +147,7 @@
                             throw error
                         }
                         isCommitting = true
-                        try connection.execute(script: "\(notification); COMMIT")
+                        try connection.commit(notifying: identifier)
                     }
                 } catch let error as PostgreSQLError where error.isSerializationFailure && isRepeatable && attempt < 20
                 {
@@ -163,6 +163,10 @@
                         guard isRepeatable, attempt < 5 else { throw error }
                         StoreObservation.report(.retry, error.state ?? "", count: attempt)
                         continue
+                    }
+                    // The notification may have been lost with the connection.
+                    _ = try? pool.withConnection {
+                        try $0.execute(script: "NOTIFY \(PostgreSQLConnection.quoted(identifier))")
                     }
                 }
                 if let made { return made }
