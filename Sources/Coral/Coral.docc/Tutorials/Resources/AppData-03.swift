@@ -28,4 +28,5 @@ let coordinator = container.persistentStoreCoordinator
 let token = coordinator.currentPersistentHistoryToken(fromStores: nil)
 found[0].setValue(4, forKey: "pages")
 try context.save()
-print(token != coordinator.currentPersistentHistoryToken(fromStores: nil))
+let newest = coordinator.currentPersistentHistoryToken(fromStores: nil)
+print(token != newest)

@@ -1,6 +1,6 @@
 import Coral
 
-/// Writes the store that an app would have: two notes, with a history.
+/// Writes the store of an app: two notes, with a history.
 func makeAppStore(at url: URL) throws {
     let title = NSAttributeDescription()
     title.name = "title"
@@ -14,7 +14,8 @@ func makeAppStore(at url: URL) throws {
     let model = NSManagedObjectModel()
     model.entities = [note]
 
-    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    let coordinator = NSPersistentStoreCoordinator(
+        managedObjectModel: model)
     try coordinator.addPersistentStore(
         ofType: NSSQLiteStoreType, configurationName: nil, at: url,
         options: [NSPersistentHistoryTrackingKey: true])

@@ -4,8 +4,12 @@ let model = makeModel()
 
 /// A device: a container with a store of its own.
 func makeDevice(_ name: String) throws -> NSPersistentContainer {
-    let container = NSPersistentContainer(name: name, managedObjectModel: model)
-    container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: URL(fileURLWithPath: "/dev/null"))]
+    let container = NSPersistentContainer(
+        name: name, managedObjectModel: model)
+    let nowhere = URL(fileURLWithPath: "/dev/null")
+    container.persistentStoreDescriptions = [
+        NSPersistentStoreDescription(url: nowhere)
+    ]
     var failure: (any Error)?
     container.loadPersistentStores { failure = $1 }
     if let failure { throw failure }

@@ -4,8 +4,12 @@ let model = makeModel()
 
 /// A device: a container with a store of its own.
 func makeDevice(_ name: String) throws -> NSPersistentContainer {
-    let container = NSPersistentContainer(name: name, managedObjectModel: model)
-    container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: URL(fileURLWithPath: "/dev/null"))]
+    let container = NSPersistentContainer(
+        name: name, managedObjectModel: model)
+    let nowhere = URL(fileURLWithPath: "/dev/null")
+    container.persistentStoreDescriptions = [
+        NSPersistentStoreDescription(url: nowhere)
+    ]
     var failure: (any Error)?
     container.loadPersistentStores { failure = $1 }
     if let failure { throw failure }
@@ -15,10 +19,12 @@ func makeDevice(_ name: String) throws -> NSPersistentContainer {
 let phone = try makeDevice("Phone").viewContext
 let tablet = try makeDevice("Tablet").viewContext
 
-let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: phone)
+let note = NSEntityDescription.insertNewObject(
+    forEntityName: "Note", into: phone)
 note.setValue("Groceries", forKey: "title")
 for name in ["Milk", "Bread"] {
-    let item = NSEntityDescription.insertNewObject(forEntityName: "Item", into: phone)
+    let item = NSEntityDescription.insertNewObject(
+        forEntityName: "Item", into: phone)
     item.setValue(name, forKey: "name")
     item.setValue(note, forKey: "note")
 }

@@ -17,7 +17,8 @@ func makeModel() -> NSManagedObjectModel {
     owner.maxCount = 1
     owner.deleteRule = .nullifyDeleteRule
 
-    (items.inverseRelationship, owner.inverseRelationship) = (owner, items)
+    items.inverseRelationship = owner
+    owner.inverseRelationship = items
     note.properties.append(items)
     item.properties.append(owner)
 
@@ -26,7 +27,9 @@ func makeModel() -> NSManagedObjectModel {
     return model
 }
 
-private func makeEntity(_ name: String, attribute: String) -> NSEntityDescription {
+private func makeEntity(
+    _ name: String, attribute: String
+) -> NSEntityDescription {
     let text = NSAttributeDescription()
     text.name = attribute
     text.attributeType = .stringAttributeType

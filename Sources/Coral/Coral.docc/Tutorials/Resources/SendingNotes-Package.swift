@@ -10,6 +10,8 @@ let package = Package(
             .upToNextMinor(from: "0.1.0"))
     ],
     targets: [
-        .executableTarget(name: "SendingNotes", dependencies: [.product(name: "Coral", package: "coral")])
+        .executableTarget(
+            name: "SendingNotes",
+            dependencies: [.product(name: "Coral", package: "coral")])
     ]
 )
