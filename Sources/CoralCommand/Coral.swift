@@ -62,6 +62,7 @@ struct CoralCommand: ParsableCommand {
     /// `CommandStatus`.
     static func main() {
         StandardStreams.occupyClosed()
+        refuseEmptyArgument()
         refuseUnknownCommand()
         do {
             try ServerURLs.requireUsable()
@@ -107,6 +108,24 @@ struct CoralCommand: ParsableCommand {
             let question = NameSuggestion.question(for: word, in: names)
             let list = question.isEmpty ? " There are: \(names.joined(separator: ", "))." : question
             StandardError.write("coral: There is no command \"\(word)\".\(list)\n")
+            Self.exit(withError: ExitCode.validationFailure)
+        }
+    }
+
+    /// Refuses an empty word, because an empty path would name the current folder. A variable of the shell without a value
+    /// gives such a word, in quotation marks or as `--option=$value`.
+    private static func refuseEmptyArgument() {
+        // The shell's completion passes the empty word that is about to be typed.
+        guard CommandLine.arguments.dropFirst().first?.hasPrefix("---") != true else { return }
+        var previous = "coral"
+        for word in CommandLine.arguments.dropFirst() {
+            let isEmptyOption = word.hasPrefix("--") && word.hasSuffix("=") && !word.dropLast().contains("=")
+            guard word.isEmpty || isEmptyOption else {
+                previous = word
+                continue
+            }
+            let place = isEmptyOption ? word : ServerURLs.withoutPasswords(previous)
+            StandardError.write("coral: The argument after \(place) is empty.\n")
             Self.exit(withError: ExitCode.validationFailure)
         }
     }

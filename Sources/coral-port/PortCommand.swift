@@ -61,6 +61,7 @@
         var json = false
 
         func validate() throws {
+            if directory.isEmpty || coral?.isEmpty == true { throw ValidationError("The path of a folder is empty.") }
             if fix && printsDiff { throw ValidationError("--fix prints the diff: omit --diff.") }
             if json && (fix || printsDiff) {
                 throw ValidationError("--json prints the list of lines: omit --fix and --diff.")

@@ -44,7 +44,7 @@ import Testing
         #expect(try find("br.l[eé]+", "--regex").output.contains("Note/p1"))
         let wrong = try find("(((", "--regex")
         #expect(wrong.status == 1 && wrong.errors.contains("is not a valid regular expression"))
-        #expect(try find("").status == 1)
+        #expect(try find("").status == 64)
     }
 
     @Test func `numbers, dates, identifiers and addresses are found as they are written`() throws {

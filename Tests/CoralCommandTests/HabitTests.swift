@@ -18,6 +18,23 @@ import Testing
         #expect(try CommandRun("model", "diff", store.path, store.path).status == 0)
     }
 
+    @Test func `an empty argument is refused, and not taken for the current folder`() throws {
+        let document = store.file("notes.json")
+        #expect(try CommandRun("export", store.path, "-o", document).status == 0)
+        for (arguments, place) in [
+            (["info", ""], "info"), (["find-stores", ""], "find-stores"), (["model", "port", ""], "port"),
+            (["diff", "", store.path], "diff"), (["diff", store.path, ""], store.path),
+            (["import", "", "--into", store.path], "import"), (["import", document, "--into", ""], "--into"),
+            (["export", store.path, "-o", ""], "-o"), (["export", store.path, "--output="], "--output="),
+            (["info", store.path, "--model", ""], "--model"), (["find", store.path, ""], store.path),
+            (["model", "generate", store.path, "--directory", ""], "--directory"), ([""], "coral"),
+        ] {
+            let run = try CommandRun(arguments)
+            #expect(run.status == 64, "\(arguments)")
+            #expect(run.errors == "coral: The argument after \(place) is empty.\n")
+        }
+    }
+
     @Test func `reading commands write nothing`() throws {
         let before = try store.contents()
         for arguments in [
