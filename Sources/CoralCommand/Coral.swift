@@ -62,6 +62,7 @@ struct CoralCommand: ParsableCommand {
     /// `CommandStatus`.
     static func main() {
         StandardStreams.occupyClosed()
+        refuseUnreadableArguments()
         refuseEmptyArgument()
         refuseUnknownCommand()
         do {
@@ -110,6 +111,14 @@ struct CoralCommand: ParsableCommand {
             StandardError.write("coral: There is no command \"\(word)\".\(list)\n")
             Self.exit(withError: ExitCode.validationFailure)
         }
+    }
+
+    /// Refuses to run if the arguments cannot be read. On Linux they are in the folder /proc. Where it is not mounted, as in some
+    /// rescue systems, each command would print the help and succeed.
+    private static func refuseUnreadableArguments() {
+        guard CommandLine.arguments.isEmpty else { return }
+        StandardError.write("coral: The arguments cannot be read, because /proc is not mounted.\n")
+        Self.exit(withError: ExitCode.failure)
     }
 
     /// Refuses an empty word, because an empty path would name the current folder. A variable of the shell without a value

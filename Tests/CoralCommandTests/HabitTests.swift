@@ -35,6 +35,15 @@ import Testing
         }
     }
 
+    @Test func `a command whose arguments cannot be read fails, and does not print the help`() throws {
+        // A namespace of its own needs a permission that some containers do not have.
+        let bare = "unshare --mount --map-root-user sh -c 'mount -t tmpfs none /proc && exec \"$0\" \"$@\"'"
+        guard try CommandRun(shell: "\(bare) true").status == 0 else { return }
+        let run = try CommandRun(shell: "\(bare) \"$CORAL_FOLDER/coral\" info '\(store.path)'")
+        #expect(run.status == 1 && run.output.isEmpty)
+        #expect(run.errors == "coral: The arguments cannot be read, because /proc is not mounted.\n")
+    }
+
     @Test func `reading commands write nothing`() throws {
         let before = try store.contents()
         for arguments in [
