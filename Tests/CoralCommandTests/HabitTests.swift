@@ -27,7 +27,7 @@ import Testing
             (["import", "", "--into", store.path], "import"), (["import", document, "--into", ""], "--into"),
             (["export", store.path, "-o", ""], "-o"), (["export", store.path, "--output="], "--output="),
             (["info", store.path, "--model", ""], "--model"), (["find", store.path, ""], store.path),
-            (["model", "generate", store.path, "--directory", ""], "--directory"), ([""], "coral"),
+            (["model", "generate", store.path, ""], store.path), ([""], "coral"),
         ] {
             let run = try CommandRun(arguments)
             #expect(run.status == 64, "\(arguments)")
