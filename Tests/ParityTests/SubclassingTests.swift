@@ -87,6 +87,76 @@ import Testing
     }
 }
 
+/// Classes of apps that describe models in code. Apple's headers declare their `init()` as `NSObject`'s, which no subclass has to
+/// override: https://developer.apple.com/documentation/coredata/nsrelationshipdescription. SwiftDatastore and CoreDataPlus have such
+/// classes.
+@Suite struct DescriptionSubclassTests {
+    private final class Inverse: NSRelationshipDescription {
+        let key: String
+
+        init(_ key: String) {
+            self.key = key
+            super.init()
+        }
+
+        required init?(coder: NSCoder) { fatalError("init(coder:) has not been implemented") }
+    }
+
+    private final class Title: NSAttributeDescription {
+        override init() {
+            super.init()
+            name = "title"
+            attributeType = .stringAttributeType
+        }
+
+        required init?(coder: NSCoder) { super.init(coder: coder) }
+    }
+
+    private final class Described: NSEntityDescription {
+        init(_ properties: [NSPropertyDescription]) {
+            super.init()
+            name = "Note"
+            self.properties = properties
+        }
+
+        required init?(coder: NSCoder) { super.init(coder: coder) }
+    }
+
+    private final class Labelled: NSManagedObjectModel {
+        let label: String
+
+        init(_ label: String) {
+            self.label = label
+            super.init()
+        }
+
+        required init?(coder: NSCoder) { nil }
+    }
+
+    @Test func descriptionsHaveInitialisersOfTheirOwn() throws {
+        let model = Labelled("notes")
+        let parent = Inverse("children")
+        parent.name = "parent"
+        parent.maxCount = 1
+        let entity = Described([Title(), parent])
+        parent.destinationEntity = entity
+        model.entities = [entity]
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try coordinator.addPersistentStore(
+            ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
+            note.setValue("first", forKey: "title")
+            note.setValue(note, forKey: "parent")
+            try context.save()
+            #expect((note.entity.relationshipsByName["parent"] as? Inverse)?.key == "children")
+        }
+        #expect((coordinator.managedObjectModel as? Labelled)?.label == "notes")
+    }
+}
+
 /// A class of an app that is `Observable` by its own declaration.
 final class ObservableNote: NSManagedObject {}
 extension ObservableNote: Observable {}

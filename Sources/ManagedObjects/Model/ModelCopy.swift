@@ -9,7 +9,7 @@ internal struct ModelCopy {
 
     init(of originals: [NSEntityDescription]) {
         let pairs = originals.map { original in
-            let copy = type(of: original).init()
+            let copy = CopyingCoder.blank { type(of: original).init(coder: $0) }
             copy.assign(from: original)
             return (original: original, copy: copy)
         }
@@ -40,6 +40,22 @@ internal struct ModelCopy {
             }
         }
     }
+}
+
+/// The coder that begins a copy. Copies have the class of the original, which may be a user's: such a class has `init(coder:)`, but
+/// `init()` only if it declares no initialiser of its own.
+final class CopyingCoder: NSCoder {
+    /// An object without content.
+    static func blank<Object>(_ create: (CopyingCoder) -> Object?) -> Object {
+        guard let object = create(CopyingCoder()) else {
+            preconditionFailure("The class \(Object.self) cannot be copied: its init(coder:) returns nil.")
+        }
+        return object
+    }
+
+    override var allowsKeyedCoding: Bool { true }
+    override func containsValue(forKey key: String) -> Bool { false }
+    override func decodeObject(forKey key: String) -> Any? { nil }
 }
 
 /// Coding of descriptions in keyed archives: only whole models can be coded.

@@ -196,7 +196,7 @@ open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked S
     }
 
     /// Creates a composite attribute without elements.
-    public required init() {
+    public override init() {
         super.init()
         attributeType = .compositeAttributeType
     }

@@ -260,17 +260,17 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
     // MARK: - Copying and freezing
 
     /// Creates an entity without a name and properties.
-    public required override init() {}
+    public override init() {}
 
     /// A copy that belongs to no model and can be changed, with copies of the subentities. Its relationships keep their
     /// destinations; copy the model to copy these too.
     open func copy(with zone: NSZone? = nil) -> Any {
-        let copy = type(of: self).init()
+        let copy = CopyingCoder.blank { type(of: self).init(coder: $0) }
         copy.assign(from: self)
         var pending = [(self, copy)]
         while let (original, copy) = pending.popLast() {
             copy.subentities = original.subentities.map { subentity in
-                let copy = type(of: subentity).init()
+                let copy = CopyingCoder.blank { type(of: subentity).init(coder: $0) }
                 copy.assign(from: subentity)
                 pending.append((subentity, copy))
                 return copy
@@ -343,6 +343,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
     /// Always nil: an entity is archived with its model.
     public required init?(coder: NSCoder) {
         super.init()
+        guard !(coder is CopyingCoder) else { return }
         coder.failWithError(ModelCoding.onlyWholeModels)
         return nil
     }

@@ -252,13 +252,12 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
 
     /// A mutable copy of the model and its contents.
     open func copy(with zone: NSZone? = nil) -> Any {
-        let copy = type(of: self).init(copying: self)
+        let copy = CopyingCoder.blank { type(of: self).init(coder: $0) }
+        copy.assign(from: self)
         return copy
     }
 
-    /// Creates a copy of the original; subclasses with state of their own override it.
-    public required init(copying original: NSManagedObjectModel) {
-        super.init()
+    private func assign(from original: NSManagedObjectModel) {
         let copies = ModelCopy(of: original.ownEntities)
         entities = copies.entities
         configurationNames = original.configurationNames
@@ -290,6 +289,10 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
 
     /// Reads a model written by ``encode(with:)``; nil if the archive contains none.
     public required convenience init?(coder: NSCoder) {
+        guard !(coder is CopyingCoder) else {
+            self.init()
+            return
+        }
         guard let data = coder.decodeObject(of: NSData.self, forKey: ModelCoding.compiledModelKey) else { return nil }
         do {
             try self.init(value: ModelArchive.read(Data(referencing: data)))

@@ -96,11 +96,11 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding,
     // MARK: - Copying
 
     /// Creates a property with default values.
-    public required override init() {}
+    public override init() {}
 
     /// A copy that belongs to no entity and can be changed.
     open func copy(with zone: NSZone? = nil) -> Any {
-        let copy = type(of: self).init()
+        let copy = CopyingCoder.blank { type(of: self).init(coder: $0) }
         copy.assign(from: self)
         return copy
     }
@@ -153,6 +153,7 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding,
     /// Always nil: a property is archived with its model.
     public required init?(coder: NSCoder) {
         super.init()
+        guard !(coder is CopyingCoder) else { return }
         coder.failWithError(ModelCoding.onlyWholeModels)
         return nil
     }
@@ -205,7 +206,7 @@ open class NSFetchedPropertyDescription: NSPropertyDescription, @unchecked Senda
     open var fetchRequest: NSFetchRequest<any NSFetchRequestResult>? { willSet { requireEditable() } }
 
     /// Creates a fetched property without a request.
-    public required init() {
+    public override init() {
         super.init()
         isTransient = true
     }
