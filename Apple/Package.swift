@@ -7,7 +7,9 @@ import PackageDescription
 let package = Package(
     name: "Apple",
     products: [
-        .library(name: "os", targets: ["os", "OSLog"]),
+        .library(name: "os", targets: ["os"]),
+        // A product of its own, because swift-syntax logs by `os` wherever a module OSLog is visible, and then does not link.
+        .library(name: "OSLog", targets: ["OSLog"]),
         .library(name: "Combine", targets: ["Combine"]),
     ],
     dependencies: [

@@ -160,7 +160,7 @@
             needs.hasModel = hasModel
             needs.usesPlugin =
                 hasModel || usesCoreData && !attributes.isDisjoint(with: ["NSManaged", "objc", "objcMembers"])
-            if !imports.isDisjoint(with: ["os", "OSLog"]) { needs.products.append(("os", "Apple")) }
+            for module in ["os", "OSLog"] where imports.contains(module) { needs.products.append((module, "Apple")) }
             if imports.contains("Combine") { needs.products.append(("Combine", "Apple")) }
             if imports.contains("Crypto") { needs.products.append(("Crypto", "swift-crypto")) }
             needs.usesCapturedVariables = usesCoreData && isSwift6 && files.contains(where: CapturedVariables.areUsed)

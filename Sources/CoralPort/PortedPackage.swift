@@ -4,9 +4,11 @@
     import Foundation
     import ModelCodeGeneration
 
-    /// The Swift files of a package, and their rewriting.
+    /// The files of a package, and their rewriting.
     package struct PortedPackage {
+        /// The Swift files.
         private(set) var files: [SourceFile] = []
+        private var cFiles: [CSourceFile] = []
         /// Sentences about the files that are not rewritten, sorted by path.
         package private(set) var omissions: [String] = []
         private var manifests: [PackageManifest] = []
@@ -37,6 +39,9 @@
             modulesWithResources = Set(models.map(module) + targets.filter(\.hasResources).map(\.module))
             let sources = try urls.filter { $0.lastPathComponent != "Package.swift" }.compactMap { url in
                 try text(of: url).map { (text: $0, url: url, module: module(of: url)) }
+            }
+            cFiles = PortingFinding.cFiles(below: folder).compactMap { url in
+                (try? SourceText(contentsOf: url)).map { CSourceFile($0, url: url) }
             }
             for file in inParallel(sources, { SourceFile($0.text, url: $0.url, module: $0.module) }) { add(file) }
         }
@@ -101,6 +106,7 @@
                 }
                 index.examineAll()
             }
+            CSourceFile.close(&cFiles)
             guard let checkout else { return }
             for manifest in manifests.indices {
                 manifests[manifest].rewrite(for: files, models: models, checkout: checkout)
@@ -120,7 +126,10 @@
             return models
         }
 
-        package var changedFiles: [SourceFile] { (manifests.map(\.file) + files).filter(\.isChanged) }
+        package var changedFiles: [any RewrittenFile] {
+            let files: [any RewrittenFile] = manifests.map(\.file) + files + cFiles
+            return files.filter(\.isChanged)
+        }
 
         /// Sentences about what the rewritten sources require, and about what they do otherwise than on Apple's platforms.
         package var advice: [String] {

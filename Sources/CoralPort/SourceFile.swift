@@ -4,15 +4,28 @@
     import SwiftParser
     import SwiftSyntax
 
+    /// A file of a package that may have been rewritten.
+    package protocol RewrittenFile: Sendable {
+        var url: URL { get }
+        /// The text that was read, without a byte order mark.
+        var original: String { get }
+        /// The text with the changes so far.
+        var text: String { get }
+        /// The text as it is written to the file.
+        var data: Data { get }
+    }
+
+    extension RewrittenFile {
+        var isChanged: Bool { text != original }
+    }
+
     /// A Swift file of a package, with its syntax tree.
-    package struct SourceFile: Sendable {
+    package struct SourceFile: RewrittenFile {
         package let url: URL
         /// The folder of the file's module: `Sources/Name`, `Tests/Name`, or the package's own folder.
         let module: String
-        /// The text that was read, without a byte order mark.
         package let original: String
         private let hasByteOrderMark: Bool
-        /// The text with the changes so far.
         package private(set) var text: String
         private(set) var tree: SourceFileSyntax
         /// The declarations of the file, collected once for each state of the text.
@@ -35,10 +48,7 @@
             declarations = SourceDeclarations(of: tree)
         }
 
-        var isChanged: Bool { text != original }
-
-        /// The text as it is written to the file.
-        var data: Data { Data((hasByteOrderMark ? "\u{FEFF}" : "").utf8) + Data(text.utf8) }
+        package var data: Data { Data((hasByteOrderMark ? "\u{FEFF}" : "").utf8) + Data(text.utf8) }
 
         /// The line break of the file.
         var lineBreak: String { original.utf8.contains(13) ? "\r\n" : "\n" }

@@ -5,7 +5,7 @@
     package enum WorkingTree {
         /// Throws ``PortError`` if one of the files below a folder has changes that are not committed to Git. A file that Git does
         /// not track has no such changes. Cost: two processes.
-        package static func requireCommitted(_ files: [SourceFile], below folder: URL) throws {
+        package static func requireCommitted(_ files: [any RewrittenFile], below folder: URL) throws {
             let changed = changedFiles(below: folder)
             guard let file = files.first(where: { changed.contains($0.url.resolvingSymlinksInPath().path) }) else {
                 return

@@ -46,7 +46,7 @@
             let files = [
                 "Package.swift": manifest, "Sources/App/Model.xcdatamodeld/Model.xcdatamodel/contents": "",
                 "Sources/App/App.swift":
-                    "import Combine\nimport CoreData\nimport os.log\nlet b = Bundle(for: App.self)\n",
+                    "import Combine\nimport CoreData\nimport OSLog\nlet b = Bundle(for: App.self)\n",
                 "Sources/Plain/Plain.swift": "let start = CFAbsoluteTimeGetCurrent()\n",
                 "Tests/AppTests/AppTests.swift": "import CoreData\n",
             ]

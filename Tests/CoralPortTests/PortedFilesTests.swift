@@ -154,6 +154,46 @@
             #expect(try read("A.swift") == "@objc class A {}")
         }
 
+        /// scout has a module of C that reads registers, SwiftSync one of Objective-C that catches exceptions.
+        @Test("What needs Apple's headers in C is compiled on Apple's platforms alone, once")
+        func headers() throws {
+            let header = "// A hang.\n\n#ifndef HANG_H\n#include <mach/mach.h>\nvoid hang(thread_t thread);\n#endif\n"
+            let files = [
+                "include/Hang.h": header, "Hang.c": "#include \"Hang.h\"\r\nvoid hang(thread_t thread) {}",
+                "Catcher.m": "@implementation Catcher\n@end\n",
+                "Conditions.h": "#include <TargetConditionals.h>\n#if TARGET_OS_IOS\n#endif\n",
+                "Plain.c": "#include <stdint.h>\n#include \"Plain.h\"\n",
+                "Closed.m": "#ifdef __APPLE__\n#import <Foundation/Foundation.h>\n#endif\n",
+            ]
+            for (name, text) in files { try write(text.utf8, to: "Sources/CHang/" + name) }
+            for _ in 0..<2 {
+                #expect(try port() == [])
+                let ported = try files.keys.reduce(into: [:]) { $0[$1] = try read("Sources/CHang/" + $1) }
+                #expect(
+                    ported
+                        == files.merging([
+                            "include/Hang.h":
+                                "// A hang.\n\n#ifdef __APPLE__\n#ifndef HANG_H\n#include <mach/mach.h>\nvoid hang(thread_t thread);\n#endif\n#endif\n",
+                            "Hang.c":
+                                "#ifdef __APPLE__\r\n#include \"Hang.h\"\r\nvoid hang(thread_t thread) {}\n#endif\r\n",
+                            "Catcher.m": "#ifdef __APPLE__\n@implementation Catcher\n@end\n#endif\n",
+                            "Conditions.h":
+                                "#ifdef __APPLE__\n#include <TargetConditionals.h>\n#endif\n#if TARGET_OS_IOS\n#endif\n",
+                        ]) { $1 })
+            }
+        }
+
+        /// INCoreData has a view for previews, and an app that shows it.
+        @Test("A file of SwiftUI that only an app needs is compiled on Apple's platforms only")
+        func previews() throws {
+            let view = "import SwiftUI\npublic struct Preview: View {}\n"
+            try write(view.utf8, to: "Sources/Notes/Preview.swift")
+            try write("struct Start { let view = Preview() }\n".utf8, to: "Sources/Example/Start.swift")
+            try write("import SwiftUI\n@main struct Example: App {}\n".utf8, to: "Sources/Example/Example.swift")
+            #expect(try port() == [])
+            #expect(try read("Sources/Notes/Preview.swift") == "#if canImport(SwiftUI)\n\(view)#endif\n")
+        }
+
         @Test("Members are moved within a module only; a name that two classes have is not looked up")
         func modules() throws {
             try write("import CoreData\nclass A: NSManagedObject {}\n".utf8, to: "Sources/One/A.swift")

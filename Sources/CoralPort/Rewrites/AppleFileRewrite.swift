@@ -6,8 +6,8 @@
     /// imports the module at its top level.
     ///
     /// A file stays as it is if the other files have a name that it declares, if it has a class of managed objects, a model or the
-    /// program's beginning, or if it adds an initialiser to a type of the package. Files of tests that name one of the types are compiled
-    /// with them.
+    /// program's beginning, or if it adds an initialiser to a type of the package. The other files are not those of an app, whose
+    /// beginning imports such a module. Files of tests that name one of the types are compiled with them.
     struct AppleFileRewrite: Rewrite {
         /// Modules that other packages or other rewrites replace.
         private static let replaced: Set<String> = ["Combine", "CryptoKit", "Darwin", "OSLog", "ObjectiveC", "os"]
@@ -17,6 +17,7 @@
             var edits = PackageEdits()
             let candidates = package.files(containing: Self.modules.sorted().map { "import " + $0 })
             var closed: [Int: (modules: [String], names: DeclaredNames)] = [:]
+            var apps: Set<String> = []
             for (index, file) in candidates {
                 let modules = Self.imports(of: file)
                 let names = DeclaredNames(of: file.tree, types: package.types)
@@ -24,6 +25,7 @@
                     file.declarations.classes.contains { package.isManaged($0, module: file.module) }
                     || file.declarations.attributes.contains("Model")
                 if !modules.isEmpty, !hasModel, !names.mustStay { closed[index] = (modules, names) }
+                if !modules.isEmpty, names.isProgram { apps.insert(file.module) }
             }
             guard !closed.isEmpty else { return edits }
             let words = package.files.map { Words(of: $0.tree) }
@@ -31,7 +33,9 @@
             // A file that stays may need the names of one that was to be closed.
             var isComplete = false
             while !isComplete {
-                let others = package.files.indices.filter { closed[$0] == nil }
+                let others = package.files.indices.filter {
+                    closed[$0] == nil && !apps.contains(package.files[$0].module)
+                }
                 let needed = closed.filter { _, file in
                     others.contains { other in
                         !words[other].names.isDisjoint(
@@ -74,6 +78,8 @@
             var members: Set<String> = []
             /// Whether something cannot be found by its name.
             var mustStay = false
+            /// Whether the program begins here.
+            var isProgram = false
 
             init(of tree: SourceFileSyntax, types declared: Set<String>) {
                 for item in tree.statements {
@@ -89,7 +95,7 @@
                         topLevel.formUnion(Self.names(of: declaration))
                     }
                     let attributes = declaration.asProtocol((any WithAttributesSyntax).self)?.attributes
-                    if attributes?.named("main") != nil { mustStay = true }
+                    if attributes?.named("main") != nil { (mustStay, isProgram) = (true, true) }
                 }
             }
 

@@ -122,11 +122,14 @@
 
     /// The import of a module that exists on Apple's platforms only becomes conditional where the code that uses it may compile without
     /// it: `CoreGraphics`, whose types Foundation has too, `ObjectiveC`, and `UIKit` in a file without its names, which often imports it
-    /// for Foundation's. `CryptoKit` becomes `Crypto` on other platforms, the same interface in the package swift-crypto. `import os.log` becomes `import os`, which the package `Apple` has. `import Observation` becomes public in a
-    /// file whose public declarations have its types: Apple's Foundation exports the module, so that the import there may be internal.
+    /// for Foundation's. `CryptoKit` becomes `Crypto` on other platforms, the same interface in the package swift-crypto.
+    /// `import os.log` and `import OSLog` become `import os`, which the package `Apple` has, unless the file reads logs, which OSLog
+    /// alone does. `import Observation` becomes public in a file whose public declarations have its types: Apple's Foundation exports
+    /// the module, so that the import there may be internal.
     struct AppleImportRewrite: Rewrite {
         private static let optional: Set<String> = ["CoreGraphics", "ObjectiveC", "UIKit"]
-        private static let submodules = ["os.log": "os", "os.signpost": "os", "os.lock": "os"]
+        private static let submodules = ["os.log": "os", "os.signpost": "os", "os.lock": "os", "OSLog": "os"]
+        private static let readersOfLogs = ["OSLogStore", "OSLogEntry", "OSLogEnumerator", "OSLogPosition"]
 
         func edits(in package: PackageIndex) -> PackageEdits {
             package.edits(
@@ -150,6 +153,9 @@
             override func visit(_ node: ImportDeclSyntax) -> SyntaxVisitorContinueKind {
                 let path = node.path.trimmedDescription
                 if let module = AppleImportRewrite.submodules[path] {
+                    if path == "OSLog", AppleImportRewrite.readersOfLogs.contains(where: file.contains) {
+                        return .skipChildren
+                    }
                     edits.append(SourceEdit(node.path.codeRange, module))
                 } else if path == "Observation" {
                     guard node.modifiers.isEmpty, PublicObservation.isUsed(in: file) else { return .skipChildren }

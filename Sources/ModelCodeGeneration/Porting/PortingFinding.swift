@@ -32,10 +32,7 @@ public struct PortingFinding: Sendable, Hashable {
         let ambiguous = AmbiguousNames(files: files.lazy.map { ($0.text, $0.module) })
         let sets = SetProperties(texts: files.lazy.map(\.text))
         var unmanaged: Set<String> = []
-        // In apps such files belong to projects of Xcode, and not to targets of a package.
-        let headers = try self.files(below: folder) { url in
-            ["c", "h", "m", "mm", "cpp"].contains(url.pathExtension) && url.pathComponents.contains("Sources")
-        }.flatMap { url in
+        let headers = try cFiles(below: folder).flatMap { url in
             self.headers(in: String(decoding: try Data(contentsOf: url), as: UTF8.self), file: url.path)
         }
         return files.flatMap { url, text, module in
@@ -56,6 +53,14 @@ public struct PortingFinding: Sendable, Hashable {
     /// The Swift files below a folder that a package may compile, sorted by path; see ``findings(below:)``.
     package static func swiftFiles(below folder: URL) -> [URL] {
         files(below: folder) { $0.pathExtension == "swift" }
+    }
+
+    /// The files of C and Objective-C below a folder that a package may compile, sorted by path: in apps such files belong to projects
+    /// of Xcode, and not to targets of a package.
+    package static func cFiles(below folder: URL) -> [URL] {
+        files(below: folder) { url in
+            ["c", "h", "m", "mm", "cpp"].contains(url.pathExtension) && url.pathComponents.contains("Sources")
+        }
     }
 
     private static func files(below folder: URL, where isIncluded: (URL) -> Bool) -> [URL] {
@@ -130,18 +135,9 @@ public struct PortingFinding: Sendable, Hashable {
     /// The includes and imports of Apple's headers and modules in a text of C or Objective-C. Comments and code that is compiled on
     /// Apple's platforms only are skipped.
     private static func headers(in text: String, file: String) -> [PortingFinding] {
-        var conditions = ConditionStack()
-        return SwiftCode.lines(of: text).enumerated().compactMap { number, line in
-            if conditions.take(line) || !conditions.isCompiled { return nil }
-            let code = String(decoding: line, as: UTF8.self).drop(while: \.isWhitespace)
-            let words = code.split { $0.isWhitespace || "#@<>;".contains($0) }
-            guard code.first == "#" || code.first == "@", words.count > 1,
-                words[0] == "include" || words[0] == "import",
-                PortingRule.isAppleHeader(words[1])
-            else { return nil }
-            return PortingFinding(
-                file: file, line: number + 1, column: line.count - code.utf8.count + 1,
-                code: code.split(separator: " ").joined(separator: " "), rule: .appleHeader)
+        CCode(text).includes.filter(\.isApples).map { include in
+            PortingFinding(
+                file: file, line: include.line + 1, column: include.column + 1, code: include.code, rule: .appleHeader)
         }
     }
 
