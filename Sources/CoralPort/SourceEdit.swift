@@ -12,18 +12,31 @@
             self.replacement = replacement
         }
 
-        /// The text after the replacements. If some overlap, only the first of them is applied; a rewrite runs again for the
-        /// others.
+        /// The replacements in the order of their places, none of which touches another. If some overlap, only the first of them is
+        /// applied; a rewrite runs again for the others.
+        static func disjoint(_ edits: [SourceEdit]) -> [SourceEdit] {
+            // Stable, so that several insertions at one position keep their order.
+            let sorted = edits.enumerated().sorted {
+                ($0.element.range.lowerBound, $0.offset) < ($1.element.range.lowerBound, $1.offset)
+            }
+            return sorted.reduce(into: []) { result, next in
+                let edit = next.element
+                guard let last = result.last, last.range.upperBound >= edit.range.lowerBound else {
+                    return result.append(edit)
+                }
+                guard last.range.upperBound == edit.range.lowerBound else { return }
+                result[result.count - 1] = SourceEdit(
+                    last.range.lowerBound..<edit.range.upperBound, last.replacement + edit.replacement)
+            }
+        }
+
+        /// The text after the replacements, those that are ``disjoint(_:)``.
         static func apply(_ edits: [SourceEdit], to text: String) -> String {
             let bytes = Array(text.utf8)
             var result: [UInt8] = []
             result.reserveCapacity(bytes.count)
             var end = 0
-            // Stable, so that several insertions at one position keep their order.
-            let sorted = edits.enumerated().sorted {
-                ($0.element.range.lowerBound, $0.offset) < ($1.element.range.lowerBound, $1.offset)
-            }
-            for edit in sorted.map(\.element) where edit.range.lowerBound >= end {
+            for edit in disjoint(edits) {
                 result += bytes[end..<edit.range.lowerBound]
                 result += edit.replacement.utf8
                 end = edit.range.upperBound

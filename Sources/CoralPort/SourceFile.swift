@@ -27,7 +27,9 @@
         package let original: String
         private let hasByteOrderMark: Bool
         package private(set) var text: String
-        private(set) var tree: SourceFileSyntax
+        /// The syntax tree, with what its next parse needs to reuse the parts that have not changed.
+        private var parsed: IncrementalParseResult
+        var tree: SourceFileSyntax { parsed.tree }
         /// The declarations of the file, collected once for each state of the text.
         private(set) var declarations: SourceDeclarations
 
@@ -44,8 +46,8 @@
             self.hasByteOrderMark = hasByteOrderMark
             original = text
             self.text = text
-            tree = Parser.parse(source: text)
-            declarations = SourceDeclarations(of: tree)
+            parsed = Parser.parseIncrementally(source: text, parseTransition: nil)
+            declarations = SourceDeclarations(of: parsed.tree)
         }
 
         package var data: Data { Data((hasByteOrderMark ? "\u{FEFF}" : "").utf8) + Data(text.utf8) }
@@ -54,8 +56,18 @@
         var lineBreak: String { original.utf8.contains(13) ? "\r\n" : "\n" }
 
         mutating func apply(_ edits: [SourceEdit]) {
+            let edits = SourceEdit.disjoint(edits)
             text = SourceEdit.apply(edits, to: text)
-            tree = Parser.parse(source: text)
+            let changes = edits.map { edit in
+                SwiftSyntax.SourceEdit(
+                    range: AbsolutePosition(
+                        utf8Offset: edit.range.lowerBound)..<AbsolutePosition(utf8Offset: edit.range.upperBound),
+                    replacement: edit.replacement)
+            }
+            let transition = (try? ConcurrentEdits(concurrent: changes)).map {
+                IncrementalParseTransition(previousIncrementalParseResult: parsed, edits: $0)
+            }
+            parsed = Parser.parseIncrementally(source: text, parseTransition: transition)
             declarations = SourceDeclarations(of: tree)
         }
 

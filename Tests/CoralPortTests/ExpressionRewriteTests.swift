@@ -158,6 +158,19 @@
                     ])
         }
 
+        @Test(
+            "The initialiser of classes that models name is required",
+            arguments: ["ValueTransformer", "NSEntityMigrationPolicy"])
+        func namedClasses(superclass: String) {
+            #expect(
+                rewritten(
+                    "import CoreData\nclass A: \(superclass) {\n    override init() {}\n}",
+                    "class B: NSObject {\n    override init() {}\n}") == [
+                        "import CoreData\nclass A: \(superclass) {\n    override required init() {}\n}",
+                        "class B: NSObject {\n    override init() {}\n}",
+                    ])
+        }
+
         @Test("The standard streams of C")
         func standardStreams() {
             #expect(

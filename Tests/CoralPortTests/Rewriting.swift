@@ -11,6 +11,10 @@
                 texts.enumerated().map { SourceFile(text: $1, url: URL(fileURLWithPath: "/\($0).swift")) })
             #expect(package.omissions == [])
             package.rewrite(usesMacro: true)
+            // Parsing after a change reuses what has not changed.
+            for file in package.files {
+                #expect(file.tree.debugDescription == SourceFile(text: file.text).tree.debugDescription)
+            }
             return package.files.map(\.text)
         }
         let once = rewrite(texts)

@@ -4,8 +4,8 @@
     /// `override init(entity:insertInto:)` becomes `override required init(entity:insertInto:)`, and likewise `init(context:)`
     /// and a coordinator's `init(managedObjectModel:)`: outside Apple's platforms the superclass requires them, and on Apple's
     /// platforms the modifier is permitted. A `convenience init(context:)` of a managed object's class needs no `override` there, and
-    /// becomes required too. A transformer without `init()` gets one that stops the program, as Objective-C's does where the class
-    /// has no such initialiser.
+    /// becomes required too, as does the `override init()` of a transformer or a migration policy. A transformer without `init()`
+    /// gets one that stops the program, as Objective-C's does where the class has no such initialiser.
     struct RequiredInitializerRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
             package.edits(containing: ["init("]) { Visitor(package, $0) }
@@ -47,7 +47,9 @@
             override func visit(_ node: InitializerDeclSyntax) -> SyntaxVisitorContinueKind {
                 let parameters = node.signature.parameterClause.parameters
                 let labels = parameters.map(\.firstName.text)
-                guard Self.labels.contains(labels), !node.modifiers.contains("required") else { return .visitChildren }
+                guard Self.labels.contains(labels) || labels.isEmpty && isOfNamedClass(node),
+                    !node.modifiers.contains("required")
+                else { return .visitChildren }
                 if let override = node.modifiers.first(where: { $0.name.text == "override" }) {
                     edits.append(SourceEdit(override.codeRange, "override required"))
                     // A required initialiser is accessible wherever the class is.
@@ -63,9 +65,18 @@
                 return .visitChildren
             }
 
+            /// Around an initialiser are its item, the list of items, and the block of the type.
+            private func owner(of node: InitializerDeclSyntax) -> Syntax? { node.parent?.parent?.parent?.parent }
+
+            /// Whether models name classes like that of an initialiser, whose objects they create by `init()`.
+            private func isOfNamedClass(_ node: InitializerDeclSyntax) -> Bool {
+                let types = owner(of: node)?.as(ClassDeclSyntax.self)?.inheritanceClause?.inheritedTypes
+                let superclass = types?.first?.type.trimmedDescription ?? ""
+                return superclass == "NSEntityMigrationPolicy" || Self.transformers.contains(superclass)
+            }
+
             private func isOfManagedClass(_ node: InitializerDeclSyntax) -> Bool {
-                // Around the initialiser are its item, the list of items, and the block of the type.
-                let owner = node.parent?.parent?.parent?.parent
+                let owner = owner(of: node)
                 if let declaration = owner?.as(ClassDeclSyntax.self) {
                     return package.isManaged(declaration, module: module)
                 }
