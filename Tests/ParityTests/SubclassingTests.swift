@@ -91,7 +91,7 @@ import Testing
 /// override: https://developer.apple.com/documentation/coredata/nsrelationshipdescription. SwiftDatastore and CoreDataPlus have such
 /// classes.
 @Suite struct DescriptionSubclassTests {
-    private final class Inverse: NSRelationshipDescription {
+    private final class Inverse: NSRelationshipDescription, @unchecked Sendable {  // because its superclass is
         let key: String
 
         init(_ key: String) {
@@ -102,7 +102,7 @@ import Testing
         required init?(coder: NSCoder) { fatalError("init(coder:) has not been implemented") }
     }
 
-    private final class Title: NSAttributeDescription {
+    private final class Title: NSAttributeDescription, @unchecked Sendable {  // because its superclass is
         override init() {
             super.init()
             name = "title"
@@ -112,7 +112,7 @@ import Testing
         required init?(coder: NSCoder) { super.init(coder: coder) }
     }
 
-    private final class Described: NSEntityDescription {
+    private final class Described: NSEntityDescription, @unchecked Sendable {  // because its superclass is
         init(_ properties: [NSPropertyDescription]) {
             super.init()
             name = "Note"
@@ -122,7 +122,7 @@ import Testing
         required init?(coder: NSCoder) { super.init(coder: coder) }
     }
 
-    private final class Labelled: NSManagedObjectModel {
+    private final class Labelled: NSManagedObjectModel, @unchecked Sendable {  // because its superclass is
         let label: String
 
         init(_ label: String) {
