@@ -131,6 +131,8 @@
         package var serverEncoding: String {
             PQparameterStatus(handle, "server_encoding").map { String(cString: $0) } ?? ""
         }
+        /// Whether the server is a standby, which can be read only.
+        package var isStandby: Bool { PQparameterStatus(handle, "in_hot_standby").map { String(cString: $0) } == "on" }
         /// The file descriptor of the connection.
         var socket: Int32 { PQsocket(handle) }
 

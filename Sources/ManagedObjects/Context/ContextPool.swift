@@ -279,7 +279,11 @@ private final class PooledRequest: Sendable {
     /// Runs the block of the request. Called on the queue of the context.
     func run<T>(_ block: (NSManagedObjectContext) throws -> T, in context: NSManagedObjectContext) throws -> T {
         try check()
-        defer { context.reset() }
+        defer {
+            // A reset would pin the newest state anew.
+            try? context.setQueryGenerationFrom(nil)
+            context.reset()
+        }
         let result = Result {
             try observing {
                 try FetchInterruption.interrupting(when: { self.isToEnd }) {

@@ -95,7 +95,7 @@ extension NSManagedObjectContext {
 
     /// Advances a pinned context to the newest state, which the merge then reads.
     private func advanceGenerationForMerge() throws {
-        if pinnedGenerations != nil { pinnedGenerations = try PinnedGenerations(stores: coordinator?.rowStores ?? []) }
+        pinnedGenerations = try pinnedGenerations?.advanced(stores: coordinator?.rowStores ?? [])
     }
 
     /// A merge, from the objects that it concerns to its notifications.

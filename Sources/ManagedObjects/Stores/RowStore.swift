@@ -27,6 +27,8 @@ protocol RowStore: PlanTarget {
     /// Pins the present state of the store for reading, without blocking writers. By default each read returns the
     /// newest state: stores of a program's own class have no other.
     func pinGeneration() throws -> StoreGeneration
+    /// Pins a state on another server, if the store can.
+    func pinGeneration(from source: GenerationSource) throws -> StoreGeneration
     /// Runs work whose reads use one state: that of a generation, otherwise the present one.
     func withGeneration<Result>(
         _ generation: StoreGeneration?, _ body: (StoreGeneration) throws -> Result
@@ -68,6 +70,8 @@ extension RowStore {
     var reservesKeysInTransaction: Bool { false }
 
     func pinGeneration() throws -> StoreGeneration { NewestGeneration() }
+
+    func pinGeneration(from source: GenerationSource) throws -> StoreGeneration { try pinGeneration() }
 
     func withGeneration<Result>(
         _ generation: StoreGeneration?, _ body: (StoreGeneration) throws -> Result

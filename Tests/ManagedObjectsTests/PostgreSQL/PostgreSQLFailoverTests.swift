@@ -14,64 +14,6 @@
         .enabled(
             if: TestStores.server != nil && TestServer.programs != nil, "CORAL_POSTGRESQL_PROGRAMS names no programs."))
     struct PostgreSQLFailoverTests {
-        /// Inserts objects on several threads until it is stopped, and records which saves were acknowledged.
-        private final class Writers: Sendable {
-            private static let count = 3
-
-            private struct State {
-                var isStopped = false
-                /// The numbers of the notes whose saves were acknowledged.
-                var acknowledged: [Int] = []
-                /// The numbers of the notes whose saves threw an error, by the error's code.
-                var refused: [Int: CocoaError.Code] = [:]
-            }
-
-            private let coordinator: NSPersistentStoreCoordinator
-            private let state = Mutex(State())
-            private let ended = DispatchSemaphore(value: 0)
-
-            init(_ stack: TestStack) {
-                coordinator = stack.coordinator
-                for writer in 0..<Self.count { Thread.detachNewThread { [self] in write(writer) } }
-            }
-
-            /// Each save inserts a note with a new number.
-            private func write(_ writer: Int) {
-                let context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
-                context.persistentStoreCoordinator = coordinator
-                var number = writer
-                while !state.withLock(\.isStopped) {
-                    number += Self.count
-                    do {
-                        _ = context.insert("Note", ["title": "note", "count": number])
-                        try context.save()
-                        state.withLock { $0.acknowledged.append(number) }
-                    } catch {
-                        state.withLock { $0.refused[number] = (error as? CocoaError)?.code }
-                        context.reset()
-                        usleep(20_000)
-                    }
-                }
-                ended.signal()
-            }
-
-            var count: Int { state.withLock { $0.acknowledged.count } }
-
-            /// Waits until a number of further saves were acknowledged.
-            func waitForSaves(_ number: Int) -> Bool {
-                let wanted = count + number
-                for _ in 0..<6000 where count < wanted { usleep(10_000) }
-                return count >= wanted
-            }
-
-            /// The numbers of the acknowledged saves, and of those that threw errors.
-            func stop() -> (acknowledged: [Int], refused: [Int: CocoaError.Code]) {
-                state.withLock { $0.isStopped = true }
-                for _ in 0..<Self.count { ended.wait() }
-                return state.withLock { ($0.acknowledged, $0.refused) }
-            }
-        }
-
         private static var options: [AnyHashable: Any] { [NSPersistentHistoryTrackingKey: true] }
 
         private func stack(_ server: String) throws -> TestStack {
@@ -80,28 +22,11 @@
                 options: Self.options)
         }
 
-        /// - Returns: The number of acknowledged saves.
-        @discardableResult
-        private func check(_ writers: Writers, in stack: TestStack) throws -> Int {
-            let (acknowledged, refused) = writers.stop()
-            let reading = stack.context()
-            let stored = try reading.all("Note").compactMap { $0.value(forKey: "count") as? Int }
-            #expect(Set(acknowledged).subtracting(stored).isEmpty, "an acknowledged save was lost")
-            #expect(Set(stored).count == stored.count, "a save was made twice")
-            // A save that threw an error was not made: each outcome could be determined.
-            #expect(Set(stored).isDisjoint(with: refused.keys), "a refused save was made")
-            #expect(stored.count == acknowledged.count)
-            let store = try #require(stack.coordinator.persistentStores.first as? PostgreSQLStore)
-            #expect(try store.historyExtent()?.last == Int64(stored.count), "the history has every save")
-            print("\(acknowledged.count) acknowledged saves, \(refused.count) errors, \(stored.count) stored")
-            return acknowledged.count
-        }
-
         @Test func `a server is killed and started again`() throws {
             let server = try TestServer()
             try server.start()
             let stack = try stack("host=\(server.host)&schema=killed")
-            let writers = Writers(stack)
+            let writers = SavingWriters(stack)
             for _ in 0..<4 {
                 #expect(writers.waitForSaves(50))
                 try server.stop()
@@ -109,7 +34,7 @@
                 try server.start()
             }
             #expect(writers.waitForSaves(50))
-            #expect(try check(writers, in: stack) >= 250)
+            #expect(try writers.check(in: stack) >= 250)
         }
 
         @Test func `keys are reserved when the server runs again`() throws {
@@ -146,12 +71,12 @@
             try primary.start(["synchronous_standby_names=*"])
             let stack = try stack(
                 "host=\(primary.host),\(standby.host)&target_session_attrs=read-write&schema=moved")
-            let writers = Writers(stack)
+            let writers = SavingWriters(stack)
             #expect(writers.waitForSaves(100))
             try primary.stop()
             try standby.promote()
             #expect(writers.waitForSaves(100))
-            #expect(try check(writers, in: stack) >= 200)
+            #expect(try writers.check(in: stack) >= 200)
         }
 
         /// A backend that waits for the standby has committed locally, and its client has no answer. The save must not be
@@ -167,7 +92,7 @@
             try context.save()
             try primary.stop()
             try primary.start(["synchronous_standby_names=*"])
-            let writers = Writers(stack)
+            let writers = SavingWriters(stack)
             let administrator = try PostgreSQLConnection(
                 "postgresql://\(TestServer.user)@/postgres?host=\(primary.host)")
             // No standby runs, so every commit waits once the server has read the setting, which it does after it begins to
@@ -203,7 +128,7 @@
             let host = try #require(server.queryItems?.first { $0.name == "host" }?.value)
             let proxy = try SocketProxy(to: host + "/.s.PGSQL.5432")
             let stack = try stack("host=\(proxy.host)&schema=cut_\(UInt32.random(in: 0...99_999_999))")
-            let writers = Writers(stack)
+            let writers = SavingWriters(stack)
             var random = PredicateGenerator.Randomness(state: 1)
             for _ in 0..<60 {
                 proxy.cut(after: Int.random(in: 1...4000, using: &random))
@@ -211,7 +136,7 @@
             }
             proxy.cut(after: nil)
             #expect(writers.waitForSaves(20))
-            try check(writers, in: stack)
+            try writers.check(in: stack)
             #expect(proxy.cuts > 20)
         }
     }

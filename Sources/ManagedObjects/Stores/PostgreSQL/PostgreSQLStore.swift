@@ -180,7 +180,7 @@
                 fits ? PostgreSQLVersionGuard(tables, model: model, configuration: configurationIfAny, url: place) : nil
             pool.verify { connection in
                 try version?.verify(connection)
-                if keepsOldValues, connection.keepsSession {
+                if keepsOldValues, connection.keepsSession, !connection.isStandby {
                     try connection.execute(script: PostgreSQLOldValues.setup(for: .session))
                 }
             }
@@ -286,14 +286,6 @@
 
         /// A statement costs a round trip.
         var faultBatchLimit: Int { 1024 }
-
-        func pinGeneration() throws -> any StoreGeneration {
-            do {
-                return try PostgreSQLGeneration(content())
-            } catch {
-                throw PostgreSQLFailure.translated(error, .reading, url: url)
-            }
-        }
 
         func withGeneration<Result>(
             _ generation: (any StoreGeneration)?, _ body: (any StoreGeneration) throws -> Result

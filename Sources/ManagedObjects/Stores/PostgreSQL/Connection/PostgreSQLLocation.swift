@@ -12,12 +12,15 @@
     /// - `schema`: the schema, as in `postgresql://host/database?schema=notes`.
     /// - `direct`: the host and the port of the server itself, if the URL is that of a pooler:
     ///   `postgresql://pooler:6432/database?direct=server:5432`. Notifications of commits are received there.
+    /// - `standby`: the hosts and ports of standbys from which contexts may read, with a comma between two.
     struct PostgreSQLLocation: Sendable {
         /// The URL for libpq.
         let server: String
         let schema: String
         /// The place of the server for connections that must not pass through a pooler; nil if the URL names none.
         let direct: PostgreSQLAddress?
+        /// The places of the standbys from which contexts may read.
+        let standbys: [PostgreSQLAddress]
 
         /// The schema of a URL that names none.
         static let defaultSchema = "coral"
@@ -40,12 +43,13 @@
                 }
             }
             schema = value(of: "schema") ?? Self.defaultSchema
-            direct = try value(of: "direct").map { place in
+            func address(_ place: String, of parameter: String) throws -> PostgreSQLAddress {
                 guard let colon = place.lastIndex(of: ":"), colon > place.startIndex,
                     UInt16(place[colon...].dropFirst()) != nil
                 else {
                     throw CocoaError(
-                        .persistentStoreOpen, "“direct” is a host and a port, such as server:5432, not “\(place)”.",
+                        .persistentStoreOpen,
+                        "“\(parameter)” is a host and a port, such as server:5432, not “\(place)”.",
                         url: Self.withoutPassword(url))
                 }
                 let host = place[..<colon]
@@ -55,7 +59,12 @@
                     host: String(isBracketed ? host.dropFirst().dropLast() : host),
                     port: String(place[colon...].dropFirst()))
             }
-            let kept = items.filter { !$0.hasPrefix("schema=") && !$0.hasPrefix("direct=") }.joined(separator: "&")
+            direct = try value(of: "direct").map { try address($0, of: "direct") }
+            standbys = try (value(of: "standby") ?? "").split(separator: ",").map {
+                try address(String($0), of: "standby")
+            }
+            let own = ["schema=", "direct=", "standby="]
+            let kept = items.filter { item in !own.contains { item.hasPrefix($0) } }.joined(separator: "&")
             server = parts[0] + (kept.isEmpty ? "" : "?" + kept)
             guard !schema.isEmpty, schema.utf8.count <= 63, !schema.utf8.contains(0) else {
                 throw CocoaError(
