@@ -230,9 +230,10 @@
                     PQresultErrorField(made, Int32(name.asciiValue ?? 0)).map { String(cString: $0) }
                 }
                 let state = field("C")
-                // With 57P0x the server shuts down, or an administrator has ended the connection. Errors of libpq have no
-                // SQLSTATE; after a failure to send a statement, libpq still considers the connection open.
-                if state?.hasPrefix("57P0") ?? true { abandon() }
+                // With 57P0x the server shuts down, or an administrator has ended the connection. With 08 a pooler has lost its
+                // connection to the server, possibly during a commit. Errors of libpq have no SQLSTATE; after a failure to send a
+                // statement, libpq still considers the connection open.
+                if ["57P0", "08"].contains(where: { state?.hasPrefix($0) ?? true }) { abandon() }
                 var error = PostgreSQLError(
                     field("M") ?? Self.message(of: handle), state: state, isConnectionLost: !isOpen)
                 error.detail = field("D")

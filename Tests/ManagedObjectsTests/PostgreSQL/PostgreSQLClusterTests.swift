@@ -80,8 +80,9 @@
             let acknowledged = try writers.check(in: stack)
             let store = try #require(stack.coordinator.persistentStores.first as? PostgreSQLStore)
             let followed = follower.finish(at: try #require(try store.historyExtent()).last)
-            let notes = try withExtendedLifetime(stack) {
-                try stack.context().all("Note").map { $0.objectID.uriRepresentation().absoluteString }
+            let reading = stack.context()
+            let notes = try withExtendedLifetime(reading) {
+                try reading.all("Note").map { $0.objectID.uriRepresentation().absoluteString }
             }
             #expect(followed.gaps.isEmpty)
             #expect(followed.insertions.count == notes.count)

@@ -64,6 +64,29 @@
             #expect(try store.historyExtent()?.last == 5, "each save is one transaction")
         }
 
+        /// A pooler reports this state when its own connection to the server ends, also during a commit.
+        @Test func `a save during which a pooler loses the server is repeated`() throws {
+            let (stack, store) = try stack([NSPersistentHistoryTrackingKey: true])
+            let location = try store.content().location
+            try PostgreSQLConnection(location.server, settings: location.settings).execute(
+                script: """
+                    CREATE SEQUENCE losses;
+                    CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                    IF nextval('losses') = 1 THEN
+                    RAISE EXCEPTION 'server conn crashed?' USING ERRCODE = '08P01';
+                    END IF;
+                    RETURN NULL; END $$;
+                    CREATE CONSTRAINT TRIGGER lose AFTER INSERT ON ZNOTE DEFERRABLE INITIALLY DEFERRED
+                    FOR EACH ROW EXECUTE FUNCTION lose()
+                    """)
+            let context = stack.context()
+            _ = context.insert("Note", ["title": "a"])
+            try context.save()
+            let reading = stack.context()
+            #expect(try reading.all("Note").count == 1)
+            #expect(try store.historyExtent()?.last == 1)
+        }
+
         @Test func `a statement that an administrator cancels ends the save, which can be repeated`() throws {
             let (stack, store) = try stack([NSPersistentHistoryTrackingKey: true])
             let context = stack.context()

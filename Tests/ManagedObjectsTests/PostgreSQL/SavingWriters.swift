@@ -73,7 +73,7 @@
             #expect(Set(acknowledged).subtracting(stored).isEmpty, "an acknowledged save was lost")
             #expect(Set(stored).count == stored.count, "a save was made twice")
             // A save that threw an error was not made: each outcome could be determined.
-            #expect(Set(stored).isDisjoint(with: refused.keys), "a refused save was made")
+            #expect(Set(stored).isDisjoint(with: refused.keys), "a refused save was made: \(Set(refused.values))")
             #expect(stored.count == acknowledged.count)
             let store = try #require(stack.coordinator.persistentStores.first as? PostgreSQLStore)
             #expect(try store.historyExtent()?.last == Int64(stored.count), "the history has every save")
