@@ -62,7 +62,7 @@
                 ("dbname", url), ("client_encoding", "UTF8"), ("fallback_application_name", "coral"),
             ]
             // Of two values for one name, libpq uses the last.
-            if let server { parameters += [("host", server.host), ("port", server.port)] }
+            if let server { parameters += server.parameters }
             var names = parameters.map { strdup($0.0) } + [nil]
             var values = parameters.map { strdup($0.1) } + [nil]
             defer { for pointer in names + values { free(pointer) } }

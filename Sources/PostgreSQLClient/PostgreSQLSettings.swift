@@ -51,10 +51,22 @@
     package struct PostgreSQLAddress: Sendable, Equatable {
         package let host: String
         package let port: String
+        /// Whether the server is a standby. The connection is then made even if the URL demands a primary.
+        package var isStandby = false
+        /// The maximum number of seconds for connecting; nil means that of the URL. libpq waits for two seconds at least.
+        package var timeout: Int?
 
         package init(host: String, port: String) {
             self.host = host
             self.port = port
+        }
+
+        /// The parameters with which libpq connects to the server.
+        var parameters: [(String, String)] {
+            var parameters = [("host", host), ("port", port)]
+            if isStandby { parameters.append(("target_session_attrs", "any")) }
+            if let timeout { parameters.append(("connect_timeout", "\(max(timeout, 2))")) }
+            return parameters
         }
     }
 #endif

@@ -95,7 +95,10 @@ import Testing
         #expect(pool.openCount == 0)
     }
 
-    @Test func `a closed tenant's store is described anew, also if a request used it`() async throws {
+    @Test
+    func `after a store was closed, the next request asks for its description again, even if the store was in use`()
+        async throws
+    {
         let pool = pool(openLimit: 2)
         try await pool.withContext(for: "a") { context in
             pool.close("a")

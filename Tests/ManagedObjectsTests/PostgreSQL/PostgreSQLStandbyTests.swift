@@ -29,7 +29,10 @@
             options: [AnyHashable: Any] = [NSPersistentHistoryTrackingKey: true]
         ) throws -> TestStack {
             let list = standbys.map { $0.host + ":5432" }.joined(separator: ",")
-            let url = "postgresql://\(TestServer.user)@/postgres?host=\(primary.host)&schema=\(schema)&standby=\(list)"
+            let url =
+                "postgresql://\(TestServer.user)@/postgres?host=\(primary.host)&schema=\(schema)&standby=\(list)"
+                // As URLs with several hosts have it.
+                + "&target_session_attrs=read-write"
             return try TestStack(type: TestStores.postgreSQL, url: URL(string: url), options: options)
         }
 
@@ -133,6 +136,24 @@
                 try reading.setQueryGenerationFrom(.standby(timeout: 30))
                 #expect(try isOnStandby(reading, both))
                 #expect(try titles(reading) == ["first"])
+            }
+        }
+
+        @Test func `of two standbys the one that does not lag is read, without waiting`() throws {
+            let other = try TestServer(copying: primary)
+            try other.start()
+            let both = try Self.stack(primary, [standby, other])
+            let writing = both.context()
+            try save("first", in: writing)
+            let reading = both.context()
+            try reading.setQueryGenerationFrom(.standby(timeout: 30))
+            try reading.setQueryGenerationFrom(nil)
+            try execute("SELECT pg_wal_replay_pause()", on: standby)
+            try save("second", in: writing)
+            for _ in 0..<5 {
+                try reading.setQueryGenerationFrom(.standby(timeout: 60))
+                #expect(try isOnStandby(reading, both))
+                #expect(try titles(reading) == ["first", "second"])
             }
         }
 

@@ -75,29 +75,43 @@
 
         @Test func `stores of one form share the mapping of the model`() async throws {
             let pool = pool(limit: 2, openLimit: 10)
-            var forms: [ObjectIdentifier] = []
-            for _ in 0..<2 {
-                forms = []
-                for tenant in ["a", "b"] {
-                    forms.append(
-                        try await pool.withContext(for: tenant) { context in
-                            let store = context.persistentStoreCoordinator?.persistentStores.first as? PostgreSQLStore
-                            return ObjectIdentifier(try #require(store).content().form)
-                        })
-                    // The store was created, and exists now.
-                    pool.close(tenant)
-                }
+            @Sendable func form(_ context: NSManagedObjectContext) throws -> ObjectIdentifier {
+                let store = context.persistentStoreCoordinator?.persistentStores.first as? PostgreSQLStore
+                return ObjectIdentifier(try #require(store).content().form)
             }
-            #expect(forms[0] == forms[1])
+            for tenant in ["a", "b"] {
+                try await pool.withContext(for: tenant) { _ in }
+                // The store has been created. From now on it exists.
+                pool.close(tenant)
+            }
+            let shared = try await pool.withContext(for: "a", form)
+            #expect(try await pool.withContext(for: "b", form) == shared)
+            pool.close("b")
             // A table that differs makes another form.
             let location = try PostgreSQLLocation(url)
             try PostgreSQLConnection(location.server).execute(
                 script: "ALTER TABLE \(prefix)_b.znote ADD COLUMN own BIGINT")
-            let other = try await pool.withContext(for: "b") { context in
-                let store = context.persistentStoreCoordinator?.persistentStores.first as? PostgreSQLStore
-                return ObjectIdentifier(try #require(store).content().form)
+            #expect(try await pool.withContext(for: "b", form) != shared)
+        }
+
+        @Test func `tenants whose tables differ leave nothing behind, and the last store closes the connections`()
+            async throws
+        {
+            let pool = pool(limit: 2, openLimit: 3)
+            let location = try PostgreSQLLocation(url)
+            for tenant in 0..<10 {
+                try await pool.withContext(for: "\(tenant)") { _ in }
+                pool.close("\(tenant)")
+                try PostgreSQLConnection(location.server).execute(
+                    script: "ALTER TABLE \(prefix)_\(tenant).znote ADD COLUMN own\(tenant) BIGINT")
             }
-            #expect(other != forms[1])
+            for tenant in 0..<10 { try await pool.withContext(for: "\(tenant)") { _ in } }
+            // The connections, the forms of the open stores, and one that was closed afterwards.
+            #expect(pool.shared.count <= 5)
+            #expect(try connectionCount > 0)
+            await pool.shutDown()
+            for _ in 0..<500 where try connectionCount > 0 { usleep(10_000) }
+            #expect(try connectionCount == 0)
         }
 
         @Test func `a connection that was lost is replaced for the next tenant`() async throws {

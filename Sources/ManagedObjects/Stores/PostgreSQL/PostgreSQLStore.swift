@@ -95,7 +95,7 @@
             private let configuration: String?
             private let catalog: SQLCatalog
 
-            /// - Parameter model: The model. The form retains it, so that no other model gets its identifier.
+            /// - Parameter model: The model. The pool retains it, so that no other model gets its identifier.
             init(_ model: NSManagedObjectModel, _ configuration: String?, _ catalog: SQLCatalog) {
                 self.model = ObjectIdentifier(model)
                 self.configuration = configuration
@@ -228,7 +228,7 @@
                 return Form(schema)
             }
             guard let shared else { return try made() }
-            return try shared.resource(of: FormKey(model, configurationIfAny, catalog), make: made)
+            return try shared.resource(of: FormKey(model, configurationIfAny, catalog), create: made)
         }
 
         /// Posts notifications of remote changes, if the option is set.

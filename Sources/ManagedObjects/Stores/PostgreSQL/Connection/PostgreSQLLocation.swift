@@ -61,7 +61,9 @@
             }
             direct = try value(of: "direct").map { try address($0, of: "direct") }
             standbys = try (value(of: "standby") ?? "").split(separator: ",").map {
-                try address(String($0), of: "standby")
+                var standby = try address(String($0), of: "standby")
+                standby.isStandby = true
+                return standby
             }
             let own = ["schema=", "direct=", "standby="]
             let kept = items.filter { item in !own.contains { item.hasPrefix($0) } }.joined(separator: "&")

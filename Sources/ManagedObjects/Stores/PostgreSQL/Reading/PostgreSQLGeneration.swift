@@ -31,43 +31,52 @@
             + "SET LOCAL idle_in_transaction_session_timeout TO '\(limit)'"
 
         /// A state on a standby that contains a transaction of the history; nil if no standby has it before the end.
+        ///
+        /// Standbys are asked in random order, so that they share the work: each once, and then again those that were reached.
+        ///
+        /// - Throws: `CocoaError.userCancelled` if the read was interrupted.
         static func onStandby(
             _ content: PostgreSQLStore.Content, atLeast number: Int64, until end: ContinuousClock.Instant
         ) throws -> PostgreSQLGeneration? {
-            for address in content.location.standbys.shuffled() {
-                guard let connection = try? content.pool.connect(at: address), connection.isStandby else { continue }
-                do {
-                    if try wait(for: number, until: end, content, in: connection) {
-                        return PostgreSQLGeneration(connection)
-                    }
-                } catch is PostgreSQLError {
-                    // Another standby, or the primary, has the state.
-                }
-                connection.close()
-            }
-            return nil
-        }
-
-        /// Begins transactions until one has a snapshot with the transaction of the number.
-        ///
-        /// - Returns: False if the standby does not have it before the end.
-        /// - Throws: `CocoaError.userCancelled` if the read was interrupted.
-        private static func wait(
-            for number: Int64, until end: ContinuousClock.Instant, _ content: PostgreSQLStore.Content,
-            in connection: PostgreSQLConnection
-        ) throws -> Bool {
+            var addresses = content.location.standbys.shuffled()
+            var lagging: [PostgreSQLConnection] = []
             var pause = 0.001
             while true {
-                try content.begin(beginning, in: connection)
-                let last = try connection.execute(
-                    script: "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = \(HistoryTables.Number.transaction)")
-                if last.rowCount == 1, let last = last.text(0, 0).flatMap({ Int64($0) }), last >= number { return true }
-                try connection.execute(script: "ROLLBACK")
+                let isFirstRound = !addresses.isEmpty
+                if var address = addresses.popLast() {
+                    address.timeout = Int(ContinuousClock.now.duration(to: end) / .seconds(1))
+                    if let connection = try? content.pool.connect(at: address), connection.isStandby {
+                        lagging.insert(connection, at: 0)
+                    }
+                }
+                for (index, connection) in lagging.enumerated().reversed() where index == 0 || !isFirstRound {
+                    do {
+                        if try hasTransaction(number, content, in: connection) {
+                            return PostgreSQLGeneration(connection)
+                        }
+                    } catch is PostgreSQLError {
+                        // Another standby, or the primary, has the state.
+                        lagging.remove(at: index)
+                    }
+                }
+                if isFirstRound { continue }
                 if FetchInterruption.isRequested?() == true { throw CocoaError(.userCancelled) }
-                guard ContinuousClock.now < end else { return false }
+                guard !lagging.isEmpty, ContinuousClock.now < end else { return nil }
                 Thread.sleep(forTimeInterval: pause)
                 pause = min(pause * 2, 0.05)
             }
+        }
+
+        /// Begins a transaction, which remains open if its snapshot has the transaction of the number.
+        private static func hasTransaction(
+            _ number: Int64, _ content: PostgreSQLStore.Content, in connection: PostgreSQLConnection
+        ) throws -> Bool {
+            try content.begin(beginning, in: connection)
+            let last = try connection.execute(
+                script: "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = \(HistoryTables.Number.transaction)")
+            if last.rowCount == 1, let last = last.text(0, 0).flatMap({ Int64($0) }), last >= number { return true }
+            try connection.execute(script: "ROLLBACK")
+            return false
         }
 
         func read<Result>(_ body: (PostgreSQLConnection) throws -> Result) throws -> Result {
