@@ -22,6 +22,7 @@
 @_exported import struct ManagedObjects.ManagedProperty
 @_exported import protocol ManagedObjects.ManagedPropertyValue
 @_exported import protocol ManagedObjects.ManagedSlotValue
+@_exported import let ManagedObjects.MovedStoreURLErrorKey
 @_exported import let ManagedObjects.NSAddedPersistentStoresKey
 @_exported import let CoreDataErrors.NSAffectedObjectsErrorKey
 @_exported import let CoreDataErrors.NSAffectedStoresErrorKey

@@ -149,7 +149,7 @@
         }
 
         /// - Parameter sql: The text for the trace.
-        private func beginStatement(_ sql: String?) throws {
+        func beginStatement(_ sql: String?) throws {
             try finishStatement()
             if let sql {
                 trace?(sql)

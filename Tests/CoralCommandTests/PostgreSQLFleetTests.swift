@@ -88,6 +88,40 @@
             #expect(try lines(again).allSatisfy { $0.outcome == "unchanged" })
         }
 
+        @Test func `stores are moved to another database`() throws {
+            let database = "coral_moved_\(prefix)"
+            try execute("CREATE DATABASE \(database)")
+            defer { try? execute("DROP DATABASE IF EXISTS \(database) WITH (FORCE)") }
+            let other = server.replacingOccurrences(of: "/postgres?", with: "/\(database)?")
+            #expect(other != server)
+            for number in 0..<3 {
+                let copied = try CommandRun(["import", file.path, "--restore", "--into", url("\(number)")])
+                #expect(copied.status == 0, "\(copied.errors)")
+            }
+            let export = ["export", "--entity", "Note", "--layout", "flat"]
+            let exported = try CommandRun(export + [url("1")])
+            let move = ["fleet", "move", "--to", other]
+            let moved = try CommandRun(move + [url("*"), "--json"])
+            #expect(moved.status == 0, "\(moved.errors)\(moved.output)")
+            #expect(try lines(moved).map(\.outcome) == ["done", "done", "done"])
+            // No pattern finds them where they were, and their URLs say where they are.
+            #expect(try CommandRun(["fleet", "info", url("*")]).errors.contains("no store whose schema matches"))
+            let info = try CommandRun(["info", url("1")])
+            #expect(
+                info.status == 1 && info.errors.contains("The store has been moved to postgresql://"), "\(info.errors)")
+            #expect(try CommandRun(move + [url("1")]).output.hasSuffix("1 store: 1 unchanged.\n"))
+            let place = url("1").replacingOccurrences(of: server, with: other)
+            #expect(try CommandRun(export + [place]).output == exported.output)
+            #expect(try CommandRun(["check", place]).status == 0)
+            for (arguments, reason) in [
+                ([file.path], "A store in a file is moved as a file"),
+                ([url("none")], "The database has no store in the schema"),
+            ] {
+                let run = try CommandRun(move + arguments)
+                #expect(run.status == 1 && run.output.contains(reason), "\(arguments): \(run.output)")
+            }
+        }
+
         @Test func `a job that was interrupted goes on with the rest`() throws {
             _ = try CommandRun(["fleet", "create", "-", "--model", file.path], input: Data(list.utf8))
             let (log, stores) = (file.file("log.jsonl"), file.file("stores.txt"))

@@ -4,7 +4,7 @@ import ArgumentParser
 struct FleetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fleet",
-        abstract: "Creates, shows, checks, upgrades and migrates many stores, such as those of tenants.",
+        abstract: "Creates, shows, checks, upgrades, migrates and moves many stores, such as those of tenants.",
         discussion: """
             A list of stores is a file with a path or URL on each line, - for standard input, or the URL or path of a store. In \
             the schema of a URL, * stands for any characters: the URL is that of all stores of the server with such schemas. \
@@ -30,5 +30,6 @@ struct FleetCommand: ParsableCommand {
             FleetMigrateCommand.self,
             FleetUpgradeCommand.self,
             FleetCreateCommand.self,
+            FleetMoveCommand.self,
         ])
 }

@@ -126,8 +126,11 @@ public final class TenantPool: Sendable {
             try self.open(visit)
             do {
                 return try block(context)
-            } catch let error as CocoaError where error.code == .persistentStoreIncompatibleVersionHash {
-                // Another process has migrated the store. A later request opens it anew.
+            } catch let error as CocoaError
+                where error.code == .persistentStoreIncompatibleVersionHash
+                || error.userInfo[MovedStoreURLErrorKey] != nil
+            {
+                // Another process has migrated or moved the store. A later request asks for its description again.
                 self.close(visit.name)
                 throw error
             }

@@ -76,7 +76,8 @@
                 let found = try connection.execute(
                     """
                     SELECT n.nspname FROM pg_namespace AS n JOIN pg_class AS c ON c.relnamespace = n.oid \
-                    WHERE n.nspname LIKE $1 AND c.relname = 'z_metadata' AND c.relkind = 'r' ORDER BY n.nspname
+                    WHERE n.nspname LIKE $1 AND c.relname IN ('z_metadata', 'z_primarykey') AND c.relkind = 'r' \
+                    GROUP BY n.nspname HAVING count(*) = 2 ORDER BY n.nspname
                     """, [.text(pattern)])
                 return (0..<found.rowCount).compactMap { row in
                     found.text(row, 0).flatMap { PostgreSQLLocation.url(url, withSchema: $0) }

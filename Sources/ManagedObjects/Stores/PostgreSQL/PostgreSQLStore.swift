@@ -25,7 +25,8 @@
     // (`SQLMigrationDialect`, `PostgreSQLTableObjects`). `PostgreSQLDerivedTriggers` are the functions that maintain
     // derived attributes; they report the changed rows by notices (`DerivedNotices`), and the store computes, in the same
     // transaction, the texts that the server cannot compute. `PostgreSQLDraft` is a new store that is in a schema of its
-    // own until it is complete, and `PostgreSQLCopy` copies a store unchanged. The triggers of `PostgreSQLOldValues` record
+    // own until it is complete, and `PostgreSQLCopy` copies a store unchanged. `PostgreSQLMove` moves a store to another server while
+    // it is used. The triggers of `PostgreSQLOldValues` record
     // old values in temporary tables, only for connections with the option. The server does not have the predicate
     // language's string operators: they are evaluated in memory, on the rows that fulfil a condition that is necessary for
     // the predicate. A necessary condition for a negation is the negation of a sufficient condition, so both conditions are

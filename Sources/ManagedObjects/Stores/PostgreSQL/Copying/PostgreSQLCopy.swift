@@ -3,6 +3,7 @@
     import CoreDataErrors
     import Foundation
     import PostgreSQLClient
+    import SQLStores
 
     /// Copies a store to another schema of its database by SQL: the tables as they are, with damaged rows, history and metadata.
     ///
@@ -57,10 +58,7 @@
                 definitions += try Self.definitions(ofTable: name, in: connection)
             }
             if let model = try PostgreSQLStore.cachedModel(in: connection) {
-                model.freeze()
-                let schema = SQLSchemaBuilder.schema(of: model, catalog: catalog, naming: .postgreSQL)
-                definitions += PostgreSQLViews(schema: schema).statements + PostgreSQLDerivedTriggers(schema).statements
-                if catalog.hasTable(OldValueStatements.values) { definitions += PostgreSQLOldValues(schema).triggers }
+                definitions += Self.viewsAndTriggers(of: model, catalog)
             }
             // The names in the definitions are those of the target from here.
             statements.append("SET LOCAL search_path TO \(target.quotedSchema)")
@@ -68,21 +66,31 @@
             try connection.execute(script: "COMMIT")
         }
 
+        /// The statements that create the views, functions and triggers of a store.
+        static func viewsAndTriggers(of model: NSManagedObjectModel, _ catalog: SQLCatalog) -> [String] {
+            model.freeze()
+            let schema = SQLSchemaBuilder.schema(of: model, catalog: catalog, naming: .postgreSQL)
+            let keepsOldValues = catalog.hasTable(OldValueStatements.values)
+            return PostgreSQLViews(schema: schema).statements + PostgreSQLDerivedTriggers(schema).statements
+                + (keepsOldValues ? PostgreSQLOldValues(schema).triggers : [])
+        }
+
         /// The storage parameters of a table, which LIKE does not copy, such as ` WITH (fillfactor=70)`; empty if there are none.
-        private static func options(ofTable name: String, in connection: PostgreSQLConnection) throws -> String {
+        static func options(ofTable name: String, in connection: PostgreSQLConnection) throws -> String {
             let found = try connection.execute(
                 "SELECT array_to_string(reloptions, ', ') FROM pg_class WHERE oid = to_regclass($1)", [.text(name)])
             return found.rowCount == 1 ? found.text(0, 0).map { " WITH (\($0))" } ?? "" : ""
         }
 
-        /// The statements that create the constraints and indexes of a table, without the name of its schema.
-        private static func definitions(
+        /// The statements that create the constraints and indexes of a table, without the name of its schema. Columns that must have
+        /// a value are not among them.
+        static func definitions(
             ofTable name: String, in connection: PostgreSQLConnection
         ) throws -> [String] {
             let found = try connection.execute(
                 """
                 SELECT format('ALTER TABLE %s ADD CONSTRAINT %I %s', $1, k.conname, pg_get_constraintdef(k.oid)) \
-                FROM pg_constraint AS k WHERE k.conrelid = to_regclass($1) UNION ALL \
+                FROM pg_constraint AS k WHERE k.conrelid = to_regclass($1) AND k.contype <> 'n' UNION ALL \
                 SELECT pg_get_indexdef(i.indexrelid, 0, true) FROM pg_index AS i WHERE i.indrelid = to_regclass($1) \
                 AND NOT EXISTS (SELECT 1 FROM pg_constraint AS k WHERE k.conindid = i.indexrelid)
                 """, [.text(name)])

@@ -14,9 +14,14 @@
 
         /// - Throws: Code 134080 if the URL is not that of a store in PostgreSQL.
         package init(for place: URL) throws {
+            try self.init(for: place, schema: "coral_draft_" + UUID().uuidString.prefix(8).lowercased())
+        }
+
+        /// A draft in a schema with a name.
+        init(for place: URL, schema: String) throws {
             self.place = place
+            self.schema = schema
             location = try PostgreSQLLocation(place)
-            schema = "coral_draft_" + UUID().uuidString.prefix(8).lowercased()
             guard let url = location.url(ofSchema: schema) else {
                 throw CocoaError(
                     .persistentStoreOpen, "The URL of the store cannot be changed.",

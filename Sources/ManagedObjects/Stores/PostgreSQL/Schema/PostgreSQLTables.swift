@@ -17,8 +17,9 @@
             in connection: PostgreSQLConnection, url: URL?
         ) throws -> (catalog: SQLCatalog, metadata: StoreMetadata)? {
             let catalog = try catalog(in: connection)
-            guard catalog.hasTable("Z_METADATA"), catalog.hasTable("Z_PRIMARYKEY"),
-                let metadata = try metadata(in: connection, url: url)
+            // The metadata come first: where a store was moved away, they say so, and there is nothing else.
+            guard catalog.hasTable("Z_METADATA"), let metadata = try metadata(in: connection, url: url),
+                catalog.hasTable("Z_PRIMARYKEY")
             else {
                 guard catalog.isEmpty else {
                     throw CocoaError(
@@ -96,6 +97,24 @@
             "SELECT pg_advisory_xact_lock(\(Self.lockSpace), hashtext(\(PostgreSQLConnection.literal(location.schema))))"
         }
 
+        /// Takes the lock of an activity for which a store has one process at a time. The session holds it. The server may need a
+        /// moment to notice that the process of an interrupted activity has ended.
+        ///
+        /// - Returns: Whether it was taken. False after ten seconds.
+        func takeLock(
+            of activity: String, in connection: PostgreSQLConnection, isCancelled: () -> Bool
+        ) throws -> Bool {
+            let name = PostgreSQLConnection.literal("\(activity) \(location.schema)")
+            for attempt in 0...100 {
+                if attempt > 0 { Thread.sleep(forTimeInterval: 0.1) }
+                let taken = try connection.execute(
+                    "SELECT pg_try_advisory_lock(\(Self.lockSpace), hashtext(\(name)))::int")
+                if taken.integer(0, 0) == 1 { return true }
+                guard !isCancelled() else { throw CocoaError(.userCancelled) }
+            }
+            return false
+        }
+
         // MARK: - Creation
 
         /// Creates the schema and the tables in one transaction. If another process does so at the same time, one of them
@@ -137,7 +156,7 @@
         /// The names of the tables that are not those of entities and relationships.
         static let ownTableNames = [
             "Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE", "Z_SAVEMARK", "ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING",
-            OldValueStatements.values, OldValueStatements.pairs,
+            OldValueStatements.values, OldValueStatements.pairs, PostgreSQLMoveLog.table,
         ]
 
         /// The names of the functions of triggers in a schema.
@@ -145,10 +164,12 @@
             let found = try connection.execute(
                 """
                 SELECT p.proname FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace \
-                WHERE n.nspname = $1 AND (starts_with(p.proname, $2) OR starts_with(p.proname, $3)) ORDER BY p.proname
+                WHERE n.nspname = $1 AND left(p.proname, 5) IN ($2, $3, $4) ORDER BY p.proname
                 """,
                 [.text(schema)]
-                    + [PostgreSQLDerivedTriggers.prefix, PostgreSQLOldValues.prefix].map { .text(Self.lowercased($0)) })
+                    + [PostgreSQLDerivedTriggers.prefix, PostgreSQLOldValues.prefix, PostgreSQLMoveLog.prefix].map {
+                        .text(Self.lowercased($0))
+                    })
             return (0..<found.rowCount).compactMap { found.text($0, 0) }
         }
 
@@ -157,9 +178,12 @@
             try Self.functions(ofSchema: location.schema, in: connection).map { "DROP FUNCTION \($0)() CASCADE" }
         }
 
+        static let metadataTable =
+            "CREATE TABLE Z_METADATA (Z_VERSION BIGINT PRIMARY KEY, Z_UUID TEXT, Z_PLIST BYTEA)"
+
         private static let ownTables = [
             "CREATE TABLE Z_PRIMARYKEY (Z_ENT BIGINT PRIMARY KEY, Z_NAME TEXT, Z_SUPER BIGINT, Z_MAX BIGINT)",
-            "CREATE TABLE Z_METADATA (Z_VERSION BIGINT PRIMARY KEY, Z_UUID TEXT, Z_PLIST BYTEA)",
+            metadataTable,
             "CREATE TABLE Z_MODELCACHE (Z_CONTENT BYTEA)",
             // The marks of transactions, by which a save finds out whether it was committed.
             "CREATE TABLE Z_SAVEMARK (Z_MARK UUID PRIMARY KEY, Z_TIME TIMESTAMPTZ NOT NULL DEFAULT now())",
@@ -235,7 +259,17 @@
 
         // MARK: - Metadata
 
+        /// The metadata of the store; nil if there are none.
+        ///
+        /// - Throws: Code 134080 if the store was moved away, or is being moved here.
         func metadata(in connection: PostgreSQLConnection, url: URL?) throws -> StoreMetadata? {
+            let metadata = try storedMetadata(in: connection, url: url)
+            if let mark = metadata?.moveMark { throw mark.error(at: url) }
+            return metadata
+        }
+
+        /// The metadata as they are stored: also those that stand where a store was moved away.
+        func storedMetadata(in connection: PostgreSQLConnection, url: URL?) throws -> StoreMetadata? {
             let rows = try connection.execute("SELECT Z_UUID, Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1")
             guard rows.rowCount == 1 else { return nil }
             return try StoreMetadata(
@@ -255,25 +289,27 @@
         /// Ends the connections of other processes, and locks the metadata: new connections wait for the commit, because they
         /// read the metadata first.
         func lockOutOthers(in connection: PostgreSQLConnection) throws {
-            func end() throws {
-                try connection.execute(
-                    """
-                    SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 \
-                    AND datname = current_database() AND pid <> pg_backend_pid()
-                    """, [.text(location.applicationName)])
-            }
             for attempt in 1... {
-                try end()
+                try endOthers(in: connection)
                 do {
                     // A connection that was made meanwhile may hold the table for a long time.
                     try connection.execute(
                         script: "SAVEPOINT locking; SET LOCAL lock_timeout TO 200; "
                             + "LOCK TABLE Z_METADATA IN ACCESS EXCLUSIVE MODE; RESET lock_timeout")
-                    return try end()
+                    return try endOthers(in: connection)
                 } catch let error as PostgreSQLError where error.state == "55P03" && attempt < 50 {
                     try connection.execute(script: "ROLLBACK TO SAVEPOINT locking")
                 }
             }
+        }
+
+        /// Ends the connections of other processes.
+        func endOthers(in connection: PostgreSQLConnection) throws {
+            try connection.execute(
+                """
+                SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 \
+                AND datname = current_database() AND pid <> pg_backend_pid()
+                """, [.text(location.applicationName)])
         }
     }
 #endif

@@ -94,7 +94,9 @@
         /// Executes the steps, and compares again.
         func run() throws {
             try withConnection { connection in
-                try requireOnly(connection)
+                guard try tables.takeLock(of: "upgrade", in: connection, isCancelled: { isCancelled }) else {
+                    throw CocoaError(.persistentStoreOpen, "Another process upgrades the store.", url: url)
+                }
                 let steps = try plan(connection).steps
                 try Self.withMonitor(of: connection, location) { fraction in
                     for (index, step) in steps.enumerated() {
@@ -148,21 +150,6 @@
             }
         }
 
-        /// Takes the lock of the upgrades of this store, which the session holds. The server may need a moment to notice that
-        /// the process of an interrupted upgrade has ended.
-        private func requireOnly(_ connection: PostgreSQLConnection) throws {
-            let key =
-                "\(PostgreSQLTables.lockSpace), hashtext(\(PostgreSQLConnection.literal("upgrade " + location.schema)))"
-            for attempt in 0... {
-                let taken = try connection.execute("SELECT pg_try_advisory_lock(\(key))::int")
-                if taken.integer(0, 0) == 1 { return }
-                guard !isCancelled else { throw CocoaError(.userCancelled) }
-                guard attempt < 100 else { break }
-                Thread.sleep(forTimeInterval: 0.1)
-            }
-            throw CocoaError(.persistentStoreOpen, "Another process upgrades the store.", url: url)
-        }
-
         // MARK: - Steps
 
         private func execute(_ step: PostgreSQLUpgradePlan.Step, _ connection: PostgreSQLConnection) throws {
@@ -182,51 +169,14 @@
             }
         }
 
-        /// The milliseconds that a transaction waits for a lock. Others wait as long, because they are behind it.
-        private static let lockTimeout = 200
-        /// The seconds after which a step is given up for which no lock was to be had.
-        private static let patience = 60.0
-
-        /// Executes a step in one transaction. If a lock is not to be had soon, the others go first, and the step is tried again.
+        /// Executes a step in one transaction.
         private func executeBriefly(_ step: PostgreSQLUpgradePlan.Step, _ connection: PostgreSQLConnection) throws {
-            let end = Date(timeIntervalSinceNow: Self.patience)
-            let script = ["BEGIN", "SET LOCAL lock_timeout TO \(Self.lockTimeout)", tables.lock] + step.statements
-            var pause = 0.05
-            while true {
-                do {
-                    try connection.execute(script: script.joined(separator: ";\n"))
-                    try connection.execute(script: "COMMIT")
-                    return
-                } catch let error as PostgreSQLError {
-                    let isInterrupted = connection.isInterrupted
-                    connection.isInterrupted = nil
-                    defer { connection.isInterrupted = isInterrupted }
-                    if connection.isOpen { try connection.execute(script: "ROLLBACK") }
-                    guard error.state == "55P03" || error.isSerializationFailure else { throw error }
-                    guard Date() < end else { throw try occupied(step, connection) }
-                }
-                guard !isCancelled else { throw CocoaError(.userCancelled) }
-                Thread.sleep(forTimeInterval: pause)
-                pause = min(pause * 1.5, 2)
-            }
-        }
-
-        private func occupied(
-            _ step: PostgreSQLUpgradePlan.Step, _ connection: PostgreSQLConnection
-        ) throws -> CocoaError {
-            let found = try connection.execute(
-                """
-                SELECT DISTINCT a.pid::text || COALESCE(' (' || NULLIF(a.application_name, '') || ')', '') \
-                FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid JOIN pg_class AS c ON c.oid = l.relation \
-                JOIN pg_namespace AS n ON n.oid = c.relnamespace \
-                WHERE n.nspname = $1 AND a.xact_start < now() - interval '5 seconds' AND a.pid <> pg_backend_pid()
-                """, [.text(location.schema)])
-            let processes = (0..<found.rowCount).compactMap { found.text($0, 0) }.joined(separator: ", ")
-            return CocoaError(
-                .persistentStoreTimeout,
-                "Others use the tables so long that this step cannot begin: \(step.summary). "
-                    + (processes.isEmpty ? "" : "Transactions of the server's processes \(processes) last long. ")
-                    + "The steps before are done: upgrade again when they have ended.", url: url)
+            let script = BriefLocks(
+                tables, activity: "this step cannot begin: \(step.summary)",
+                advice: "The steps before are done: upgrade again when they have ended.", url: url,
+                isCancelled: { isCancelled })
+            try script.begin(step.statements, in: connection)
+            try connection.execute(script: "COMMIT")
         }
 
         /// Calls a block with a function that returns the completed part of the index that the connection builds, from time to

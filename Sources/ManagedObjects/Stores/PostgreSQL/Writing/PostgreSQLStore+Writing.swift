@@ -180,7 +180,8 @@
         /// changed, because that commit is acknowledged when synchronous standbys have it, and then they have the transaction
         /// too.
         ///
-        /// - Throws: The error of the transaction, if the server cannot be reached for 30 seconds.
+        /// - Throws: The error of the transaction, if its outcome cannot be found out: the server cannot be reached for 30 seconds, or
+        ///   the store has been migrated or moved since. The error of that, if the commit had not begun.
         private func isCommitted(_ mark: String, after lost: PostgreSQLError) throws -> Bool {
             do {
                 return try waitingForServer { connection in
@@ -191,8 +192,8 @@
                         "UPDATE Z_SAVEMARK SET Z_TIME = now() WHERE Z_MARK = $1::uuid", [.text(mark)])
                     return true
                 }
-            } catch is PostgreSQLError {
-                throw lost
+            } catch let error {
+                throw lost.isOutcomeUnknown || error is PostgreSQLError ? lost : error
             }
         }
 
