@@ -259,6 +259,8 @@ targets += [
             "NotesContexts", "NotesModel",
         ]
             + rows.map { .target(name: $0) } + (engineIsBuilt ? [.product(name: "GRDB", package: "GRDB.swift")] : [])),
+    // What users see: without access to declarations of the package.
+    .testTarget(name: "GuessTests", dependencies: ["Coral", "CoralPlainObjects", "NotesModel"], packageAccess: false),
     .testTarget(
         name: "CoralPlainObjectsTests",
         dependencies: ["Coral", "CoralPlainObjects", "GraphDocuments", "NotesContexts"] + rows.map { .target(name: $0) }

@@ -3,7 +3,8 @@ import CoralPlainObjects
 import NotesModel
 import Testing
 
-// Calls that people have written before they had read anything, and what these give. Only public names are used.
+// Calls that people have written before they had read anything, and what these give. The target is without access to declarations of
+// the package, so that the compiler proves that all names are public.
 
 @Suite struct GuessTests {
     private let context: NSManagedObjectContext
@@ -11,17 +12,17 @@ import Testing
     init() throws {
         let model = NSManagedObjectModel.notes()
         for entity in model.entities {
-            if entity.name == "Note" { entity.managedObjectClassName = NSStringFromClass(TypedNote.self) }
+            if entity.name == "Note" { entity.managedObjectClassName = NSStringFromClass(Note.self) }
         }
         context = try makeContext(model)
     }
 
     /// A note with an item and a tag, and another note.
-    private func notes() -> [TypedNote] {
+    private func notes() -> [Note] {
         let list = context.insert("Note", ["title": "List"])
         context.insert("Item", ["name": "Milk", "note": list])
         context.insert("Tag", ["name": "home", "notes": NSSet(object: list)])
-        return [list, context.insert("Note", ["title": "Other"])].compactMap { $0 as? TypedNote }
+        return [list, context.insert("Note", ["title": "Other"])].compactMap { $0 as? Note }
     }
 
     private func temporaryFile() -> URL {
@@ -33,10 +34,10 @@ import Testing
     @Test func `dictionaries of a web service, without any key of this library`() throws {
         try context.performAndWait { () throws in
             let dictionaries: [[String: Any]] = [["title": "a", "rank": 1], ["title": "b"]]
-            let notes = try context.importObjects(from: dictionaries, as: TypedNote.self)
+            let notes = try context.importObjects(from: dictionaries, as: Note.self)
             #expect(notes.map(\.title) == ["a", "b"])
             #expect(notes.map(\.rank) == [1, nil])
-            let note = try context.importObject(from: ["title": "c"], as: TypedNote.self)
+            let note = try context.importObject(from: ["title": "c"], as: Note.self)
             #expect(note.title == "c")
         }
     }
@@ -61,11 +62,11 @@ import Testing
             let dictionary: [String: Any] = ["Note": [["title": "a"]]]
             let sources: [ImportSource] = [.data(json), .file(file), .dictionary(dictionary), .records([record])]
             for source in sources {
-                #expect(try context.importObjects(from: source, as: TypedNote.self).map(\.title) == ["a"])
+                #expect(try context.importObjects(from: source, as: Note.self).map(\.title) == ["a"])
                 let plan = try GraphImporter(into: context).plan(source)
                 #expect(plan.summary == "1 insert, 0 updates, 0 links, 0 errors")
             }
-            #expect(try context.importObjects(from: json, as: TypedNote.self).map(\.title) == ["a"])
+            #expect(try context.importObjects(from: json, as: Note.self).map(\.title) == ["a"])
         }
     }
 
@@ -85,7 +86,7 @@ import Testing
     @Test func `format, layout, shape, portable; style, shape, portable: one order everywhere`() throws {
         try context.performAndWait { () throws in
             let notes = notes()
-            let shape = GraphShape.ownership.with(\TypedNote.tags, .embed)
+            let shape = GraphShape.ownership.with(\Note.tags, .embed)
             for document in [
                 try notes[0].encoded(as: .json, layout: .nested, shape: shape, portable: true),
                 try [notes[0]].encoded(as: .json, layout: .nested, shape: shape, portable: true),
@@ -104,13 +105,13 @@ import Testing
         try context.performAndWait { () throws in
             let notes = notes()
             var identity = ObjectIdentity()
-            identity.setKey(\TypedNote.title)
+            identity.setKey(\Note.title)
             var exporter = GraphExporter(layout: .flat)
             exporter.identity = identity
             var options = ImportOptions()
             options.identity = identity
             let document = try exporter.encoded(notes)
-            #expect(try context.importObjects(from: document, as: TypedNote.self, options: options) == notes)
+            #expect(try context.importObjects(from: document, as: Note.self, options: options) == notes)
         }
     }
 
@@ -122,15 +123,31 @@ import Testing
             let map = try GraphCopier().copy(notes, into: context)
             #expect(map.roots.map { $0.value(forKey: "title") as? String } == ["List", "Other"])
             #expect(try GraphCopier().copy([notes[0]], into: context).count == 2)
-            let copy: TypedNote = try GraphCopier().copy(notes[0], into: context)
+            let copy: Note = try GraphCopier().copy(notes[0], into: context)
             #expect(copy.items?.count == 1)
             #expect(try notes.deepCopies().map(\.title) == ["List", "Other"])
         }
     }
 
-    @Test func `a key of directives is changed alone, and directives are switched off`() throws {
-        let keys = CopyDirectiveKeys(rebuild: "remake")
-        #expect(keys.rebuild == "remake" && keys.exclude == CopyDirectiveKeys().exclude)
+    @Test func `a key of directives is changed alone`() throws {
+        let model = NSManagedObjectModel.notes()
+        let note = try #require(model.entitiesByName["Note"])
+        note.attributesByName["identifier"]?.userInfo = ["remake": "uuid"]
+        note.attributesByName["body"]?.userInfo = ["exclude": "true"]
+        let context = try makeContext(model)
+        var rules = CopyRules()
+        rules.directiveKeys = CopyDirectiveKeys(rebuild: "remake")
+        try context.performAndWait { () throws in
+            let list = context.insert("Note", ["title": "List", "body": "b", "identifier": UUID()])
+            let copy = try list.deepCopy(rules: rules)
+            #expect(copy.value(forKey: "identifier") as? UUID != list.value(forKey: "identifier") as? UUID)
+            #expect(copy.value(forKey: "body") == nil)
+            let same = try list.deepCopy()
+            #expect(same.value(forKey: "identifier") as? UUID == list.value(forKey: "identifier") as? UUID)
+        }
+    }
+
+    @Test func `directives of the model are switched off, for documents, copies and imports`() throws {
         let model = NSManagedObjectModel.notes()
         let note = try #require(model.entitiesByName["Note"])
         note.relationshipsByName["items"]?.userInfo = ["coral.copy": "omit", "coral.shape": "omit"]
@@ -154,24 +171,24 @@ import Testing
 
     @Test func `rules are registered by key path wherever they are by name`() throws {
         var shape = GraphShape.ownership
-        shape.set(\TypedNote.tags, .embed)
-        shape.exclude(\TypedNote.body)
-        #expect(shape.with(\TypedNote.items, .reference) != shape)
+        shape.set(\Note.tags, .embed)
+        shape.exclude(\Note.body)
+        #expect(shape.with(\Note.items, .reference) != shape)
         var rules = CopyRules()
-        rules.set(\TypedNote.items) { _, _ in .embed }
-        rules.copy(TypedNote.self) { $0.title != "b" }
+        rules.set(\Note.items) { _, _ in .embed }
+        rules.copy(Note.self) { $0.title != "b" }
         var options = ImportOptions()
-        options.set(\TypedNote.tags, .union)
-        options.setNewer(\TypedNote.rank)
-        options.identity.setKey(\TypedNote.title)
+        options.set(\Note.tags, .union)
+        options.setNewer(\Note.rank)
+        options.identity.setKey(\Note.title)
         var mapping = Mapping(keys: .snakeCase)
-        mapping[\TypedNote.title].keys = ["name"]
+        mapping[\Note.title].keys = ["name"]
         options.mapping = mapping
         try context.performAndWait { () throws in
-            var notes: Set<TypedNote> = []
+            var notes: Set<Note> = []
             for record in [#"{"name": "a", "rank": 2, "body": "x"}"#, #"{"name": "a", "rank": 1, "body": "y"}"#] {
                 let json = Data("[\(record)]".utf8)
-                notes.formUnion(try context.importObjects(from: json, as: TypedNote.self, options: options))
+                notes.formUnion(try context.importObjects(from: json, as: Note.self, options: options))
             }
             let note = try #require(notes.first)
             #expect(notes.count == 1 && note.title == "a" && note.body == "x")
@@ -183,8 +200,8 @@ import Testing
     // MARK: - References and plain values
 
     private struct Selection: Codable {
-        @Referenced var first: TypedNote?
-        @Referenced var notes: [TypedNote] = []
+        @Referenced var first: Note?
+        @Referenced var notes: [Note]
     }
 
     @Test func `an object, and an array of objects, in a Codable value`() throws {
@@ -219,7 +236,7 @@ import Testing
 
     // MARK: - History
 
-    @Test func `a coordinator has its history as changes`() throws {
+    @Test func `a coordinator has its history, and its changes since a token`() throws {
         let url = temporaryFile()
         defer { try? FileManager.default.removeItem(at: url) }
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: .notes())
@@ -246,13 +263,13 @@ import Testing
     /// As it is written for Apple's framework: objects on the main actor, work in the background.
     @MainActor final class NotesViewModel {
         private let container: NSPersistentContainer
-        private(set) var notes: [TypedNote] = []
+        private(set) var notes: [Note] = []
 
         init(_ container: NSPersistentContainer) { self.container = container }
 
         func load() async throws {
             let context = container.viewContext
-            let request = NSFetchRequest<TypedNote>(entityName: "Note")
+            let request = NSFetchRequest<Note>(entityName: "Note")
             request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
             notes = try await context.perform { try context.fetch(request) }
         }
@@ -268,7 +285,7 @@ import Testing
         }
 
         func receive(_ document: Data) async throws -> Int {
-            try await container.importObjects(from: .data(document), as: TypedNote.self).count
+            try await container.importObjects(from: .data(document), as: Note.self).count
         }
 
         func send() async throws -> Data {
@@ -283,7 +300,7 @@ import Testing
     private func makeContainer() throws -> NSPersistentContainer {
         let model = NSManagedObjectModel.notes()
         for entity in model.entities where entity.name == "Note" {
-            entity.managedObjectClassName = NSStringFromClass(TypedNote.self)
+            entity.managedObjectClassName = NSStringFromClass(Note.self)
         }
         let container = NSPersistentContainer(name: "Notes", managedObjectModel: model)
         let description = NSPersistentStoreDescription(url: URL(fileURLWithPath: "/dev/null"))
@@ -308,4 +325,47 @@ import Testing
         try await model.load()
         #expect(model.notes.map(\.title) == ["a", "a", "b", "b", "c", "c"])
     }
+}
+
+// MARK: - What the tests are written with
+
+final class Note: NSManagedObject {
+    var title: String? { value(forKey: "title") as? String }
+    var body: String? { value(forKey: "body") as? String }
+    var rank: NSNumber? { value(forKey: "rank") as? NSNumber }
+    var tags: NSSet? { value(forKey: "tags") as? NSSet }
+    var items: NSOrderedSet? { value(forKey: "items") as? NSOrderedSet }
+
+    #if !canImport(Darwin)
+        override class func registerKeyPaths() {
+            super.registerKeyPaths()
+            KeyPathRegistry.register(\Note.title, as: "title")
+            KeyPathRegistry.register(\Note.body, as: "body")
+            KeyPathRegistry.register(\Note.rank, as: "rank")
+            KeyPathRegistry.register(\Note.tags, as: "tags")
+            KeyPathRegistry.register(\Note.items, as: "items")
+        }
+    #endif
+}
+
+/// A context of a store in memory.
+private func makeContext(_ model: NSManagedObjectModel) throws -> NSManagedObjectContext {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    try coordinator.addPersistentStore(
+        ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: "/dev/null"), options: nil)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    return context
+}
+
+extension NSManagedObjectContext {
+    @discardableResult fileprivate func insert(_ entity: String, _ values: [String: Any]) -> NSManagedObject {
+        let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: self)
+        for (key, value) in values { object.setValue(value, forKey: key) }
+        return object
+    }
+}
+
+extension Data {
+    fileprivate var text: String { String(decoding: self, as: UTF8.self) }
 }
