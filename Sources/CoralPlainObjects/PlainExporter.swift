@@ -9,7 +9,7 @@ import GraphDocuments
 ///
 /// Values that a format has no type for, such as dates in JSON, are written as text, from which properties of that type
 /// read them back exactly. The same value gives the same bytes. A whole document is built in memory, and nests at
-/// most `TreeDocument.depthLimit` levels.
+/// most 256 levels.
 public struct PlainExporter: Sendable {
     /// The format of the documents.
     public var format: GraphFormat

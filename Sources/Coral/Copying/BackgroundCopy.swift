@@ -5,11 +5,10 @@ extension GraphCopier {
     ///
     ///     let copies = try await GraphCopier().copy(ids, in: container)
     ///
-    /// If the rules allow it, the store makes the copies itself, in one transaction and without objects; see
-    /// `RowCopying`. Otherwise all copies are saved together. With `inBatches` each batch is saved separately and its
-    /// objects are released, so that memory holds IDs, and the rows of one batch and of the objects that it refers to;
-    /// if an error occurs, the saved copies are deleted again. Objects that cannot be saved without each other are in
-    /// one batch, however many they are.
+    /// If the rules need no objects, the store makes the copies itself, in one transaction. Otherwise all copies are saved together.
+    /// With `inBatches` each batch is saved separately and its objects are released. Memory then holds IDs, and the rows of one batch
+    /// and of the objects that it refers to. If an error occurs, the saved copies are deleted again. Objects that cannot be saved
+    /// without each other are in one batch, however many they are.
     ///
     /// Throws as `copy(_:into:store:progress:)` does; cancelling the task throws `CocoaError.userCancelled`.
     ///

@@ -5,7 +5,7 @@ extension GraphDelta {
     /// Applies the delta's changes to the objects of a context, all or none, unsaved. Objects are found by object URI,
     /// by primary key or by natural key, depending on how the delta names its records. Primary keys belong to the store in
     /// the delta's headers, so an object of another store is missing; without a header they belong to the context's first
-    /// store. An object whose key the delta changes is found by its former key (`RecordUpdate.oldID`). To revert a delta,
+    /// store. An object whose key the delta changes is found by its former key (`RecordUpdate.formerID`). To revert a delta,
     /// apply its `inverse`.
     ///
     /// Throws `DeltaError` with the code `unknownKey` if the delta has `updatesWithUnknownKey`. With `checking`, throws

@@ -54,7 +54,7 @@ public struct GraphComparison {
     /// The changes from one state to another.
     ///
     /// If objects of one store are named by natural keys, an object whose key has changed is an update that contains both
-    /// keys (`RecordUpdate.oldID`). Objects of different stores are only identified by their keys: a changed key appears as
+    /// keys (`RecordUpdate.formerID`). Objects of different stores are only identified by their keys: a changed key appears as
     /// a deletion and an insertion.
     ///
     /// Throws `ImportError` if an identity does not fit the model, `DocumentError`, `ShapeError`,

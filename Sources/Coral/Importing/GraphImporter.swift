@@ -35,7 +35,7 @@ import GraphDocuments
 /// reads through its parent. If another connection changes an object before the context is saved, the save fails with a
 /// conflict, or its merge policy resolves it.
 ///
-/// Cost: one fetch for each key and batch of records; memory grows with the document. `BatchImporter` imports documents
+/// Cost: one fetch for each key and batch of records; memory grows with the document. `importInBatches` imports documents
 /// that do not fit into memory.
 public struct GraphImporter {
     /// The context that objects are imported into.
@@ -89,7 +89,7 @@ public struct GraphImporter {
 
     // MARK: - Importing
 
-    /// Plans and applies. Returns the objects of the root records in the document's header (`DocumentHeader.roots`), in
+    /// Plans and applies. Returns the objects of the root records in the document's header, in
     /// their order; without these, those of the records at its top.
     ///
     /// Throws as `plan` and `ImportPlan.apply` do, and `ImportError` for a document whose objects are all of other classes; then

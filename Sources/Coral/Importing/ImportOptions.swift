@@ -159,9 +159,9 @@ public enum DanglingReferencePolicy: String, Sendable, Hashable, CaseIterable {
     case skip
     /// The reference is omitted and reported as a conflict of the plan.
     case record
-    /// An object is inserted that has only the key; a reference without a key is an error. If the model requires more
-    /// properties, a save fails until they are set; on Apple's platforms this includes a save into a parent context, so
-    /// import such documents with `GraphImporter.worksInPlace`.
+    /// An object is inserted that has only the key. A reference without a key is an error. If the model requires more
+    /// properties, a save fails until they are set. On Apple's platforms a plan is such a save: import the document with
+    /// `importObjects(from:as:options:progress:)` of a container.
     case stub
 }
 

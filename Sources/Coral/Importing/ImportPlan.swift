@@ -3,8 +3,8 @@ import GraphDocuments
 
 /// The changes that an import would make, computed by making them in a private context.
 ///
-/// A plan must be used on the queue of the context it was made for. Unless `GraphImporter.worksInPlace` is set, objects
-/// of that context change only with `apply`, and a plan that is released without it has no effect.
+/// Use a plan on the queue of the context it was made for. Objects of that context change only with `apply()`, and a plan that is
+/// released without it has no effect.
 public final class ImportPlan<Root: NSManagedObject> {
     private let session: ImportSession
     private let target: NSManagedObjectContext
@@ -63,7 +63,7 @@ public final class ImportPlan<Root: NSManagedObject> {
     public var isEmpty: Bool { inserts.isEmpty && updates.isEmpty && links.isEmpty && deletions.isEmpty }
 
     /// Makes the changes in the context: all of them, unsaved, or on any error none. Returns the objects of the root
-    /// records in the document's header (`DocumentHeader.roots`), in their order; without these, those at its top.
+    /// records in the document's header, in their order; without these, those at its top.
     ///
     /// Throws the first `ImportError`, which contains the others, if the plan has errors; else errors of saving to a
     /// parent context. Throws `ImportError` with the code `outdatedPlan` if an object was changed or deleted in the context
@@ -71,7 +71,7 @@ public final class ImportPlan<Root: NSManagedObject> {
     /// one: then make another plan. A plan can be applied only once.
     ///
     /// Cost: one fetch for each key and batch of objects to insert. No fetch excludes that another process saves such an object
-    /// between `apply` and the save: only a uniqueness constraint and `BatchImporter` do.
+    /// between `apply` and the save: only a uniqueness constraint and `GraphImporter.importInBatches` do.
     @discardableResult
     public func apply() throws -> [Root] { try apply(isNew: false) }
 

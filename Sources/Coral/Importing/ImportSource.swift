@@ -132,7 +132,7 @@ public struct ImportSource {
 }
 
 extension ImportSource {
-    /// A document of ExtendedManagedObject, its forks, KVCBaseObject, or CDSerialization. See `ForeignDocument`.
+    /// A document of ExtendedManagedObject, its forks, KVCBaseObject, or CDSerialization.
     ///
     /// Throws `DocumentError` for a document of any other kind.
     ///

@@ -37,7 +37,7 @@ extension NSPersistentStoreCoordinator {
     /// is updated. Objects are not validated against the model: the store is restored as it was. Of the options, `folder`,
     /// `missingFiles` and `limits` have an effect.
     ///
-    /// Core Data has no API for chosen primary keys: on Apple's platforms this throws `ImportError.Code.unsupported`; import the
+    /// Core Data has no API for chosen primary keys: on Apple's platforms this throws `ImportError` with the code `unsupported`; import the
     /// document there.
     ///
     /// Throws `ImportError` if the document does not state its store or a record has no primary key, `DocumentError`, and Core

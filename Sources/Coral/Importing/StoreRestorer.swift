@@ -5,7 +5,7 @@ import GraphDocuments
 /// URIs still resolve, and exporting the restored store gives the same document.
 ///
 /// Core Data has no API for chosen primary keys: on Apple's platforms every restore throws
-/// `ImportError.Code.unsupported`; import the document there.
+/// `ImportError` with the code `unsupported`; import the document there.
 package struct StoreRestorer {
     /// The model of the store.
     package var model: NSManagedObjectModel

@@ -15,7 +15,7 @@ public struct Dialect: Sendable {
     let read: @Sendable (NSManagedObjectModel) -> DialectReading
     let adjust: @Sendable (inout ImportOptions, NSManagedObjectModel) -> Void
 
-    /// The directives of this library: `coral.key`, `coral.dates` and others; see `CoralDialect`.
+    /// The directives of this library: `coral.key`, `coral.dates` and others; see <doc:MappingDocuments>.
     public static let coral = Dialect(name: "coral", read: CoralDialect.read) { _, _ in }
     /// Groot: `JSONKeyPath`, `JSONTransformerName`, `identityAttribute(s)`, `entityMapperName`, …
     public static let groot = Dialect(name: "groot", read: GrootDialect.read, adjust: GrootDialect.adjust)

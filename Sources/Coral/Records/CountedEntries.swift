@@ -2,7 +2,7 @@
 public struct CountedEntries<Entry> {
     /// The number of entries.
     public private(set) var count = 0
-    /// The first entries: up to `ImportOptions.entryLimit` of an import, a hundred of an export or a copy.
+    /// The first entries: up to 100,000 of an import, a hundred of an export or a copy.
     public private(set) var kept: [Entry] = []
     private let limit: Int
 

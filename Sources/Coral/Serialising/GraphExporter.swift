@@ -21,8 +21,8 @@ public struct GraphExporter: Sendable {
     public var shape: GraphShape
     /// How documents in another program's format map to the model; nil for this package's own documents.
     public var mapping: Mapping?
-    /// The identity of objects: used for references to objects outside the document, for references in the plain layout
-    /// and with a mapping, and for ids with `idScheme` `.key`.
+    /// The identity of objects: used for references to objects outside the document, and for all references in the plain layout and
+    /// with a mapping.
     public var identity = ObjectIdentity()
     /// The source of ids in this package's own documents: by default the store's primary keys. With `.key` an object
     /// with a declared identity gets an id of its natural key, such as `Tag/=home`, which is the same in every store.

@@ -3,10 +3,10 @@
 ///
 /// Changes are sorted by entity and id, at most one for each record, and none without effect: two deltas between the
 /// same states are equal, and their documents have the same bytes. Records are compared by id, so both states must use
-/// the same ids (see `RecordKeys`). Tombstones are treated as absent.
+/// the same ids. Tombstones are treated as absent.
 ///
 /// If ids are natural keys, a record whose key has changed has another id in each state: the update contains both
-/// (`RecordUpdate.oldID`). All other ids are those of the old state in old values and deleted records, and those of the
+/// (`RecordUpdate.formerID`). All other ids are those of the old state in old values and deleted records, and those of the
 /// new state in new values and inserted records.
 public struct GraphDelta: Sendable, Hashable {
     /// The header of the old state's document, if any.

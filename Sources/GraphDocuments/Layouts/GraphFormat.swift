@@ -10,7 +10,7 @@ public enum GraphFormat: String, Sendable, Hashable, CaseIterable {
     case propertyList = "plist"
     /// A property list in XML.
     case xmlPropertyList = "xmlplist"
-    /// This library's own XML; see `XMLDocumentSchema`.
+    /// This library's own XML, with a RELAX NG schema.
     case xml
 
     /// Whether documents are streamed. Others are held in memory while they are written and read.

@@ -17,7 +17,7 @@
 ///     mapping["Layout"].choice = .value(of: "type", ["circle": "Circle", "square": "Square"])
 ///
 /// A property without a declaration has the key that the mapping's `keys` gives. A mapping is plain data: its names are
-/// checked, all at once, when a `MappingPlan` is created.
+/// checked, all at once, before a document is read or written, or by `mistakes(in:)`.
 ///
 /// An element of a composite attribute has a declaration of its own under its path, `mapping["Box"]["size.width"]`; the other
 /// elements stay members of the attribute's value.

@@ -40,7 +40,7 @@ open class NSMappingModel: NSObject {
         return model
     }
 
-    /// Infers the mapping model of two models by the rules of lightweight migration; see `InferredMapping`. No store is
+    /// Infers the mapping model of two models by the rules of lightweight migration. No store is
     /// read. Cost: the version hashes of both models, and a step for each property of each entity.
     ///
     /// - Throws: Code 134190 if it cannot be inferred, with `reason`, `entity` and `property` of the first obstacle in
