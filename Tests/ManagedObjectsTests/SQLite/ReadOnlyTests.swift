@@ -221,6 +221,18 @@ import Testing
         #expect(try states(open, nil) == [0])
     }
 
+    @Test func `a copy of a store in use without its log is refused with the name of the log`() throws {
+        let open = try OpenStore(
+            at: folder.url, model: model, options: [NSSQLitePragmasOption: ["journal_mode": "wal"]])
+        try open.insert("Note", key: 1, [:])
+        let copy = try StoreFolder(name: "Copy.sqlite")
+        try FileManager.default.copyItem(at: folder.url, to: copy.url)
+        let error = #expect(throws: CocoaError.self) { try StoreInspection(url: copy.url) }
+        #expect(error.map { "\($0)" }?.contains("copy Copy.sqlite-wal too") == true, "\(String(describing: error))")
+        try FileManager.default.copyItem(atPath: folder.url.path + "-wal", toPath: copy.url.path + "-wal")
+        #expect(try StoreInspection(url: copy.url).logByteCount > 0)
+    }
+
     // MARK: - Links
 
     @Test func `a symbolic link is resolved for the log, the large values and the locks of the store`() throws {

@@ -1,3 +1,4 @@
+import AtomicFiles
 import CoreDataErrors
 import Foundation
 import GRDB
@@ -53,12 +54,17 @@ struct StoreMetadata: @unchecked Sendable {  // because property list values are
     /// - Throws: Code 259 if the database is not a store of Core Data.
     init(in database: Database, url: URL?, tables: Set<String>? = nil) throws {
         let reader = StoreReader(database)
-        guard try (tables ?? reader.tableNames()).contains("Z_METADATA"),
+        let names = try tables ?? reader.tableNames()
+        guard names.contains("Z_METADATA"),
             let row = try reader.firstRow(
                 "SELECT Z_UUID, Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1")
         else {
-            throw CocoaError(
-                .fileReadCorruptFile, "The database has no metadata: it is not a store of Core Data.", url: url)
+            var reason = "The database has no metadata: it is not a store of Core Data."
+            // A store that was copied while it was in use, without its log.
+            if names.isEmpty, let url, FileStatus(SQLiteFile(url).path + "-wal") == nil {
+                reason += " If it is a copy of one, copy \(url.lastPathComponent)-wal too: it may contain the data."
+            }
+            throw CocoaError(.fileReadCorruptFile, reason, url: url)
         }
         guard let identifier = row.isNull(0) ? UUID().uuidString : row.text(0) else {
             throw CocoaError(
