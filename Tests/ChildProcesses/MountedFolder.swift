@@ -15,7 +15,8 @@ package final class MountedFolder {
     }
 
     deinit {
-        _ = try? Self.run("umount '\(url.path)'")
+        // Detached at once, even if a file in it is still open: otherwise the folder would be left.
+        _ = try? Self.run("umount --lazy '\(url.path)'")
         rmdir(url.path)
     }
 
