@@ -160,6 +160,8 @@ extension Collection where Element: NSManagedObject {
     /// Copies of the objects, in their order, and of the objects that belong to them according to the shape; objects
     /// that several of them refer to are copied once. Throws as `GraphCopier.copy(_:into:store:progress:)` does, and `CopyError` if
     /// a copy has another class, which is possible in another model; then there are no copies.
+    ///
+    ///     let copies = try notes.deepCopies()
     public func deepCopies(
         shape: GraphShape = .ownership, rules: CopyRules = CopyRules(), into context: NSManagedObjectContext? = nil
     ) throws -> [Element] {

@@ -2,6 +2,8 @@ import CoreData
 import GraphDocuments
 
 /// One side of a comparison: the graph of a store, of a context, or of a document.
+///
+///     let delta = try GraphComparison(model).delta(from: .document(.file(url)), to: .stores(coordinator))
 public enum GraphState {
     /// The content of a coordinator's stores, without unsaved changes of contexts.
     case stores(NSPersistentStoreCoordinator)

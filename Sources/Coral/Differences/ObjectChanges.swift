@@ -136,6 +136,10 @@ extension NSManagedObject {
 
     /// The changes of the object, and of those that the shape embeds, since a token with the same shape. The delta can be
     /// applied and joined to the next one, but not reverted.
+    ///
+    ///     let token = try note.changeToken()
+    ///     // Later:
+    ///     let delta = try note.changes(since: token)
     public func changes(since token: GraphToken, shape: GraphShape = .ownership) throws -> GraphDelta {
         try GraphExporter(shape: shape).changes(of: [self], since: token)
     }

@@ -3,6 +3,8 @@ import GraphDocuments
 
 /// How an import determines the object of a record.
 ///
+///     options.identity.setKey(\Item.note, \Item.name)
+///
 /// The first of these that applies is used: the key declared here; the key declared in the model's user info
 /// (`coral.identity` of an entity: names of attributes and to-one relationships, separated by commas); the model's
 /// uniqueness constraints; the id, if the document comes from the same store; the content, with `matchesContent`.

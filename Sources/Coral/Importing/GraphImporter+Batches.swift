@@ -40,6 +40,8 @@ extension GraphImporter {
 
     /// Imports a document of any length into a store file, all or nothing.
     ///
+    ///     let result = try GraphImporter.importInBatches(from: .file(documentURL), intoStoreAt: url, model: model)
+    ///
     /// The batches are saved to a copy of the store, which replaces the store when the import is complete. A store that does not
     /// exist is created. No other process or coordinator may write to the store until it ends. The copy needs the size of the
     /// store once more on the same volume.

@@ -285,6 +285,8 @@ extension NSManagedObject {
 
     /// Updates this object from a dictionary, and deletes the children that the object owns and the dictionary does not list.
     ///
+    ///     try note.populate(from: dictionary)
+    ///
     ///     let earlier = try note.dictionary()
     ///     …
     ///     try note.populate(from: earlier)

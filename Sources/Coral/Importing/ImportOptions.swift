@@ -2,6 +2,11 @@ import CoreData
 import GraphDocuments
 
 /// How documents are imported. By default all records are imported, and only tombstones delete.
+///
+///     var options = ImportOptions()
+///     options.identity.keys = ["Note": ["title"]]
+///     options.unknownKeys = .fail
+///     let notes = try context.importObjects(from: json, as: Note.self, options: options)
 public struct ImportOptions {
     /// What an import may do to objects.
     public struct Operations: OptionSet, Sendable, Hashable {
@@ -200,6 +205,9 @@ public enum NumericDates: Sendable, Hashable {
 /// Closures that are called for each record, value and relationship. A hook for an entity is also called for its
 /// subentities; the name `*` means every entity. Names that the model does not have are an error. With `skipsInvalid`,
 /// the import is repeated without refused records, and the hooks are called again.
+///
+///     options.hooks.setValue(\Note.title) { value, _ in value == .string("") ? .null : value }
+///     options.hooks.shouldImport["Note"] = { record, _ in record.value(of: "title") != nil }
 public struct ImportHooks {
     /// Called before a record is imported; false skips it. The object is nil if a new one will be inserted.
     public var shouldImport: [String: (GraphRecord, NSManagedObject?) -> Bool] = [:]

@@ -3,6 +3,10 @@ import GraphDocuments
 
 /// The changes that an import would make, computed by making them in a private context.
 ///
+///     let plan = try GraphImporter(into: context).plan(json, as: Note.self)
+///     print(plan.summary)
+///     let notes = try plan.apply()
+///
 /// Use a plan on the queue of the context it was made for. Objects of that context change only with `apply()`, and a plan that is
 /// released without it has no effect.
 public final class ImportPlan<Root: NSManagedObject> {

@@ -2,6 +2,8 @@ import CoreData
 import GraphDocuments
 
 /// The source of an import: a document in memory or in a file, of any format, or records.
+///
+///     let notes = try context.importObjects(from: .file(url), as: Note.self)
 public struct ImportSource {
     enum Content {
         case data(Data)

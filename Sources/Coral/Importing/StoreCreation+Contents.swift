@@ -4,6 +4,8 @@ import GraphDocuments
 extension NSPersistentStoreCoordinator {
     /// Creates a store with the objects of documents if there is none, all or nothing. Returns whether it was created.
     ///
+    ///     try NSPersistentStoreCoordinator.createStore(at: url, model: model, importing: [documentURL])
+    ///
     /// Call it before the store is opened, at every launch: an existing store is left unchanged. The documents may be of any format,
     /// and are imported in their order. All their objects are held in memory until they are saved;
     /// `GraphImporter.importInBatches(from:entity:progress:)` imports documents that do not fit.
@@ -21,6 +23,8 @@ extension NSPersistentStoreCoordinator {
 
     /// Creates a store as a copy of one that ships with the app if there is none. Returns whether it was created.
     ///
+    ///     try NSPersistentStoreCoordinator.createStore(at: url, model: model, copying: bundledURL)
+    ///
     /// Call it before the store is opened, at every launch: an existing store is left unchanged. The original may be in a read-only
     /// location. It is copied with its write-ahead log and its external files, and the copy has its UUID.
     ///
@@ -32,6 +36,8 @@ extension NSPersistentStoreCoordinator {
 
     /// Recreates a store from a document that was exported from it, with its UUID, metadata and primary keys. Returns what was
     /// saved.
+    ///
+    ///     try NSPersistentStoreCoordinator.createStore(at: url, model: model, restoring: .file(documentURL))
     ///
     /// Old object URIs still resolve, and exporting the store gives the same document. An existing store with the document's UUID
     /// is updated. Objects are not validated against the model: the store is restored as it was. Of the options, `folder`,

@@ -48,6 +48,8 @@ extension NSManagedObjectContext {
 
 extension UserDefaults {
     /// Stores references to objects, in their order.
+    ///
+    ///     try UserDefaults.standard.setReferences(to: notes, forKey: "open")
     public func setReferences(to objects: some Collection<NSManagedObject>, forKey key: String) throws {
         set(try Array(objects).archivedReferences(), forKey: key)
     }

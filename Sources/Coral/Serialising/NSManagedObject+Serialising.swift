@@ -25,6 +25,8 @@ extension NSManagedObject {
     /// types, or those of JSON or property lists. The ids of stored objects are their URIs, because a dictionary has no header
     /// that states the store. `populate(from:)` and `NSManagedObjectContext.importObject(from:as:options:)` import it.
     ///
+    ///     let dictionary = try note.dictionary(style: .json)
+    ///
     /// Throws as `GraphExporter.export(_:to:progress:)` does, and `ExportError` if objects are nested deeper than
     /// `shape.depthLimit`: one dictionary cannot contain them. Serialising an unchanged object again gives an equal
     /// dictionary.
@@ -46,6 +48,8 @@ extension NSManagedObject {
 extension Collection where Element: NSManagedObject {
     /// The objects and the objects that the shape embeds as one document; an object that several of them refer to is
     /// written once.
+    ///
+    ///     let lines = try notes.encoded(as: .jsonLines)
     public func encoded(
         as format: GraphFormat = .json, layout: DocumentLayout? = nil, shape: GraphShape = .ownership,
         portable: Bool = false
@@ -58,6 +62,8 @@ extension Collection where Element: NSManagedObject {
     /// The objects as dictionaries, in their order; an object that several of them embed is nested in the first.
     /// Objects nested deeper than `shape.depthLimit` follow as separate dictionaries, and are referenced. See
     /// `NSManagedObject.dictionary(style:shape:portable:)`.
+    ///
+    ///     let dictionaries = try notes.dictionaries(style: .json)
     public func dictionaries(
         style: DictionaryStyle = .native, shape: GraphShape = .ownership, portable: Bool = false
     ) throws -> [[String: Any]] {

@@ -136,6 +136,8 @@ extension NSManagedObjectModel {
     /// A copy of the model whose transformable attributes have the stored bytes as their values, as `Data`, instead of
     /// the values that an app's transformers would create.
     ///
+    ///     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model.keepingStoredArchives())
+    ///
     /// Such a store can be read without the app's transformers, no class is instantiated, and bytes that cannot be
     /// decoded are preserved. Version hashes do not include transformers, so the store opens with the copy as well.
     public func keepingStoredArchives() -> NSManagedObjectModel {

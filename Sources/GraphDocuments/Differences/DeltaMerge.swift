@@ -4,6 +4,9 @@ extension GraphDelta {
     /// The changes of this delta and of another one from the same state, with the conflicts between them, sorted by record and
     /// property, each with its resolution.
     ///
+    ///     let merge = try ours.merging(theirs) { _ in .ours }
+    ///     try merge.delta.apply(to: context)
+    ///
     /// Equal changes of both sides are not a conflict; members of unordered relationships are merged one by one. Throws
     /// `DeltaError` if there is a conflict and no closure, and for a delta from a token, and for one in which natural keys have
     /// changed. Cost: one step for each change.

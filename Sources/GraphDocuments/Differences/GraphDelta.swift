@@ -1,6 +1,9 @@
 /// The changes between two states of a graph: a value that can be written to a document, applied, reverted, joined to
 /// the next, and merged with another.
 ///
+///     let delta = try note.changes(since: earlier)
+///     try delta.inverse.apply(to: context) // takes them back
+///
 /// Changes are sorted by entity and id, at most one for each record, and none without effect: two deltas between the
 /// same states are equal, and their documents have the same bytes. Records are compared by id, so both states must use
 /// the same ids. Tombstones are treated as absent.

@@ -50,6 +50,8 @@ public struct PropertyMapping: Sendable {
 }
 
 /// Converts values of documents to values of attributes, and back.
+///
+///     mapping["Note"]["price"].transformer = .named("PriceTransformer")
 public enum MappedTransformer: Sendable {
     /// The registered transformer with that name: a `ValueTransformer` in a process with Core Data. Reading uses it
     /// forward, writing in reverse, if it supports that.

@@ -1,5 +1,9 @@
 /// One object of a graph as a plain value, as it is written to documents and read from them.
 ///
+///     let note = GraphRecord(
+///         id: "n", entity: "Note", attributes: [GraphAttribute(name: "title", value: .string("Harvest"))])
+///     try context.importObjects(from: .records([note]))
+///
 /// An absent property is not changed by an importer. Null clears a property, an empty to-many removes its members.
 public struct GraphRecord: Sendable, Hashable {
     /// The record's id in its document.
