@@ -28,15 +28,23 @@
         /// The numbers of parameters of methods by `Class.method`.
         private(set) var parameterCounts: [String: Int] = [:]
 
-        /// The modules with resources: a model among their files, or files that the manifest names.
-        let modulesWithResources: Set<String>
+        /// The resources of the package's modules.
+        struct Resources {
+            /// The modules with resources: a model among their files, or files that the manifest names.
+            var modules: Set<String> = []
+            /// The modules of the models, by the models' names.
+            var models: [String: Set<String>] = [:]
+        }
+
+        private let resources: Resources
+        var modulesWithResources: Set<String> { resources.modules }
         /// The files that a pass of a rewrite examines, by their index.
         private var examined: [Int]
 
         /// - Parameter examined: The files that a pass examines; nil means all.
-        init(_ files: [SourceFile], modulesWithResources: Set<String> = [], examining examined: Set<Int>? = nil) {
+        init(_ files: [SourceFile], resources: Resources = Resources(), examining examined: Set<Int>? = nil) {
             self.files = files
-            self.modulesWithResources = modulesWithResources
+            self.resources = resources
             self.examined = examined?.sorted() ?? Array(files.indices)
             for (index, file) in files.enumerated() {
                 let declarations = file.declarations
@@ -54,6 +62,15 @@
         /// The class with a name in a module; nil if no class or several classes of the module have the name.
         func classDeclaration(_ name: String, module: String) -> Class? {
             classes[Self.key(name, module: module)] ?? nil
+        }
+
+        /// The name of a class of managed objects in the module that alone has a model, if a file imports that module.
+        func managedClass(besideModel name: String, importedBy file: SourceFile) -> String? {
+            guard let modules = resources.models[name], modules.count == 1, let module = modules.first,
+                file.declarations.imports.contains(module.split(separator: "/").last.map(String.init) ?? module)
+            else { return nil }
+            return files.lazy.filter { $0.module == module }.flatMap(\.declarations.classes)
+                .first { isManaged($0, module: module) }?.name.text
         }
 
         /// Lets the next pass examine all files.

@@ -62,12 +62,13 @@
         mutating func rewrite(for sources: [SourceFile], models: [URL], checkout: URL) {
             let collector = Calls()
             collector.walk(file.tree)
+            let isSwift6 = isSwift6(collector.package)
             var edits: [SourceEdit] = []
             var packages: Set<String> = []
             var hasModels = false
             var usesMacros = false
             for target in collector.targets {
-                let needs = needs(of: target, sources: sources, models: models)
+                let needs = needs(of: target, sources: sources, models: models, isSwift6: isSwift6)
                 let text = target.trimmedDescription
                 let products = needs.products.filter {
                     !text.contains("name: \"\($0.name)\"") && !text.contains("\"\($0.name)\"")
@@ -131,12 +132,14 @@
             return parts.first.map { ($0, parts.dropFirst().first ?? 0) }
         }
 
-        /// Whether the mode of targets that state none is that of Swift 6.
-        private var isSwift6: Bool {
+        /// Whether the mode of targets that state none is that of Swift 6: the newest of the package's modes.
+        private func isSwift6(_ package: FunctionCallExprSyntax?) -> Bool {
             guard let version = toolsVersion, version >= (6, 0) else { return false }
-            return ["swiftLanguageModes: ", "swiftLanguageVersions: "].allSatisfy { label in
-                file.text.range(of: label).map { file.text[$0.upperBound...].hasPrefix("[.v6") } ?? true
+            let modes = package?.arguments.first {
+                ["swiftLanguageModes", "swiftLanguageVersions"].contains($0.label?.text)
             }
+            return modes?.expression.tokens(viewMode: .sourceAccurate).contains { ["v6", "6"].contains($0.text) }
+                ?? true
         }
 
         private mutating func raiseToolsVersion(to least: (major: Int, minor: Int)) {
@@ -146,7 +149,9 @@
 
         // MARK: - Targets
 
-        private func needs(of target: FunctionCallExprSyntax, sources: [SourceFile], models: [URL]) -> Needs {
+        private func needs(
+            of target: FunctionCallExprSyntax, sources: [SourceFile], models: [URL], isSwift6: Bool
+        ) -> Needs {
             var needs = Needs()
             guard let directory = directory(of: target) else { return needs }
             let path = directory.standardizedFileURL.path + "/"

@@ -13,7 +13,7 @@
         package private(set) var omissions: [String] = []
         private var manifests: [PackageManifest] = []
         private var models: [URL] = []
-        private var modulesWithResources: Set<String> = []
+        private var resources = PackageIndex.Resources()
         /// The files that the rewriting has closed to other platforms, by their index.
         private var appleFiles: Set<Int> = []
 
@@ -36,7 +36,10 @@
                 let path = url.standardizedFileURL.path
                 return targets.first { path.hasPrefix($0.path) }?.module ?? SourceModule.folder(of: url, below: folder)
             }
-            modulesWithResources = Set(models.map(module) + targets.filter(\.hasResources).map(\.module))
+            resources.modules = Set(models.map(module) + targets.filter(\.hasResources).map(\.module))
+            for model in models {
+                resources.models[model.deletingPathExtension().lastPathComponent, default: []].insert(module(of: model))
+            }
             let sources = try urls.filter { $0.lastPathComponent != "Package.swift" }.compactMap { url in
                 try text(of: url).map { (text: $0, url: url, module: module(of: url)) }
             }
@@ -91,7 +94,7 @@
                     OverrideRewrite(), AmbiguousNameRewrite(), MigrationFunctionRewrite(),
                     DestinationClassRewrite(models: models),
                 ] + (usesMacro ? [ManagedClassRewrite()] : []) + [ObjectiveCAttributeRewrite(), ImportRewrite()]
-            var index = PackageIndex(files, modulesWithResources: modulesWithResources)
+            var index = PackageIndex(files, resources: resources)
             for rewrite in rewrites {
                 // A pass applies replacements that do not overlap; nested ones need a pass for each level, which examines only the files
                 // that the pass before has changed.
@@ -102,7 +105,7 @@
                     let changed = edits.map { (index: $0, file: files[$0], edits: $1) }
                     let parsed = inParallel(changed) { $0.file.applying($0.edits) }
                     for (place, file) in zip(changed, parsed) { files[place.index] = file }
-                    index = PackageIndex(files, modulesWithResources: modulesWithResources, examining: Set(edits.keys))
+                    index = PackageIndex(files, resources: resources, examining: Set(edits.keys))
                 }
                 index.examineAll()
             }
@@ -133,8 +136,8 @@
 
         /// Sentences about what the rewritten sources require, and about what they do otherwise than on Apple's platforms.
         package var advice: [String] {
-            func hasNew(_ line: String) -> Bool {
-                files.contains { $0.isChanged && $0.contains(line) && !$0.original.contains(line) }
+            func hasNew(_ line: String, with text: String = "") -> Bool {
+                files.contains { $0.isChanged && $0.contains(line) && !$0.original.contains(line) && $0.contains(text) }
             }
             var sentences: [String] = []
             if hasNew("import ManagedMacros") {
@@ -142,7 +145,7 @@
                     "The sources now use @Managed: in Package.swift the dependency on the package needs traits: [\"Macros\"], and the"
                         + " target needs the product ManagedMacros.")
             }
-            if hasNew("import CoreFoundation") { sentences.append(PortingRule.runLoopObservers) }
+            if hasNew("import CoreFoundation", with: "CFRunLoop") { sentences.append(PortingRule.runLoopObservers) }
             if !appleFiles.isEmpty {
                 let names = appleFiles.sorted().map { files[$0].url.lastPathComponent }.joined(separator: ", ")
                 sentences.append("Compiled on Apple's platforms only, because they use their modules: \(names).")

@@ -45,6 +45,33 @@
                     })
         }
 
+        /// EZSwiftData.
+        @Test(
+            "A file of tests with a model and views is compiled on Apple's platforms only, with the file of the views")
+        func testsWithModel() {
+            let view = "import SwiftUI\nextension View { var badge: Int { 1 } }\n"
+            let test =
+                "import SwiftData\nimport SwiftUI\nimport XCTest\n@Model final class Note {}\nlet badge = View().badge\n"
+            #expect(rewritten(view, test) == [view, test].map { "#if canImport(SwiftUI)\n\($0)#endif\n" })
+        }
+
+        /// BrowserServicesKit: a type of the keychain, and objects that are associated with those of Foundation.
+        @Test(
+            "A file with names that Foundation imports on Apple's platforms is compiled on those, if no other needs it")
+        func foundationModules() {
+            let keychain = "import Foundation\nenum Keychain { static let key = kSecClass }\n"
+            let observer = "extension NSObject { var observer: Any? { objc_getAssociatedObject(self, \"key\") } }\n"
+            let note = "final class Note {}\n"
+            let text = observer.replacing("NSObject", with: "Note").replacing("observer", with: "reader")
+            #expect(
+                rewritten(keychain, observer, note, text) == [
+                    "#if canImport(Security)\n\(keychain)#endif\n", "#if canImport(ObjectiveC)\n\(observer)#endif\n",
+                    note,
+                    text,
+                ])
+            #expect(rewritten(keychain, "let keychain = Keychain.key\n").first == keychain)
+        }
+
         /// scout and SwiftSync.
         @Test("Numbers are compared by their type, and CryptoKit is swift-crypto elsewhere")
         func numbers() {
@@ -102,6 +129,16 @@
                         }
                         """
                     ])
+        }
+
+        /// scout.
+        @Test("A file with a subclass of Bundle imports CoreFoundation")
+        func bundles() {
+            let text = "import Foundation\nfinal class Stub: Bundle {}\n"
+            #expect(
+                rewritten(text) == [
+                    "import Foundation\n#if canImport(CoreFoundation)\nimport CoreFoundation\n#endif\nfinal class Stub: Bundle {}\n"
+                ])
         }
 
         /// SwiftSync: the package manager's list of the tests of such a class does not compile.

@@ -16,6 +16,38 @@
                 ])
         }
 
+        /// BrowserServicesKit.
+        @Test("The process, keys of bundles, and ranges of indices in any string")
+        func foundation() {
+            #expect(
+                rewritten(
+                    """
+                    let version = ProcessInfo().operatingSystemVersion
+                    let names = [kCFBundleNameKey as String, String(kCFBundleVersionKey)]
+                    extension StringProtocol {
+                        subscript(_ range: NSRange) -> SubSequence? {
+                            Range(range, in: self).map { self[$0] }
+                        }
+                        func part(_ range: NSRange) -> String? { Range(range, in: text).map { text[$0] } }
+                    }
+                    """) == [
+                        """
+                        let version = ProcessInfo.processInfo.operatingSystemVersion
+                        let names = ["CFBundleName" as String, String("CFBundleVersion")]
+                        extension StringProtocol {
+                            subscript(_ range: NSRange) -> SubSequence? {
+                                #if canImport(ObjectiveC)
+                                Range(range, in: self).map { self[$0] }
+                                #else
+                                Range(range, in: String(self)).map { _ in utf16.index(startIndex, offsetBy: range.lowerBound)..<utf16.index(startIndex, offsetBy: range.upperBound) }.map { self[$0] }
+                                #endif
+                            }
+                            func part(_ range: NSRange) -> String? { Range(range, in: text).map { text[$0] } }
+                        }
+                        """
+                    ])
+        }
+
         @Test("Literals of sets, and initialisers")
         func literals() {
             #expect(

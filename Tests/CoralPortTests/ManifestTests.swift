@@ -99,6 +99,27 @@
             }
         }
 
+        @Test(
+            "The newest of the package's modes counts",
+            arguments: [
+                ("[.v6]", true), ("[.v5, .v6]", true), ("[.v5, .version(\"6\")]", true), ("[.v4_2, .v5]", false),
+            ])
+        func languageModes(modes: String, isSwift6: Bool) throws {
+            let manifest = """
+                // swift-tools-version:6.0
+                import PackageDescription
+                let package = Package(name: "App", dependencies: [.package(name: "coral", path: "../coral")], targets: [
+                    .target(name: "App", dependencies: [.product(name: "CoreData", package: "coral")]),
+                ], swiftLanguageModes: \(modes))
+                """
+            let source =
+                "import CoreData\nfunc all() {\n    var values: [Int] = []\n    queue.async { values.append(1) }\n}\n"
+            try package(["Package.swift": manifest, "Sources/App/App.swift": source]) { folder in
+                let text = try rewritten(folder)["Package.swift"] ?? ""
+                #expect(text.contains("swiftLanguageMode(.v5, .when(platforms: [.linux]))") == isSwift6)
+            }
+        }
+
         @Test("Files that a target excludes are no sources of it")
         func excludedFiles() throws {
             let manifest = """
@@ -249,6 +270,43 @@
                     guard let i = bundle.urls(forResourcesWithExtension: "momd", subdirectory: nil)?.map({ $0 as URL }) else { fatalError() }
                     """
                 ])
+        }
+
+        /// Skopelos: the tests of an app find its model in the main bundle.
+        @Test("A model of another module is searched for in the bundle of that module")
+        func modelOfAnotherModule() throws {
+            let test =
+                "import CoreData\n@testable import App\nlet url = Bundle.main.url(forResource: \"Notes\", withExtension: \"momd\")\n"
+            let files = [
+                "Package.swift": """
+                // swift-tools-version:5.9
+                import PackageDescription
+                let package = Package(name: "App", targets: [
+                    .target(name: "App"), .testTarget(name: "AppTests", dependencies: ["App"]),
+                ])
+                """,
+                "Sources/App/Note.swift": "import CoreData\nstruct List {}\nclass Note: NSManagedObject {}\n",
+                "Sources/App/Notes.xcdatamodeld/contents": "",
+                "Tests/AppTests/A.swift": test,
+                "Tests/AppTests/B.swift": test.replacing("@testable import App\n", with: ""),
+                "Tests/AppTests/C.swift": test.replacing("\"Notes\"", with: "\"Tags\""),
+            ]
+            try package(files) { folder in
+                let changed = try rewritten(folder)
+                #expect(
+                    changed["A.swift"] == """
+                        import CoreData
+                        @testable import App
+                        #if canImport(ObjectiveC)
+                        let url = Bundle.main.url(forResource: "Notes", withExtension: "momd")
+                        #else
+                        let url = Bundle.resources(ofModuleOf: Note.self).url(forResource: "Notes", withExtension: "momd")
+                        #endif
+
+                        """)
+                #expect(changed["B.swift"] == nil)
+                #expect(changed["C.swift"] == nil)
+            }
         }
 
         @Test("Convenience initialisers of managed objects are required")

@@ -197,6 +197,23 @@ import Testing
         #expect(found(text) == ["3:5 override", "10:11 override"])
     }
 
+    @Test("Superclasses that need a module, or are Apple's")
+    func superclasses() {
+        let stub = "final class Stub: Bundle {}\n"
+        #expect(found(stub + "class var main: Bundle { .module }") == ["1:19 Bundle"])
+        #expect(found("class var main: Bundle { .module }\nlet a: Bundle") == [])
+        #expect(found("#if canImport(CoreFoundation)\nimport CoreFoundation\n#endif\n" + stub) == [])
+        #expect(
+            found("import CoreData\nclass A: NSPersistentCloudKitContainer {}")
+                == ["2:10 NSPersistentCloudKitContainer"])
+    }
+
+    @Test("A macro's other name may be in a line beside")
+    func macroConditions() {
+        #expect(found("import SwiftSyntax\nlet a = find(\"objc\")\nlet b = 1") == ["2:14 \"objc\""])
+        #expect(found("import SwiftSyntax\nlet a = find(\"objc\")\n    ?? find(\"_objcRuntimeName\")") == [])
+    }
+
     @Test("A transformer with an initialiser needs the one that is required")
     func transformers() {
         func declared(_ members: String, base: String = "ValueTransformer") -> [String] {

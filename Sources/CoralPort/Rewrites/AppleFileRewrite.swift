@@ -3,33 +3,39 @@
     import SwiftSyntax
 
     /// A file about an interface or a service of Apple's platforms is compiled on those alone: `#if canImport(SwiftUI)` around it, if it
-    /// imports the module at its top level.
+    /// imports the module at its top level, or uses names of a module that Foundation imports there.
     ///
     /// A file stays as it is if the other files have a name that it declares, if it has a class of managed objects, a model or the
     /// program's beginning, or if it adds an initialiser to a type of the package. The other files are not those of an app, whose
-    /// beginning imports such a module. Files of tests that name one of the types are compiled with them.
+    /// beginning imports such a module. Files of tests may have models, and those that name one of the types are compiled with them.
     struct AppleFileRewrite: Rewrite {
         /// Modules that other packages or other rewrites replace.
         private static let replaced: Set<String> = ["Combine", "CryptoKit", "Darwin", "OSLog", "ObjectiveC", "os"]
         private static let modules = Set(PortingRule.appleModules).subtracting(replaced)
+        /// Modules that Foundation imports on Apple's platforms, by their names.
+        private static let foundationModules = Dictionary(
+            uniqueKeysWithValues: PortingRule.securityNames.map { ($0, "Security") }
+                + associations.map { ($0, "ObjectiveC") })
+        private static let associations = ["objc_getAssociatedObject", "objc_setAssociatedObject"]
 
         func edits(in package: PackageIndex) -> PackageEdits {
             var edits = PackageEdits()
-            let candidates = package.files(containing: Self.modules.sorted().map { "import " + $0 })
+            let candidates = package.files(
+                containing: Self.modules.sorted().map { "import " + $0 } + Self.foundationModules.keys.sorted())
+            let isTest = package.files.map { !$0.declarations.imports.isDisjoint(with: ["XCTest", "Testing"]) }
             var closed: [Int: (modules: [String], names: DeclaredNames)] = [:]
             var apps: Set<String> = []
             for (index, file) in candidates {
-                let modules = Self.imports(of: file)
+                let modules = Self.imports(of: file) + Self.foundationModules(of: file, in: package)
                 let names = DeclaredNames(of: file.tree, types: package.types)
                 let hasModel =
                     file.declarations.classes.contains { package.isManaged($0, module: file.module) }
                     || file.declarations.attributes.contains("Model")
-                if !modules.isEmpty, !hasModel, !names.mustStay { closed[index] = (modules, names) }
+                if !modules.isEmpty, !hasModel || isTest[index], !names.mustStay { closed[index] = (modules, names) }
                 if !modules.isEmpty, names.isProgram { apps.insert(file.module) }
             }
             guard !closed.isEmpty else { return edits }
             let words = package.files.map { Words(of: $0.tree) }
-            let isTest = package.files.map { !$0.declarations.imports.isDisjoint(with: ["XCTest", "Testing"]) }
             // A file that stays may need the names of one that was to be closed.
             var isComplete = false
             while !isComplete {
@@ -68,6 +74,18 @@
         private static func imports(of file: SourceFile) -> [String] {
             file.tree.statements.compactMap { $0.item.as(ImportDeclSyntax.self)?.path.first?.name.text }
                 .filter(modules.contains)
+        }
+
+        /// The modules that a file uses through Foundation. Objects are associated with types of other modules only: those of the
+        /// package can have a property.
+        private static func foundationModules(of file: SourceFile, in package: PackageIndex) -> [String] {
+            let names = Words(of: file.tree).names.compactMap { foundationModules[$0] }
+            let needsProperty = file.tree.statements.contains { statement in
+                let extended = statement.item.as(ExtensionDeclSyntax.self)?.extendedName
+                return (extended.map(package.types.contains) ?? true)
+                    && associations.contains(where: statement.description.containsBytes)
+            }
+            return names.filter { $0 != "ObjectiveC" || !needsProperty }
         }
 
         /// The names that other files can use.

@@ -1,4 +1,5 @@
 #if Macros
+    import ModelCodeGeneration
     import SwiftSyntax
 
     /// Calls that Foundation has on Apple's platforms only, or with other types, become calls that all platforms have:
@@ -14,8 +15,12 @@
     ///   `Bundle.resources(ofModuleOf: Note.self)` for other platforms,
     /// - `Bundle(identifier: "org.example.Notes")!`, the framework that a target was, becomes `Bundle.module` in a target with resources,
     /// - `Bundle.main.url(forResource: "Notes", withExtension: "momd")`, a model in the app's bundle, is searched for in `Bundle.module`
-    ///   in a target with resources,
+    ///   in a target with resources; a target without them that imports the model's module, as the tests of an app, searches in the
+    ///   bundle of that module,
     /// - `Bundle.main.bundleIdentifier!` becomes the identifier or, where the bundle has none, the name of the process,
+    /// - `ProcessInfo()` becomes `ProcessInfo.processInfo`, and `kCFBundleNameKey` the key itself,
+    /// - `Range(range, in: self)` in an extension of `StringProtocol`, where only a `String` is accepted on other platforms, finds the
+    ///   same indices there,
     /// - `CFNumberIsFloatType(n)` and `CFGetTypeID(n) == CFBooleanGetTypeID()` become comparisons of `n.objCType`, if `n` is declared
     ///   as `NSNumber` in the file,
     /// - `.commonModes` in calls of `CFRunLoop…` becomes `kCFRunLoopCommonModes` for other platforms,
@@ -29,7 +34,7 @@
                 "Bundle(for", "Bundle(identifier", "init(for", "Bundle.main.",
                 "NSURL()", "XCTIssue(", "bundleIdentifier!", "CFNumberIsFloatType", "CFBooleanGetTypeID",
                 ".commonModes",
-                "XCTExpectFailure",
+                "XCTExpectFailure", "ProcessInfo()", "kCFBundle", "extension StringProtocol",
             ]) { Visitor(package, $0) }
         }
 
@@ -49,6 +54,13 @@
                     edits.append(SourceEdit(node.codeRange, "Date().timeIntervalSinceReferenceDate"))
                 } else if called == "NSStringFromSelector", let name = Self.getter(node.arguments.first?.expression) {
                     edits.append(SourceEdit(node.codeRange, "\"\(name)\""))
+                } else if called == "ProcessInfo", labels.isEmpty, node.trailingClosure == nil {
+                    edits.append(SourceEdit(node.codeRange, "ProcessInfo.processInfo"))
+                } else if called == "Range", labels == ["", "in"],
+                    node.arguments.last?.expression.trimmedDescription == "self",
+                    node.enclosing(ExtensionDeclSyntax.self)?.extendedName == "StringProtocol"
+                {
+                    visit(node, indicesOf: node.arguments.first)
                 } else if called == "NSURL", labels.isEmpty, node.trailingClosure == nil {
                     edits.append(SourceEdit(node.codeRange, "NSURL(fileURLWithPath: \"/\")"))
                 } else if labels == ["for"], Self.isBundle(node, called), let type = node.arguments.first?.expression {
@@ -84,6 +96,9 @@
             override func visit(_ node: DeclReferenceExprSyntax) -> SyntaxVisitorContinueKind {
                 // As an expression: `CFTimeInterval(3)`.
                 takeTime(node.baseName)
+                if let key = PortingRule.bundleKeys[node.baseName.text] {
+                    edits.append(SourceEdit(node.codeRange, "\"\(key)\""))
+                }
                 return .visitChildren
             }
 
@@ -105,6 +120,16 @@
                     edits.append(SourceEdit(node.codeRange, "Bundle.module"))
                 }
                 return .visitChildren
+            }
+
+            /// A string that is a part of another one does not have the indices of its copy.
+            private func visit(_ node: FunctionCallExprSyntax, indicesOf argument: LabeledExprSyntax?) {
+                guard let range = argument?.expression.trimmedDescription else { return }
+                let index = "utf16.index(startIndex, offsetBy: "
+                let text =
+                    "Range(\(range), in: String(self)).map { _ in"
+                    + " \(index)\(range).lowerBound)..<\(index)\(range).upperBound) }"
+                edits += [file.conditional(around: node, replacing: node.codeRange, by: text)].compactMap(\.self)
             }
 
             private func visit(_ node: FunctionCallExprSyntax, bundleOf type: String) {
@@ -166,10 +191,19 @@
                 {
                     edits.append(SourceEdit(node.codeRange, "String(reflecting: \(base.trimmedDescription))"))
                 }
-                if base.trimmedDescription == "Bundle.main", Self.isModel(name, node.arguments),
-                    package.modulesWithResources.contains(file.module)
-                {
-                    edits.append(SourceEdit(base.codeRange, "Bundle.module"))
+                if base.trimmedDescription == "Bundle.main", Self.isModel(name, node.arguments) {
+                    if package.modulesWithResources.contains(file.module) {
+                        edits.append(SourceEdit(base.codeRange, "Bundle.module"))
+                    } else if let model = node.arguments.first?.expression.as(StringLiteralExprSyntax.self)?
+                        .representedLiteralValue,
+                        let type = package.managedClass(besideModel: model, importedBy: file)
+                    {
+                        edits += [
+                            file.conditional(
+                                around: node, replacing: base.codeRange,
+                                by: "Bundle.resources(ofModuleOf: \(type).self)")
+                        ].compactMap(\.self)
+                    }
                 }
                 guard name == "urls", labels == ["forResourcesWithExtension", "subdirectory"], !Self.isConverted(node)
                 else {

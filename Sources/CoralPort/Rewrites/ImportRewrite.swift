@@ -12,9 +12,12 @@
                 var missing: [String] = []
                 let rules = Self.rules(about: file)
                 if rules.contains(.missingImport) { missing.append("CoreData") }
-                let macros = MacroAttributes()
-                macros.walk(file.tree)
-                if macros.isUsed, !macros.isImported { missing.append("ManagedMacros") }
+                let declarations = file.declarations
+                if !declarations.attributes.isDisjoint(with: ["Managed", "ManagedValue"]),
+                    !declarations.imports.contains("ManagedMacros")
+                {
+                    missing.append("ManagedMacros")
+                }
                 edits.add(Self.edits(importing: missing, in: file), to: index)
                 for (module, rule) in PortingRule.foundationParts.sorted(by: { $0.key < $1.key })
                 where rules.contains(rule) {
@@ -29,7 +32,7 @@
 
         /// The rules about imports that a file breaks. A file that imports Core Data and has no name of the other module is not searched.
         private static func rules(about file: SourceFile) -> Set<PortingRule> {
-            let parts = ["URL", "HTTP", "XML", "CFRunLoop"]
+            let parts = ["URL", "HTTP", "XML", "CFRunLoop", ": Bundle"]
             if file.contains("import CoreData\n"), !parts.contains(where: file.contains) { return [] }
             return ImportedNames.missing(in: file.text)
         }
@@ -101,21 +104,6 @@
                 let name = node.expression.as(DeclReferenceExprSyntax.self)?.baseName.text
                 if let name, Self.names.contains(name) { areUsed = true }
                 return .visitChildren
-            }
-        }
-
-        private final class MacroAttributes: CompiledCodeVisitor {
-            var isUsed = false
-            var isImported = false
-
-            override func visit(_ node: AttributeSyntax) -> SyntaxVisitorContinueKind {
-                if ["Managed", "ManagedValue"].contains(node.attributeName.trimmedDescription) { isUsed = true }
-                return .visitChildren
-            }
-
-            override func visit(_ node: ImportDeclSyntax) -> SyntaxVisitorContinueKind {
-                if node.path.trimmedDescription == "ManagedMacros" { isImported = true }
-                return .skipChildren
             }
         }
     }

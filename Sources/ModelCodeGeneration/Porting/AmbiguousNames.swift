@@ -90,8 +90,13 @@ package struct ImportedNames {
             }
             return []
         }
+        // Without the module a member of this class has an unknown type, and nothing can override it.
+        let inherited = SwiftCode.superclasses(in: words).filter { $0.text == "Bundle" }
         return words.compactMap { word in
-            guard let rule = Self.rule(word.text), found.insert(rule).inserted else { return nil }
+            let rule =
+                inherited.contains { $0.column == word.column }
+                ? PortingRule.foundationParts["CoreFoundation"] : Self.rule(word.text)
+            guard let rule, found.insert(rule).inserted else { return nil }
             return (word.column, word.text, rule)
         }
     }

@@ -114,10 +114,19 @@ public struct PortingFinding: Sendable, Hashable {
                 }
                 add(column, rule.pattern, rule)
             }
-            if readsSyntax, !String(decoding: texts[number], as: UTF8.self).containsBytes(of: "_objcRuntimeName") {
+            // The other name may be in the line before or after.
+            if readsSyntax,
+                !texts[max(number - 1, 0)...min(number + 1, texts.count - 1)].contains(where: {
+                    String(decoding: $0, as: UTF8.self).containsBytes(of: "_objcRuntimeName")
+                })
+            {
                 for column in columns(of: PortingRule.macroCondition.pattern, in: texts[number], code: line) {
                     add(column, PortingRule.macroCondition.pattern, .macroCondition)
                 }
+            }
+            for superclass in SwiftCode.superclasses(in: SwiftCode.words(of: line))
+            where superclass.text == PortingRule.mirroredContainer.pattern {
+                add(superclass.column, superclass.text, .mirroredContainer)
             }
             for column in extensions.take(line) { add(column, "override", .overrideInExtension) }
             for column in sets.literals(in: line) { add(column, "[", .assignedLiteral) }

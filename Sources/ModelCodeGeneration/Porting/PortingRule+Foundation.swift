@@ -2,11 +2,11 @@
 // name was checked by compiling it with Swift 6.3 on Linux.
 
 extension PortingRule {
-    /// A file that uses types of Foundation which are in a module of their own on other platforms.
+    /// A file that uses types of Foundation which are in a module of their own on other platforms, or need it.
     private static func missingPart(_ module: String) -> PortingRule {
         PortingRule(
             "import \(module)",
-            "The type is in a module of its own here: write `#if canImport(\(module))`, `import \(module)` and `#endif` after the"
+            "This needs a module of its own here: write `#if canImport(\(module))`, `import \(module)` and `#endif` after the"
                 + " imports.")
     }
 
@@ -47,6 +47,7 @@ extension PortingRule {
                 "CFNumberIsFloatType", "Compare the type: `[\"d\", \"f\"].contains(String(cString: number.objCType))`."),
             PortingRule("CFGetTypeID", booleanNumber), PortingRule("CFBooleanGetTypeID", booleanNumber),
             PortingRule(".commonModes", "Write `kCFRunLoopCommonModes`. " + runLoopObservers),
+            PortingRule("ProcessInfo()", "Write `ProcessInfo.processInfo`."),
             PortingRule("mach_absolute_time", "Use `ContinuousClock`."),
             PortingRule("os_log", logger),
             PortingRule("observeValue(forKeyPath", keyValueObserving),
@@ -69,6 +70,23 @@ extension PortingRule {
             "RelativeDateTimeFormatter", "forUbiquityContainerIdentifier", "makeFileSystemObjectSource",
             "performExpiringActivity", ".beginActivity(options",
         ].map { PortingRule($0, onlyThere) }
+        + securityNames.map { PortingRule($0, onlyThere) }
+        + bundleKeys.map { PortingRule($0, "Write the key: `\"\($1)\"`.") }
+
+    /// Names of the module Security, which Foundation imports on Apple's platforms.
+    package static let securityNames = [
+        "SecItemAdd", "SecItemCopyMatching", "SecItemDelete", "SecItemUpdate", "kSecAttrAccessGroup",
+        "kSecAttrAccessible",
+        "kSecAttrAccount", "kSecAttrService", "kSecClass", "kSecClassGenericPassword", "kSecMatchLimit",
+        "kSecMatchLimitOne", "kSecReturnData", "kSecUseDataProtectionKeychain", "kSecValueData",
+    ]
+
+    /// The keys of a bundle's information, by the names that Core Foundation has for them.
+    package static let bundleKeys = Dictionary(
+        uniqueKeysWithValues: [
+            "DevelopmentRegion", "Executable", "Identifier", "InfoDictionaryVersion", "Localizations", "Name",
+            "Version",
+        ].map { ("kCFBundle\($0)Key", "CFBundle\($0)") })
 
     private static let collection =
         "There are no weak collections of Foundation: keep a dictionary of `ObjectIdentifier` and weak boxes."

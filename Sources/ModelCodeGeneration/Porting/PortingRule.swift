@@ -79,8 +79,7 @@ public struct PortingRule: Sendable, Hashable {
         PortingRule("override convenience init(context", requiredInitializer),
         PortingRule("override init(managedObjectModel", requiredInitializer),
         PortingRule(
-            "NSPersistentCloudKitContainer(",
-            "CloudKit is Apple's: use `NSPersistentContainer` behind `#if !canImport(CloudKit)`."),
+            "NSPersistentCloudKitContainer(", cloudKit),
         PortingRule("NSCoreDataCoreSpotlightDelegate", onlyWith("CoreSpotlight")),
     ]
 
@@ -157,6 +156,10 @@ public struct PortingRule: Sendable, Hashable {
             "The module is Apple's: write `#if canImport(\(module))` around the import and the code that uses it.")
     }
 
+    /// A class that inherits from the container which mirrors its store.
+    static let mirroredContainer = PortingRule("NSPersistentCloudKitContainer", cloudKit)
+    private static let cloudKit = "CloudKit is Apple's: use `NSPersistentContainer` behind `#if !canImport(CloudKit)`."
+
     private static let uncastRequest =
         "A request cannot be cast to another type: write `NSFetchRequest<Note>(entityName: \"Note\")`."
 
@@ -176,7 +179,7 @@ public struct PortingRule: Sendable, Hashable {
         "HealthKit", "LinkPresentation", "LocalAuthentication", "MachO", "MapKit", "Network", "OSLog", "ObjectiveC",
         "Photos",
         "Security", "StoreKit", "SwiftUI", "UIKit", "UniformTypeIdentifiers", "UserNotifications", "WatchKit",
-        "WidgetKit", "os",
+        "WebKit", "WidgetKit", "os",
     ]
 
     /// What is wrong with the code.

@@ -17,6 +17,11 @@ enum SwiftCode {
         }
     }
 
+    /// The first type after the name of each class in a line, given the words of the line.
+    static func superclasses(in words: [(column: Int, text: String)]) -> [(column: Int, text: String)] {
+        zip(words, words.dropFirst(2)).compactMap { $0.text == "class" ? $1 : nil }
+    }
+
     /// The words of a line of code with their columns, except the names of members, which follow a dot.
     static func words(of line: [UInt8]) -> [(column: Int, text: String)] {
         var words: [(column: Int, text: String)] = []

@@ -49,3 +49,17 @@ func words(in text: String) throws {
 func isFloat(_ number: NSNumber) -> Bool { CFNumberIsFloatType(number) }
 
 func isTruthValue(_ number: NSNumber) -> Bool { CFGetTypeID(number) == CFBooleanGetTypeID() }
+
+let started = ProcessInfo()
+
+final class Resources: Bundle, @unchecked Sendable {}
+
+let keysOfBundles = [
+    kCFBundleDevelopmentRegionKey as String,
+    kCFBundleExecutableKey as String,
+    kCFBundleIdentifierKey as String,
+    kCFBundleInfoDictionaryVersionKey as String,
+    kCFBundleLocalizationsKey as String,
+    kCFBundleNameKey as String,
+    kCFBundleVersionKey as String,
+]
