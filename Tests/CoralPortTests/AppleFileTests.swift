@@ -45,16 +45,6 @@
                     })
         }
 
-        /// EZSwiftData.
-        @Test(
-            "A file of tests with a model and views is compiled on Apple's platforms only, with the file of the views")
-        func testsWithModel() {
-            let view = "import SwiftUI\nextension View { var badge: Int { 1 } }\n"
-            let test =
-                "import SwiftData\nimport SwiftUI\nimport XCTest\n@Model final class Note {}\nlet badge = View().badge\n"
-            #expect(rewritten(view, test) == [view, test].map { "#if canImport(SwiftUI)\n\($0)#endif\n" })
-        }
-
         /// BrowserServicesKit: a type of the keychain, and objects that are associated with those of Foundation.
         @Test(
             "A file with names that Foundation imports on Apple's platforms is compiled on those, if no other needs it")

@@ -48,6 +48,56 @@
                     ])
         }
 
+        /// BrowserServicesKit.
+        @Test("A path to a file of a type without an extension")
+        func conformingPaths() {
+            #expect(
+                rewritten(
+                    """
+                    let a = folder.appendingPathComponent("a.sqlite", conformingTo: .database)
+                    let b = folder.appendingPathComponent("b", conformingTo: .json)
+                    """) == [
+                        """
+                        #if canImport(ObjectiveC)
+                        let a = folder.appendingPathComponent("a.sqlite", conformingTo: .database)
+                        #else
+                        let a = folder.appendingPathComponent("a.sqlite")
+                        #endif
+                        let b = folder.appendingPathComponent("b", conformingTo: .json)
+                        """
+                    ])
+        }
+
+        /// CoreDataEvolution.
+        @Test("The main thread is that of the main queue, where Core Data is imported")
+        func mainThread() {
+            let text = """
+                func save() {
+                    guard Thread.isMainThread else {
+                        return
+                    }
+                }
+                """
+            #expect(
+                rewritten("import Foundation\n" + text, "import CoreData\n" + text) == [
+                    "import Foundation\n" + text,
+                    """
+                    import CoreData
+                    func save() {
+                        #if canImport(ObjectiveC)
+                        guard Thread.isMainThread else {
+                            return
+                        }
+                        #else
+                        guard Thread.executesMainQueue else {
+                            return
+                        }
+                        #endif
+                    }
+                    """,
+                ])
+        }
+
         @Test("Literals of sets, and initialisers")
         func literals() {
             #expect(

@@ -154,6 +154,33 @@ import Testing
                     """)
         }
 
+        /// CoreDataModelDescription, by D. Anokhin: the classes of a test are nested in it.
+        @Test("The types beside a nested class have their full names")
+        func nestedClasses() throws {
+            let text = """
+                import CoreData
+                final class Library {
+                    enum Kind: Int16 { case plain }
+                    class Shelf: NSManagedObject {
+                        enum Size: Int16 { case small }
+                        @NSManaged var books: Set<Book>
+                        @NSManaged var sizes: [Size: Library.Kind?]
+                        @NSManaged func addToBooks(_ value: Book)
+                    }
+                    final class Book: NSManagedObject {
+                        @NSManaged var shelf: Shelf?
+                    }
+                }
+                """
+            let written = try accessors(of: ["Library.swift": text]).text
+            for part in [
+                "() -> Set<Library.Book> {", "() -> Library.Shelf? {", "() -> [Size: Library.Kind?] {",
+                "(_ value: Library.Book) {", "as: \"shelf.books\"",
+            ] {
+                #expect(written.contains(part))
+            }
+        }
+
         @Test("Key paths through optional relationships to classes of the module have names")
         func optionalPaths() throws {
             let text = """

@@ -34,4 +34,12 @@ private final class KeyPathTrilogy: KeyPathSaga {}
         #expect(NSSortDescriptor(keyPath: \KeyPathTrilogy.title, ascending: true).key == "title")
         #expect(NSExpression(forKeyPath: \KeyPathTrilogy.title).keyPath == "title")
     }
+
+    /// FFCoreData sorts by criteria of Swift: https://developer.apple.com/documentation/foundation/nssortdescriptor/init(_:)
+    @Test func sortDescriptorsOfSwiftHaveKeys() {
+        let descriptor = NSSortDescriptor(SortDescriptor(\KeyPathSaga.title, order: .reverse))
+        #expect(descriptor.key == "title")
+        #expect(!descriptor.ascending)
+        #expect(NSSortDescriptor(SortDescriptor(\KeyPathSaga.title)).ascending)
+    }
 }

@@ -7,7 +7,7 @@
     ///
     /// A file stays as it is if the other files have a name that it declares, if it has a class of managed objects, a model or the
     /// program's beginning, or if it adds an initialiser to a type of the package. The other files are not those of an app, whose
-    /// beginning imports such a module. Files of tests may have models, and those that name one of the types are compiled with them.
+    /// beginning imports such a module. Files of tests that name one of the types are compiled with them.
     struct AppleFileRewrite: Rewrite {
         /// Modules that other packages or other rewrites replace.
         private static let replaced: Set<String> = ["Combine", "CryptoKit", "Darwin", "OSLog", "ObjectiveC", "os"]
@@ -22,7 +22,6 @@
             var edits = PackageEdits()
             let candidates = package.files(
                 containing: Self.modules.sorted().map { "import " + $0 } + Self.foundationModules.keys.sorted())
-            let isTest = package.files.map { !$0.declarations.imports.isDisjoint(with: ["XCTest", "Testing"]) }
             var closed: [Int: (modules: [String], names: DeclaredNames)] = [:]
             var apps: Set<String> = []
             for (index, file) in candidates {
@@ -31,11 +30,12 @@
                 let hasModel =
                     file.declarations.classes.contains { package.isManaged($0, module: file.module) }
                     || file.declarations.attributes.contains("Model")
-                if !modules.isEmpty, !hasModel || isTest[index], !names.mustStay { closed[index] = (modules, names) }
+                if !modules.isEmpty, !hasModel, !names.mustStay { closed[index] = (modules, names) }
                 if !modules.isEmpty, names.isProgram { apps.insert(file.module) }
             }
             guard !closed.isEmpty else { return edits }
             let words = package.files.map { Words(of: $0.tree) }
+            let isTest = package.files.map { !$0.declarations.imports.isDisjoint(with: ["XCTest", "Testing"]) }
             // A file that stays may need the names of one that was to be closed.
             var isComplete = false
             while !isComplete {

@@ -19,6 +19,10 @@
     ///   bundle of that module,
     /// - `Bundle.main.bundleIdentifier!` becomes the identifier or, where the bundle has none, the name of the process,
     /// - `ProcessInfo()` becomes `ProcessInfo.processInfo`, and `kCFBundleNameKey` the key itself,
+    /// - `Thread.isMainThread` in a file that imports Core Data becomes `Thread.executesMainQueue` for other platforms, where the main
+    ///   thread does not execute the main queue in a program with an asynchronous `main`,
+    /// - `folder.appendingPathComponent(name, conformingTo: .database)` becomes `folder.appendingPathComponent(name)` for other platforms, if
+    ///   files of the type need no extension,
     /// - `Range(range, in: self)` in an extension of `StringProtocol`, where only a `String` is accepted on other platforms, finds the
     ///   same indices there,
     /// - `CFNumberIsFloatType(n)` and `CFGetTypeID(n) == CFBooleanGetTypeID()` become comparisons of `n.objCType`, if `n` is declared
@@ -34,7 +38,8 @@
                 "Bundle(for", "Bundle(identifier", "init(for", "Bundle.main.",
                 "NSURL()", "XCTIssue(", "bundleIdentifier!", "CFNumberIsFloatType", "CFBooleanGetTypeID",
                 ".commonModes",
-                "XCTExpectFailure", "ProcessInfo()", "kCFBundle", "extension StringProtocol",
+                "XCTExpectFailure", "ProcessInfo()", "kCFBundle", "extension StringProtocol", "Thread.isMainThread",
+                "conformingTo:",
             ]) { Visitor(package, $0) }
         }
 
@@ -105,6 +110,16 @@
             private func takeTime(_ name: TokenSyntax) {
                 guard ["CFAbsoluteTime", "CFTimeInterval"].contains(name.text) else { return }
                 edits.append(SourceEdit(name.codeRange, "TimeInterval"))
+            }
+
+            override func visit(_ node: MemberAccessExprSyntax) -> SyntaxVisitorContinueKind {
+                if node.trimmedDescription == "Thread.isMainThread", file.declarations.imports.contains("CoreData") {
+                    edits += [
+                        file.conditional(
+                            around: node, replacing: node.codeRange, by: "Thread.executesMainQueue")
+                    ].compactMap(\.self)
+                }
+                return .visitChildren
             }
 
             override func visit(_ node: ForceUnwrapExprSyntax) -> SyntaxVisitorContinueKind {
@@ -191,6 +206,13 @@
                 {
                     edits.append(SourceEdit(node.codeRange, "String(reflecting: \(base.trimmedDescription))"))
                 }
+                if name == "appendingPathComponent", labels == ["", "conformingTo"],
+                    let first = node.arguments.first?.expression,
+                    let last = node.arguments.last?.expression, Self.plainTypes.contains(last.trimmedDescription)
+                {
+                    let part = first.codeRange.upperBound..<last.codeRange.upperBound
+                    edits += [file.conditional(around: node, replacing: part, by: "")].compactMap(\.self)
+                }
                 if base.trimmedDescription == "Bundle.main", Self.isModel(name, node.arguments) {
                     if package.modulesWithResources.contains(file.module) {
                         edits.append(SourceEdit(base.codeRange, "Bundle.module"))
@@ -215,6 +237,9 @@
                 let map = Self.isInCondition(node) ? ".map({ $0 as URL })" : ".map { $0 as URL }"
                 edits.append(SourceEdit((end + mark)..<(end + mark), (mark == 1 ? "" : "?") + map))
             }
+
+            /// Types of files that have no extension of their own.
+            private static let plainTypes = [".data", ".database", ".directory", ".folder", ".item"]
 
             /// Whether a method of a bundle with some arguments searches for compiled models.
             private static func isModel(_ method: String, _ arguments: LabeledExprListSyntax) -> Bool {

@@ -36,6 +36,12 @@ final class ContextQueue: Sendable {
         return .main
     }()
 
+    /// Whether the caller runs on the main queue.
+    static var isMain: Bool {
+        _ = mainQueue
+        return executing == mainIdentity
+    }
+
     /// The identity of the main queue, the same for all main-queue contexts. The queue object cannot be used:
     /// `DispatchQueue.main` may be another object at each access.
     private static let mainIdentity = ObjectIdentifier(DispatchQueue.self)

@@ -55,6 +55,19 @@ open class NSSortDescriptor: Foundation.NSSortDescriptor, NSSecureCoding {
         self.init(key: KeyPathRegistry.requiredName(of: keyPath), ascending: ascending, comparator: cmptr)
     }
 
+    /// Creates a criterion from one of Swift, by the name of its key path in ``KeyPathRegistry``. A key path without a name is a
+    /// programmer error. A criterion without a key path compares the objects themselves, and cannot be translated to SQL.
+    public convenience init<Compared: NSObject>(_ sortDescriptor: SortDescriptor<Compared>) {
+        guard let keyPath = sortDescriptor.keyPath else {
+            self.init(key: nil, ascending: true) { first, second in
+                guard let first = first as? Compared, let second = second as? Compared else { return .orderedSame }
+                return sortDescriptor.compare(first, second)
+            }
+            return
+        }
+        self.init(key: KeyPathRegistry.requiredName(of: keyPath), ascending: sortDescriptor.order == .forward)
+    }
+
     /// The order of two objects. A value that cannot be read is treated as nil.
     open override func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
         let one = value(of: object1)

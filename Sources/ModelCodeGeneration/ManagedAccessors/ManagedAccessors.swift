@@ -32,7 +32,7 @@ package struct ManagedAccessors {
                     ManagedDeclarationMistake(file: declaration.file, line: declaration.line, sentence: sentence))
             }
             return sentence == nil
-        }
+        }.map(types.qualified)
         let symbols = try AccessorSymbols(valid, types: types, moduleName: moduleName, compiler: compiler)
         let byOwner = Dictionary(grouping: valid.enumerated(), by: \.element.owner)
         let ownProperties = Self.namedProperties(in: files, types)
@@ -122,7 +122,7 @@ struct ManagedDeclaration {
     let owner: [String]
     /// The name, without backticks.
     let name: String
-    let kind: Kind
+    var kind: Kind
     /// The access level that is written, or that the extension has.
     let access: String
     /// The file's path and the line, starting at 1.

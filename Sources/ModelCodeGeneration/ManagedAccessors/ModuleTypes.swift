@@ -66,6 +66,37 @@ struct ModuleTypes {
         }
     }
 
+    /// A declaration with the full names of the types beside its class: an extension of a nested class does not see them.
+    func qualified(_ declaration: ManagedDeclaration) -> ManagedDeclaration {
+        var result = declaration
+        result.kind =
+            switch declaration.kind {
+            case .property(let type): .property(type: qualified(type, in: declaration.owner))
+            case .function(let parameters, let values):
+                .function(parameters: qualified(parameters, in: declaration.owner), values: values)
+            }
+        return result
+    }
+
+    private func qualified(_ text: String, in owner: [String]) -> String {
+        let own = [owner] + superclasses(of: owner)
+        var result = ""
+        var rest = text[...]
+        while let first = rest.first {
+            let word = rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+            rest = rest.dropFirst(max(word.count, 1))
+            let name = String(word.isEmpty ? rest.prefix(0) : word)
+            guard !name.isEmpty, result.last != ".", !own.contains(where: { types[$0 + [name]] != nil }),
+                let outer = owner.indices.dropFirst().reversed().first(where: { types[owner[..<$0] + [name]] != nil })
+            else {
+                result += word.isEmpty ? String(first) : name
+                continue
+            }
+            result += (owner[..<outer].map(SwiftName.identifier) + [name]).joined(separator: ".")
+        }
+        return result
+    }
+
     /// The declarations of the types without members, as Swift text.
     ///
     /// The classes have no superclasses, so that a property of any name can be declared in an extension. The types that a class

@@ -271,4 +271,10 @@ import Testing
         let isCurrentElsewhere = await Task.detached { context.queue.isCurrent }.value
         #expect(!isCurrentElsewhere)
     }
+
+    /// CoreDataEvolution observes the objects that the main thread reads.
+    @Test @MainActor func theMainActorExecutesTheMainQueue() async {
+        #expect(Thread.executesMainQueue)
+        #expect(await Task.detached { Thread.executesMainQueue }.value == false)
+    }
 }
