@@ -133,7 +133,7 @@
 
         /// SwiftSync: the package manager's list of the tests of such a class does not compile.
         @Test(
-            "Tests of the main actor become asynchronous if their class has other tests, and expected failures are left out"
+            "Tests of the main actor become asynchronous, and expected failures are left out"
         )
         func tests() {
             #expect(
@@ -166,8 +166,8 @@
                             @MainActor func makeNote() {}
                         }
                         @MainActor final class TagTests: XCTestCase {
-                            func testName() {}
-                            func testColor() {}
+                            func testName() async {}
+                            func testColor() async {}
                         }
                         """
                     ])

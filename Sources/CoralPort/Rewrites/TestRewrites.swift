@@ -35,8 +35,8 @@
         }
     }
 
-    /// A synchronous test of the main actor becomes asynchronous, if its class has tests of another kind. Outside Apple's platforms the
-    /// package manager writes the tests of a class into one array, whose elements must have one type.
+    /// A synchronous test of the main actor becomes asynchronous. Outside Apple's platforms the package manager writes the tests of a class
+    /// into an array of functions without an actor, and a cast to this type stops the program.
     struct MainActorTestRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
             var edits = PackageEdits()
@@ -45,9 +45,7 @@
                 where package.inherits(declaration, from: "XCTestCase", module: file.module) {
                     let isolated = declaration.attributes.named("MainActor") != nil
                     let tests = declaration.memberBlock.members.compactMap { Test($0.decl, isolated) }
-                    let synchronous = tests.filter { $0.isOfMainActor && !$0.isAsynchronous }
-                    guard synchronous.count < tests.count else { continue }
-                    for test in synchronous {
+                    for test in tests where test.isOfMainActor && !test.isAsynchronous {
                         let end = test.function.signature.parameterClause.codeRange.upperBound
                         edits.add(SourceEdit(end..<end, " async"), to: index)
                     }

@@ -7,6 +7,9 @@ extension SwiftDeclarations {
 
     mutating func readManaged() {
         let line = tokens[index - 1].line
+        guard isOutsideBodies else {
+            return mistake("A class in a function has no accessors. Declare it outside the function.", line: line)
+        }
         guard let owner = blocks.last?.path else {
             return mistake("@NSManaged is written outside a class.", line: line)
         }

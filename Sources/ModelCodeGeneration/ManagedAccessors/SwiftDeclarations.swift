@@ -112,7 +112,7 @@ struct SwiftDeclarations {
     static let accessWords: Set<String> = ["open", "public", "package", "internal", "fileprivate", "private"]
 
     /// Whether the next declaration is a member of a type, or of the file.
-    private var isOutsideBodies: Bool { blocks.allSatisfy { $0.path != nil } }
+    var isOutsideBodies: Bool { blocks.allSatisfy { $0.path != nil } }
 
     private mutating func readNext() {
         let word = text()
@@ -141,10 +141,7 @@ struct SwiftDeclarations {
     private mutating func readAttribute() {
         let name = text()
         index += 1
-        if name == "NSManaged", isOutsideBodies {
-            readManaged()
-            return
-        }
+        if name == "NSManaged" { return readManaged() }
         modifiers.append("@" + name)
         if text() == "(", tokens[index].range.lowerBound == tokens[index - 1].range.upperBound { skipParentheses() }
     }
