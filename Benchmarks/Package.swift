@@ -80,6 +80,14 @@ let package = Package(
                 .product(
                     name: "CoralPostgreSQL", package: "coral", condition: .when(traits: ["PostgreSQL"])),
             ]),
+        // What the numbering of the history costs many writers of one store on a server.
+        .executableTarget(
+            name: "server-writers",
+            dependencies: [
+                .product(name: "CoreData", package: "coral"),
+                .product(
+                    name: "CoralPostgreSQL", package: "coral", condition: .when(traits: ["PostgreSQL"])),
+            ]),
         // The cost of a migration in place, compared with the same statements by hand.
         .executableTarget(
             name: "migration",

@@ -100,7 +100,7 @@
             }
             let export = ["export", "--entity", "Note", "--layout", "flat"]
             let exported = try CommandRun(export + [url("1")])
-            let move = ["fleet", "move", "--to", other]
+            let move = ["fleet", "move", "--database", other]
             let moved = try CommandRun(move + [url("*"), "--json"])
             #expect(moved.status == 0, "\(moved.errors)\(moved.output)")
             #expect(try lines(moved).map(\.outcome) == ["done", "done", "done"])

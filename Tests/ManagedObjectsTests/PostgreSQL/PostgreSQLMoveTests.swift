@@ -202,7 +202,7 @@
 
     extension PostgreSQLMoveTests {
         private static let urlKeys = ["CORAL_POSTGRESQL_MOVED_FROM", "CORAL_POSTGRESQL_MOVED_TO"]
-        private static let callKey = "CORAL_POSTGRESQL_MOVE_CALLS"
+        private static let stepKey = "CORAL_POSTGRESQL_MOVE_STEP"
 
         /// Whether nothing of a move is left at the source, and nothing at the destination.
         private static func requireUntouched(_ source: URL, _ destination: URL, _ objects: Int64) throws {
@@ -237,33 +237,40 @@
             #expect(try stack.context().all("Note").count == 50)
         }
 
+        /// Where a process is killed.
+        private enum KilledStep: String, CaseIterable {
+            case reserving, copying, indexing, comparing, switching, finishing
+        }
+
         @Test func `a move that was killed begins anew, is given up, or is completed`() async throws {
-            defer { for key in Self.urlKeys + [Self.callKey] { unsetenv(key) } }
-            for calls in ["1", "2", "4", "8", "16", "32", "end"] {
+            defer { for key in Self.urlKeys + [Self.stepKey] { unsetenv(key) } }
+            for step in KilledStep.allCases {
                 let (source, destination) = (try Self.newURL(), try Self.newURL())
                 var stack: TestStack? = try Self.stack(source)
                 try Self.fill(try #require(stack))
                 let (contents, objects) = (try Self.contents(source), try Self.objects(source))
                 for (key, url) in zip(Self.urlKeys, [source, destination]) { setenv(key, url.absoluteString, 1) }
-                setenv(Self.callKey, calls, 1)
+                setenv(Self.stepKey, step.rawValue, 1)
                 await #expect(processExitsWith: .signal(SIGKILL)) { try PostgreSQLMoveTests.moveUntilKilled() }
-                if calls == "end" {
+                let isNoted = try !Self.execute("SELECT to_regclass('z_movedrow')", at: source).isNull(0, 0)
+                #expect(isNoted == ![.reserving, .finishing].contains(step))
+                if step == .finishing {
                     // The store is at neither place, and both say so.
                     for url in [source, destination] {
                         #expect(throws: CocoaError.self) { try Self.stack(url) }
                     }
+                    #expect(throws: CocoaError.self) { try StoreMove(from: source, to: destination).abandon() }
                     #expect(try StoreMove(from: source, to: destination).run() == .finished)
                 } else {
+                    // Nobody creates a store at the place to which it will be moved.
+                    #expect(throws: CocoaError.self) { try Self.stack(destination) }
                     // The store is used where it is, and written, although nobody follows.
                     let context = try #require(stack).context()
-                    _ = context.insert("Note", ["title": "meanwhile"])
+                    let note = context.insert("Note", ["title": "unfollowed"])
                     try context.save()
-                    context.delete(
-                        try #require(
-                            try context.all("Note").first { $0.value(forKey: "title") as? String == "meanwhile" }))
+                    context.delete(note)
                     try context.save()
-                    // Nobody creates a store at the place to which it will be moved.
-                    if calls == "8" {
+                    if step == .comparing {
                         try StoreMove(from: source, to: destination).abandon()
                         try Self.requireUntouched(source, destination, objects)
                     }
@@ -284,16 +291,22 @@
         private static func moveUntilKilled() throws {
             let environment = ProcessInfo.processInfo.environment
             let urls = urlKeys.compactMap { environment[$0].flatMap(URL.init(string:)) }
-            let last = environment[callKey].flatMap { Int($0) } ?? .max
+            let step = try #require(environment[stepKey].flatMap(KilledStep.init))
             var move = StoreMove(from: urls[0], to: urls[1])
-            nonisolated(unsafe) var calls = 0
+            func reach(_ reached: KilledStep) { if reached == step { kill(getpid(), SIGKILL) } }
             move.isCancelled = {
-                calls += 1
-                if calls == last { kill(getpid(), SIGKILL) }
+                let isReserved = (try? execute("SELECT to_regclass('z_metadata')", at: urls[1]).isNull(0, 0)) == false
+                if isReserved { reach(.reserving) }
                 return false
             }
-            move.willSwitch = { if last != .max { kill(getpid(), SIGKILL) } }
-            move.didComplete = { if $0 >= 0.99 { kill(getpid(), SIGKILL) } }
+            if step != .reserving { move.isCancelled = nil }
+            move.willSwitch = { reach(.switching) }
+            move.didComplete = { fraction in
+                reach(.copying)
+                if fraction > 0.7 { reach(.indexing) }
+                if fraction > 0.9 { reach(.comparing) }
+                if fraction > 0.95 { reach(.finishing) }
+            }
             _ = try move.run()
         }
 

@@ -60,6 +60,8 @@
                 guard case .moved(move.destinationName) = mark else { throw mark.error(at: url) }
                 return try finish(draft) ? .finished : .unchanged
             }
+            // What a move that was killed has left.
+            try removeTraces(in: source)
             guard let (catalog, _) = try tables.existing(in: source, url: url),
                 let model = try PostgreSQLStore.cachedModel(in: source)
             else {
@@ -69,7 +71,6 @@
             var isSwitched = false
             do {
                 try reserveDestination(uuid: stored.uuid)
-                try removeTraces(in: source)
                 try draft.remove()
                 let rowCount = try switching(source, draft, catalog, model) { isSwitched = true }
                 move.didComplete?(0.99)
@@ -93,11 +94,15 @@
                 let connection = try PostgreSQLConnection(
                     location.server, settings: location.settings, at: location.direct)
                 guard !connection.isPooled else {
-                    connection.close()
                     throw CocoaError(
                         .persistentStoreOpen,
                         "A move needs sessions of the servers, and the URL names a pooler. Name the server in the URL: "
                             + "direct=host:port.", url: url)
+                }
+                guard connection.serverEncoding == "UTF8" else {
+                    throw CocoaError(
+                        .persistentStoreOpen,
+                        "The database has the encoding \(connection.serverEncoding). A store needs UTF8.", url: url)
                 }
                 // A copy may last long. If this process ends, the server ends its statement.
                 var settings = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"]
@@ -126,7 +131,8 @@
 
         /// Copies, follows and switches.
         ///
-        /// - Parameter didSwitch: Called before the transaction is committed after which the store is at its destination.
+        /// - Parameter didSwitch: Called when the transaction is committed after which the store is at its destination, and if that is
+        ///   not known because the connection was lost.
         private func switching(
             _ source: PostgreSQLConnection, _ draft: Draft, _ catalog: SQLCatalog, _ model: NSManagedObjectModel,
             _ didSwitch: () -> Void
@@ -136,7 +142,7 @@
             target.isInterrupted = { isCancelled }
             let names = try PostgreSQLStore.tableNames(catalog, in: source)
             let moved = try PostgreSQLMovedTable.all(names, in: source)
-            let log = PostgreSQLMoveLog(moved)
+            let log = PostgreSQLMoveLog(moved, schema: tables.location.quotedSchema)
             try locks("the move cannot begin").begin(log.creation(locking: names), in: source)
             try source.execute(script: "COMMIT")
 
@@ -169,9 +175,15 @@
             // Nobody is in a transaction that has written rows, so that no outcome becomes unknown.
             try tables.endOthers(in: source)
             try follower.copyRest(PostgreSQLCopy.viewsAndTriggers(of: model, catalog))
+            source.isInterrupted = nil
             try keepTables(names, catalog, model, in: source)
+            do {
+                try source.execute(script: "COMMIT")
+            } catch let error as PostgreSQLError where error.isConnectionLost {
+                didSwitch()
+                throw error
+            }
             didSwitch()
-            try source.execute(script: "COMMIT")
             return rowCount
         }
 
@@ -282,12 +294,17 @@
         // MARK: - Giving up
 
         /// Removes everything that a move which did not switch has left at both places.
+        ///
+        /// - Throws: Code 134080 if the move runs, or if the store has been moved.
         func abandon() throws {
-            try PostgreSQLStore.withConnection(to: move.source, .saving) { connection, _ in
-                guard try tables.existing(in: connection, url: url) != nil else { return }
-                try removeTraces(in: connection)
-                try Draft(of: destination.location, move).remove()
+            let source = try connect(to: tables.location)
+            defer { source.close() }
+            try requireOnly(source)
+            guard try tables.existing(in: source, url: url) != nil else {
+                throw PostgreSQLStore.missing(tables, move.source)
             }
+            try removeTraces(in: source)
+            try Draft(of: destination.location, move).remove()
             try PostgreSQLStore.withConnection(to: move.destination, .saving) { connection, _ in
                 guard try destination.catalog(in: connection).hasTable("Z_METADATA"),
                     var mark = try destination.storedMetadata(in: connection, url: nil),

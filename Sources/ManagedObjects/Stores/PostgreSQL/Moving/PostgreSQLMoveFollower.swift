@@ -127,8 +127,9 @@
         /// - Throws: Code 134030 if they differ.
         func compare(url: URL?) throws {
             for table in tables where !table.key.isEmpty {
+                let values = table.comparedValues.joined(separator: ", ")
                 let query =
-                    "SELECT count(*), COALESCE(sum(hashtextextended(ROW(\(table.columnList))::text, 0)), 0)::text FROM \(table.name)"
+                    "SELECT count(*), COALESCE(sum(hashtextextended(ROW(\(values))::text, 0)), 0)::text FROM \(table.name)"
                 let (here, there) = try (source.execute(query), target.execute(query))
                 guard here.integer(0, 0) == there.integer(0, 0), here.text(0, 1) == there.text(0, 1) else {
                     throw CocoaError(

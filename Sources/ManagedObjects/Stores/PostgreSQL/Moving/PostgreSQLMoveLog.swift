@@ -10,8 +10,14 @@
         static let prefix = "Z_MV_"
 
         private let tables: [PostgreSQLMovedTable]
+        /// The name of the table with that of its schema, so that no temporary table of a session can stand for it.
+        private let place: String
 
-        init(_ tables: [PostgreSQLMovedTable]) { self.tables = tables }
+        /// - Parameter schema: The quoted name of the schema of the tables.
+        init(_ tables: [PostgreSQLMovedTable], schema: String) {
+            self.tables = tables
+            place = "\(schema).\(Self.table)"
+        }
 
         /// The statements that create the table and the triggers.
         ///
@@ -23,17 +29,17 @@
                 "CREATE TABLE \(Self.table) (Z_TABLE INT, Z_KEY BIGINT, Z_SECONDKEY BIGINT)",
             ]
                 + tables.enumerated().flatMap { number, table in
-                    table.key.isEmpty ? [] : Self.triggers(of: table, number)
+                    table.key.isEmpty ? [] : triggers(of: table, number)
                 }
         }
 
         /// The function has the rights of its owner, because programs without rights to the log write rows too.
-        private static func triggers(of table: PostgreSQLMovedTable, _ number: Int) -> [String] {
-            let name = "\(prefix)\(number)"
+        private func triggers(of table: PostgreSQLMovedTable, _ number: Int) -> [String] {
+            let name = "\(Self.prefix)\(number)"
             func values(_ row: String) -> String {
                 table.key.map { "\(row).\($0)" }.joined(separator: ", ") + (table.key.count == 1 ? ", 0" : "")
             }
-            func note(_ values: String) -> String { "INSERT INTO \(Self.table) VALUES (\(number), \(values));" }
+            func note(_ values: String) -> String { "INSERT INTO \(place) VALUES (\(number), \(values));" }
             return [
                 """
                 CREATE FUNCTION \(name)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
@@ -51,6 +57,9 @@
                 """,
                 "CREATE TRIGGER \(name) AFTER INSERT OR UPDATE OR DELETE ON \(table.name) FOR EACH ROW EXECUTE FUNCTION \(name)()",
                 "CREATE TRIGGER \(name)_ALL AFTER TRUNCATE ON \(table.name) FOR EACH STATEMENT EXECUTE FUNCTION \(name)()",
+                // Also for sessions that apply the changes of a replication, in which triggers are not executed otherwise.
+                "ALTER TABLE \(table.name) ENABLE ALWAYS TRIGGER \(name)",
+                "ALTER TABLE \(table.name) ENABLE ALWAYS TRIGGER \(name)_ALL",
             ]
         }
     }

@@ -6,6 +6,8 @@
         let name: String
         /// The quoted names of the columns whose values are copied.
         let columns: [String]
+        /// Expressions with the same values for equal rows: long values are replaced by their digests.
+        let comparedValues: [String]
         /// The quoted names of one or two columns with integers, by whose values rows are noted and copied again. Rows with equal
         /// values are copied together. Empty if the table is copied whole at the end, because it is small.
         let key: [String]
@@ -24,6 +26,8 @@
             /// The position in the primary key, from 1; 0 for columns outside the key.
             let keyPosition: Int64
             let isInteger: Bool
+            /// Whether values may be long: text or bytes.
+            let isLong: Bool
         }
 
         static func all(_ names: [String], in connection: PostgreSQLConnection) throws -> [Self] {
@@ -39,7 +43,8 @@
                 ELSE COALESCE(' DEFAULT ' || pg_get_expr(d.adbin, d.adrelid), '') END \
                 || CASE WHEN a.attnotnull THEN ' NOT NULL' ELSE '' END, (a.attgenerated <> '')::int, \
                 COALESCE(array_position(k.conkey, a.attnum), 0)::bigint, \
-                (a.atttypid IN ('bigint'::regtype, 'integer'::regtype, 'smallint'::regtype))::int \
+                (a.atttypid IN ('bigint'::regtype, 'integer'::regtype, 'smallint'::regtype))::int, \
+                (a.atttypid IN ('text'::regtype, 'bytea'::regtype))::int \
                 FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid \
                 LEFT JOIN pg_collation AS l ON l.oid = a.attcollation \
                 LEFT JOIN pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum \
@@ -50,10 +55,11 @@
                 Column(
                     name: found.text(row, 0) ?? "", definition: found.text(row, 1) ?? "",
                     isGenerated: found.integer(row, 2) == 1, keyPosition: found.integer(row, 3),
-                    isInteger: found.integer(row, 4) == 1)
+                    isInteger: found.integer(row, 4) == 1, isLong: found.integer(row, 5) == 1)
             }
             self.name = name
             columns = all.filter { !$0.isGenerated }.map(\.name)
+            comparedValues = all.map { $0.isLong ? "md5(\($0.name))" : $0.name }
             let primary = all.filter { $0.keyPosition > 0 }.sorted { $0.keyPosition < $1.keyPosition }
             if (1...2).contains(primary.count), primary.allSatisfy(\.isInteger) {
                 key = primary.map(\.name)
