@@ -260,6 +260,11 @@
                         #expect(throws: CocoaError.self) { try Self.stack(url) }
                     }
                     #expect(throws: CocoaError.self) { try StoreMove(from: source, to: destination).abandon() }
+                    // Another store cannot take the place, and its attempts leave the draft as it is.
+                    let other = try Self.newURL()
+                    _ = try Self.stack(other)
+                    #expect(throws: CocoaError.self) { try StoreMove(from: other, to: destination).run() }
+                    try StoreMove(from: other, to: destination).abandon()
                     #expect(try StoreMove(from: source, to: destination).run() == .finished)
                 } else {
                     // Nobody creates a store at the place to which it will be moved.
@@ -321,6 +326,7 @@
             _ = try StoreMove(from: source, to: free).run()
             let error = #expect(throws: CocoaError.self) { try StoreMove(from: source, to: try Self.newURL()).run() }
             #expect(error?.userInfo[MovedStoreURLErrorKey] as? URL == free.withoutPassword)
+            #expect(try StoreMove(from: source, to: free).run() == .unchanged)
             // Back to the place that has the mark of the first move.
             _ = try StoreMove(from: free, to: source).run()
             #expect(try Self.contents(source) == contents)

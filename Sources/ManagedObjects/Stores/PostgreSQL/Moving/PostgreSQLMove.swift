@@ -22,6 +22,8 @@
         private let move: StoreMove
         private let tables: PostgreSQLTables
         private let destination: PostgreSQLTables
+        /// False while a move is given up, which must be completed although the move was cancelled.
+        private var isCancellable = true
 
         private var url: URL? { move.source.withoutPassword }
 
@@ -58,7 +60,9 @@
             let draft = try Draft(of: destination.location, move)
             if let mark = stored.moveMark {
                 guard case .moved(move.destinationName) = mark else { throw mark.error(at: url) }
-                return try finish(draft) ? .finished : .unchanged
+                if try finish(draft) { return .finished }
+                try requireMoved()
+                return .unchanged
             }
             // What a move that was killed has left.
             try removeTraces(in: source)
@@ -68,9 +72,9 @@
                 throw CocoaError(.persistentStoreOpen, "The store does not contain its model.", url: url)
             }
             try requireFree(keptSchema, in: source)
+            try reserveDestination(uuid: stored.uuid)
             var isSwitched = false
             do {
-                try reserveDestination(uuid: stored.uuid)
                 try draft.remove()
                 let rowCount = try switching(source, draft, catalog, model) { isSwitched = true }
                 move.didComplete?(0.99)
@@ -84,7 +88,7 @@
             }
         }
 
-        private var isCancelled: Bool { Task.isCancelled || move.isCancelled?() == true }
+        private var isCancelled: Bool { isCancellable && (Task.isCancelled || move.isCancelled?() == true) }
 
         private func requireNotCancelled() throws { if isCancelled { throw CocoaError(.userCancelled) } }
 
@@ -291,12 +295,30 @@
             }
         }
 
+        /// - Throws: Code 260 if the store that was moved is not at the destination any more.
+        private func requireMoved() throws {
+            try PostgreSQLStore.withConnection(to: move.destination, .opening) { connection, _ in
+                let url = move.destination.withoutPassword
+                guard try destination.existing(in: connection, url: url) == nil else { return }
+                throw CocoaError(
+                    .fileReadNoSuchFile,
+                    "The store was moved to \(move.destinationName), and is not there any more. The schema “\(keptSchema)” has its "
+                        + "former tables, unless you have removed it.", url: url)
+            }
+        }
+
         // MARK: - Giving up
 
         /// Removes everything that a move which did not switch has left at both places.
         ///
         /// - Throws: Code 134080 if the move runs, or if the store has been moved.
         func abandon() throws {
+            var move = self
+            move.isCancellable = false
+            try move.removeAll()
+        }
+
+        private func removeAll() throws {
             let source = try connect(to: tables.location)
             defer { source.close() }
             try requireOnly(source)
@@ -304,12 +326,14 @@
                 throw PostgreSQLStore.missing(tables, move.source)
             }
             try removeTraces(in: source)
-            try Draft(of: destination.location, move).remove()
+            let draft = try Draft(of: destination.location, move)
             try PostgreSQLStore.withConnection(to: move.destination, .saving) { connection, _ in
+                // A draft at a place that is reserved for another store belongs to that one's move.
                 guard try destination.catalog(in: connection).hasTable("Z_METADATA"),
                     var mark = try destination.storedMetadata(in: connection, url: nil),
                     case .arriving(move.sourceName) = mark.moveMark
                 else { return }
+                try draft.remove()
                 mark.content[MoveMark.arrivingKey] = nil
                 if mark.moveMark != nil { return try destination.write(mark, in: connection) }
                 try connection.execute(script: "DROP TABLE Z_METADATA")
