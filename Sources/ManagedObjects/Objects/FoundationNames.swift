@@ -24,3 +24,11 @@ extension Set {
         for element in set { insert(element as! Element) }
     }
 }
+
+extension UserDefaults {
+    /// The value of a key: `object(forKey:)`. Data layers keep the position in the history there.
+    public func value(forKey key: String) -> Any? { object(forKey: key) }
+
+    /// Sets the value of a key, or removes it: `set(_:forKey:)`.
+    public func setValue(_ value: Any?, forKey key: String) { set(value, forKey: key) }
+}

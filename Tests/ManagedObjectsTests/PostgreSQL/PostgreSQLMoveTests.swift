@@ -10,34 +10,6 @@
     /// Stores that are moved while they are used. Without a server the tests are skipped.
     @Suite(.serialized, .enabled(if: TestStores.server != nil, "CORAL_POSTGRESQL names no server."))
     struct PostgreSQLMoveTests {
-        private static var options: [AnyHashable: Any] {
-            [NSPersistentHistoryTrackingKey: true, HistoryOldValuesOption: true]
-        }
-
-        fileprivate static func model() -> NSManagedObjectModel {
-            let model = NotesModel.make()
-            let derived = NSDerivedAttributeDescription()
-            derived.name = "noteCount"
-            derived.attributeType = .integer64AttributeType
-            derived.derivationExpression = NSExpression(format: "notes.@count")
-            model.entitiesByName["Folder"]?.properties.append(derived)
-            return model
-        }
-
-        fileprivate static func stack(_ url: URL, _ options: [AnyHashable: Any] = options) throws -> TestStack {
-            try TestStack(model: model(), type: TestStores.postgreSQL, url: url, options: options)
-        }
-
-        fileprivate static func newURL() throws -> URL { try #require(TestStores.url(TestStores.postgreSQL)) }
-
-        @discardableResult
-        fileprivate static func execute(_ script: String, at url: URL) throws -> PostgreSQLResult {
-            let location = try PostgreSQLLocation(url)
-            let connection = try PostgreSQLConnection(location.server, settings: location.settings)
-            defer { connection.close() }
-            return try connection.execute(script: script)
-        }
-
         fileprivate static func schema(_ url: URL) throws -> String { try PostgreSQLLocation(url).schema }
 
         /// A store with folders, notes, tags of items, old values and a history.
@@ -62,19 +34,19 @@
 
         /// All rows of all tables of a store, as texts.
         fileprivate static func contents(_ url: URL) throws -> [String: [String]] {
-            let names = try execute(
+            let names = try ServerStores.execute(
                 "SELECT string_agg(relname, ' ') FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'",
                 at: url)
             var contents: [String: [String]] = [:]
             for name in (names.text(0, 0) ?? "").split(separator: " ").map(String.init) where name != "z_savemark" {
-                let rows = try execute("SELECT t::text FROM \"\(name)\" AS t", at: url)
+                let rows = try ServerStores.execute("SELECT t::text FROM \"\(name)\" AS t", at: url)
                 contents[name] = (0..<rows.rowCount).map { rows.text($0, 0) ?? "" }.sorted()
             }
             return contents
         }
 
         fileprivate static func objects(_ url: URL) throws -> Int64 {
-            try execute(
+            try ServerStores.execute(
                 "SELECT (SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace) "
                     + "+ (SELECT count(*) FROM pg_proc WHERE pronamespace = current_schema()::regnamespace) "
                     + "+ (SELECT count(*) FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = tgrelid "
@@ -85,8 +57,8 @@
         // MARK: -
 
         @Test func `a store is moved with its history, old values, views and triggers`() throws {
-            let (source, destination) = (try Self.newURL(), try Self.newURL())
-            let stack = try Self.stack(source)
+            let (source, destination) = (try ServerStores.newURL(), try ServerStores.newURL())
+            let stack = try ServerStores.stack(source)
             try Self.fill(stack)
             let identifier = try #require(stack.coordinator.persistentStores.first?.identifier)
             let reading = stack.context()
@@ -107,14 +79,14 @@
             #expect(form.functions.count > 3)
 
             // The former place says where the store is, to those who have it open and to those who open it.
-            for use in [{ _ = try stack.context().all("Note") }, { _ = try Self.stack(source) }] {
+            for use in [{ _ = try stack.context().all("Note") }, { _ = try ServerStores.stack(source) }] {
                 let error = #expect(throws: CocoaError.self) { try use() }
                 #expect(error?.code == .persistentStoreOpen)
                 #expect(error?.userInfo[MovedStoreURLErrorKey] as? URL == destination.withoutPassword)
             }
 
             // At the new place everything continues: identifiers, tokens, triggers.
-            let moved = try Self.stack(destination)
+            let moved = try ServerStores.stack(destination)
             #expect(moved.coordinator.persistentStores.first?.identifier == identifier)
             let context = moved.context()
             let id = try #require(moved.coordinator.managedObjectID(forURIRepresentation: uri))
@@ -133,20 +105,20 @@
         }
 
         @Test func `tables that are emptied and rows whose keys change are followed`() throws {
-            let (source, destination) = (try Self.newURL(), try Self.newURL())
-            try Self.fill(try Self.stack(source, [:]))
+            let (source, destination) = (try ServerStores.newURL(), try ServerStores.newURL())
+            try Self.fill(try ServerStores.stack(source, [:]))
             var move = StoreMove(from: source, to: destination)
             nonisolated(unsafe) var isFirst = true
             // Called first when a part of the rows is copied, in the state from before.
             move.didComplete = { _ in
                 guard isFirst else { return }
                 isFirst = false
-                _ = try? Self.execute(
+                _ = try? ServerStores.execute(
                     "TRUNCATE ztag; INSERT INTO ztag (z_pk, z_ent, z_opt, zname) SELECT 99, z_ent, 1, 'only' FROM z_primarykey "
                         + "WHERE z_name = 'Tag'; UPDATE znote SET z_pk = z_pk + 1000 WHERE z_pk <= 5; DELETE FROM znote WHERE z_pk > 1003;",
                     at: source)
             }
-            move.willSwitch = { _ = try? Self.execute("UPDATE znote SET ztitle = 'last'", at: source) }
+            move.willSwitch = { _ = try? ServerStores.execute("UPDATE znote SET ztitle = 'last'", at: source) }
             _ = try move.run()
             #expect(!isFirst)
             let contents = try Self.contents(destination)
@@ -156,8 +128,8 @@
         }
 
         @Test func `nothing is lost or twice when eight writers write during the move`() throws {
-            let (source, destination) = (try Self.newURL(), try Self.newURL())
-            let stack = try Self.stack(source)
+            let (source, destination) = (try ServerStores.newURL(), try ServerStores.newURL())
+            let stack = try ServerStores.stack(source)
             try Self.fill(stack, count: 2000)
             let writers = SavingWriters(stack, count: 8)
             #expect(writers.waitForSaves(50))
@@ -189,7 +161,7 @@
             ended.wait()
             #expect(!refused.isEmpty)
             #expect(Set(refused.values) == [.persistentStoreOpen])
-            let rows = try Self.execute("SELECT zcount FROM znote WHERE ztitle = 'note'", at: destination)
+            let rows = try ServerStores.execute("SELECT zcount FROM znote WHERE ztitle = 'note'", at: destination)
             let counts = (0..<rows.rowCount).compactMap { rows.text($0, 0).flatMap(Int.init) }
             #expect(Set(counts).count == counts.count)
             #expect(Set(counts).isSubset(of: acknowledged))
@@ -208,19 +180,19 @@
         private static func requireUntouched(_ source: URL, _ destination: URL, _ objects: Int64) throws {
             #expect(try Self.objects(source) == objects)
             let schema = try Self.schema(destination)
-            let found = try execute(
+            let found = try ServerStores.execute(
                 "SELECT count(*) FROM pg_namespace WHERE nspname = '\(schema)' OR nspname LIKE 'coral_move_%' AND has_schema_privilege(oid, 'CREATE') "
                     + "AND EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = pg_namespace.oid)", at: source)
             #expect(found.integerOfText == 0)
         }
 
         @Test func `a move that is cancelled at any time leaves the store where it was`() throws {
-            let source = try Self.newURL()
-            let stack = try Self.stack(source)
+            let source = try ServerStores.newURL()
+            let stack = try ServerStores.stack(source)
             try Self.fill(stack)
             let (contents, objects) = (try Self.contents(source), try Self.objects(source))
             for count in [1, 2, 3, 5, 8, 13, 20] {
-                let destination = try Self.newURL()
+                let destination = try ServerStores.newURL()
                 var move = StoreMove(from: source, to: destination)
                 nonisolated(unsafe) var calls = 0
                 nonisolated(unsafe) var isSwitching = false
@@ -245,30 +217,35 @@
         @Test func `a move that was killed begins anew, is given up, or is completed`() async throws {
             defer { for key in Self.urlKeys + [Self.stepKey] { unsetenv(key) } }
             for step in KilledStep.allCases {
-                let (source, destination) = (try Self.newURL(), try Self.newURL())
-                var stack: TestStack? = try Self.stack(source)
+                let (source, destination) = (try ServerStores.newURL(), try ServerStores.newURL())
+                let former = step == .switching ? try Self.movedAway(from: destination) : nil
+                var stack: TestStack? = try ServerStores.stack(source)
                 try Self.fill(try #require(stack))
                 let (contents, objects) = (try Self.contents(source), try Self.objects(source))
                 for (key, url) in zip(Self.urlKeys, [source, destination]) { setenv(key, url.absoluteString, 1) }
                 setenv(Self.stepKey, step.rawValue, 1)
                 await #expect(processExitsWith: .signal(SIGKILL)) { try PostgreSQLMoveTests.moveUntilKilled() }
-                let isNoted = try !Self.execute("SELECT to_regclass('z_movedrow')", at: source).isNull(0, 0)
+                let isNoted = try !ServerStores.execute("SELECT to_regclass('z_movedrow')", at: source).isNull(0, 0)
                 #expect(isNoted == ![.reserving, .finishing].contains(step))
                 if step == .finishing {
                     // The store is at neither place, and both say so.
                     for url in [source, destination] {
-                        #expect(throws: CocoaError.self) { try Self.stack(url) }
+                        #expect(throws: CocoaError.self) { try ServerStores.stack(url) }
                     }
                     #expect(throws: CocoaError.self) { try StoreMove(from: source, to: destination).abandon() }
                     // Another store cannot take the place, and its attempts leave the draft as it is.
-                    let other = try Self.newURL()
-                    _ = try Self.stack(other)
+                    let other = try ServerStores.newURL()
+                    _ = try ServerStores.stack(other)
                     #expect(throws: CocoaError.self) { try StoreMove(from: other, to: destination).run() }
                     try StoreMove(from: other, to: destination).abandon()
                     #expect(try StoreMove(from: source, to: destination).run() == .finished)
                 } else {
                     // Nobody creates a store at the place to which it will be moved.
-                    #expect(throws: CocoaError.self) { try Self.stack(destination) }
+                    #expect(throws: CocoaError.self) { try ServerStores.stack(destination) }
+                    // A move of another store, which had ended here before, does not take this one's draft for its own.
+                    if let former {
+                        #expect(throws: CocoaError.self) { try StoreMove(from: former, to: destination).run() }
+                    }
                     // The store is used where it is, and written, although nobody follows.
                     let context = try #require(stack).context()
                     let note = context.insert("Note", ["title": "unfollowed"])
@@ -289,8 +266,21 @@
                     #expect(try Self.contents(destination)[table] == contents[table])
                 }
                 #expect(try Self.objects(destination) == objects)
-                #expect(try Self.stack(destination).context().all("Note").count == 50)
+                #expect(try ServerStores.stack(destination).context().all("Note").count == 50)
+                if let former {
+                    let error = #expect(throws: CocoaError.self) { try StoreMove(from: former, to: destination).run() }
+                    #expect(error?.code == .fileReadNoSuchFile)
+                }
             }
+        }
+
+        /// The first place of a store that was moved to another, and from there to a third.
+        private static func movedAway(from second: URL) throws -> URL {
+            let first = try ServerStores.newURL()
+            _ = try ServerStores.stack(first)
+            _ = try StoreMove(from: first, to: second).run()
+            _ = try StoreMove(from: second, to: try ServerStores.newURL()).run()
+            return first
         }
 
         private static func moveUntilKilled() throws {
@@ -300,7 +290,8 @@
             var move = StoreMove(from: urls[0], to: urls[1])
             func reach(_ reached: KilledStep) { if reached == step { kill(getpid(), SIGKILL) } }
             move.isCancelled = {
-                let isReserved = (try? execute("SELECT to_regclass('z_metadata')", at: urls[1]).isNull(0, 0)) == false
+                let isReserved =
+                    (try? ServerStores.execute("SELECT to_regclass('z_metadata')", at: urls[1]).isNull(0, 0)) == false
                 if isReserved { reach(.reserving) }
                 return false
             }
@@ -316,37 +307,39 @@
         }
 
         @Test func `a store is not moved over another, nor twice, and comes back`() throws {
-            let (source, destination) = (try Self.newURL(), try Self.newURL())
-            try Self.fill(try Self.stack(source))
+            let (source, destination) = (try ServerStores.newURL(), try ServerStores.newURL())
+            try Self.fill(try ServerStores.stack(source))
             let contents = try Self.contents(source)
-            _ = try Self.stack(destination)
+            _ = try ServerStores.stack(destination)
             #expect(throws: CocoaError.self) { try StoreMove(from: source, to: destination).run() }
             #expect(try Self.contents(source) == contents)
-            let free = try Self.newURL()
+            let free = try ServerStores.newURL()
             _ = try StoreMove(from: source, to: free).run()
-            let error = #expect(throws: CocoaError.self) { try StoreMove(from: source, to: try Self.newURL()).run() }
+            let error = #expect(throws: CocoaError.self) {
+                try StoreMove(from: source, to: try ServerStores.newURL()).run()
+            }
             #expect(error?.userInfo[MovedStoreURLErrorKey] as? URL == free.withoutPassword)
             #expect(try StoreMove(from: source, to: free).run() == .unchanged)
             // Back to the place that has the mark of the first move.
             _ = try StoreMove(from: free, to: source).run()
             #expect(try Self.contents(source) == contents)
-            #expect(throws: CocoaError.self) { try Self.stack(free) }
+            #expect(throws: CocoaError.self) { try ServerStores.stack(free) }
             // The tables of the first move are in the way of a second one from there.
             let taken = #expect(throws: CocoaError.self) {
-                try StoreMove(from: source, to: try Self.newURL()).run()
+                try StoreMove(from: source, to: try ServerStores.newURL()).run()
             }
             #expect(taken?.code == .fileWriteFileExists)
-            try Self.execute("DROP SCHEMA \"moved_\(Self.schema(source))\" CASCADE", at: source)
-            guard case .moved = try StoreMove(from: source, to: try Self.newURL()).run() else {
+            try ServerStores.execute("DROP SCHEMA \"moved_\(Self.schema(source))\" CASCADE", at: source)
+            guard case .moved = try StoreMove(from: source, to: try ServerStores.newURL()).run() else {
                 Issue.record("The store was not moved.")
                 return
             }
         }
 
         @Test func `a pool of tenants asks for the new place`() async throws {
-            let (source, destination) = (try Self.newURL(), try Self.newURL())
+            let (source, destination) = (try ServerStores.newURL(), try ServerStores.newURL())
             let place = Mutex(source)
-            let pool = TenantPool(managedObjectModel: Self.model(), limit: 2) { _ in
+            let pool = TenantPool(managedObjectModel: ServerStores.model(), limit: 2) { _ in
                 let description = NSPersistentStoreDescription(url: place.withLock { $0 })
                 description.type = TestStores.postgreSQL
                 return description

@@ -12,40 +12,11 @@
         private static let urlKey = "CORAL_POSTGRESQL_UPGRADED_STORE"
         private static let stepKey = "CORAL_POSTGRESQL_UPGRADED_STEP"
 
-        private static var options: [AnyHashable: Any] {
-            [NSPersistentHistoryTrackingKey: true, HistoryOldValuesOption: true]
-        }
-
-        private static func model() -> NSManagedObjectModel {
-            let model = NotesModel.make()
-            let derived = NSDerivedAttributeDescription()
-            derived.name = "noteCount"
-            derived.attributeType = .integer64AttributeType
-            derived.derivationExpression = NSExpression(format: "notes.@count")
-            model.entitiesByName["Folder"]?.properties.append(derived)
-            model.entitiesByName["Tag"]?.uniquenessConstraints = [["name"]]
-            return model
-        }
-
-        private static func stack(_ url: URL, _ options: [AnyHashable: Any] = options) throws -> TestStack {
-            try TestStack(model: model(), type: TestStores.postgreSQL, url: url, options: options)
-        }
-
-        private static func newURL() throws -> URL { try #require(TestStores.url(TestStores.postgreSQL)) }
-
-        @discardableResult
-        private static func execute(_ script: String, at url: URL) throws -> PostgreSQLResult {
-            let location = try PostgreSQLLocation(url)
-            let connection = try PostgreSQLConnection(location.server, settings: location.settings)
-            defer { connection.close() }
-            return try connection.execute(script: script)
-        }
-
         /// A store with some objects, and the tables of the first version: no free space, a key of the changes by their number with
         /// an index for their transaction, indexes of strings, views that fail for some dates, and no triggers.
         private static func oldStore(objectCount: Int = 20) throws -> URL {
-            let url = try newURL()
-            let context = try stack(url).context()
+            let url = try ServerStores.newURL()
+            let context = try ServerStores.stack(url).context()
             let folder = context.insert("Folder", ["name": "f"])
             for number in 0..<objectCount {
                 context.insert("Note", ["title": "n\(number)"]).setValue(folder, forKey: "folder")
@@ -55,7 +26,7 @@
             let strings = ["author", "bundleid", "contextname", "processid"].map {
                 "CREATE INDEX ATRANSACTION_Z\($0)TS_INDEX ON ATRANSACTION (Z\($0)TS);"
             }
-            try execute(
+            try ServerStores.execute(
                 """
                 \(tables.joined()) ALTER TABLE zitem SET (fillfactor = 90);
                 ALTER TABLE achange DROP CONSTRAINT achange_pkey; ALTER TABLE achange ADD PRIMARY KEY (z_pk);
@@ -68,13 +39,14 @@
                 DROP INDEX z_tag_unique_name; CREATE UNIQUE INDEX z_tag_unique_name ON ztag (zname);
                 DROP INDEX znote_zfolder_index;
                 """, at: url)
-            let query = try #require(execute("SELECT pg_get_viewdef('\"Note\"'::regclass)", at: url).text(0, 0))
+            let query = try #require(
+                ServerStores.execute("SELECT pg_get_viewdef('\"Note\"'::regclass)", at: url).text(0, 0))
             let former = query.replacingOccurrences(
                 of: #"CASE\s+WHEN \(*znote\.zcreatedat[^;]*?THEN (to_timestamp\([^\n]*\))\s+ELSE[^\n]*\s+END"#,
                 with: "$1",
                 options: .regularExpression)
             #expect(former != query)
-            try execute("CREATE OR REPLACE VIEW \"Note\" AS \(former)", at: url)
+            try ServerStores.execute("CREATE OR REPLACE VIEW \"Note\" AS \(former)", at: url)
             return url
         }
 
@@ -96,8 +68,8 @@
 
         /// A new store with the same model, history and old values.
         private static func freshStore() throws -> URL {
-            let url = try newURL()
-            _ = try stack(url)
+            let url = try ServerStores.newURL()
+            _ = try ServerStores.stack(url)
             return url
         }
 
@@ -112,7 +84,7 @@
 
         @Test func `a store of the first version gets the catalogue of a new store`() throws {
             let url = try Self.oldStore()
-            try Self.execute("DROP TABLE z_savemark", at: url)
+            try ServerStores.execute("DROP TABLE z_savemark", at: url)
             let plan = try StoreUpgrade(url: url).plan()
             #expect(plan.remaining == [])
             let summaries = plan.steps.map(\.summary)
@@ -133,30 +105,32 @@
             try upgrade.run()
             #expect(fractions == fractions.sorted() && fractions.last == 1)
             try Self.requireNewForm(url)
-            let found = try RowCheck(url: url, model: Self.model()).problems(in: Self.stack(url).context()) { _, _ in }
+            let found = try RowCheck(url: url, model: ServerStores.model()).problems(
+                in: ServerStores.stack(url).context()
+            ) { _, _ in }
             #expect(found.isEmpty)
         }
 
         @Test func `a new store, a store without history and a store in a file need no step`() throws {
             #expect(try StoreUpgrade(url: Self.freshStore()).plan().steps.isEmpty)
-            let url = try Self.newURL()
-            _ = try Self.stack(url, [:])
+            let url = try ServerStores.newURL()
+            _ = try ServerStores.stack(url, [:])
             #expect(try StoreUpgrade(url: url).plan().steps.isEmpty)
             let file = URL(fileURLWithPath: "/nowhere/Notes.sqlite")
             #expect(try StoreUpgrade(url: file).plan().steps.isEmpty)
-            #expect(throws: CocoaError.self) { try StoreUpgrade(url: Self.newURL()).plan() }
+            #expect(throws: CocoaError.self) { try StoreUpgrade(url: ServerStores.newURL()).plan() }
         }
 
         @Test func `what others have added or chosen stays`() throws {
             let url = try Self.freshStore()
-            try Self.execute(
+            try ServerStores.execute(
                 """
                 ALTER TABLE znote SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01);
                 ALTER TABLE znote ADD COLUMN remark text; CREATE INDEX mine ON znote (ztitle);
                 CREATE VIEW "Titles" AS SELECT title FROM "Note"; ALTER TABLE ztag RENAME CONSTRAINT ztag_pkey TO former_pkey;
                 """, at: url)
             #expect(try StoreUpgrade(url: url).plan().steps.map(\.summary) == [])
-            try Self.execute("ALTER TABLE ztag ALTER COLUMN z_opt TYPE integer", at: url)
+            try ServerStores.execute("ALTER TABLE ztag ALTER COLUMN z_opt TYPE integer", at: url)
             let plan = try StoreUpgrade(url: url).plan()
             #expect(plan.steps.isEmpty)
             #expect(plan.remaining.count == 1 && plan.remaining[0].contains("ztag.z_opt is integer"))
@@ -164,12 +138,12 @@
 
         @Test func `rows with equal values are named, and the steps before stay`() throws {
             let url = try Self.oldStore()
-            try Self.execute(
+            try ServerStores.execute(
                 "DROP INDEX z_tag_unique_name; INSERT INTO ztag (z_pk, z_ent, z_opt, zname) VALUES (1, 5, 1, 'a'), (2, 5, 1, 'a')",
                 at: url)
             let error = #expect(throws: CocoaError.self) { try StoreUpgrade(url: url).run() }
             #expect(error?.localizedDescription.contains("z_tag_unique_name") == true, "\(String(describing: error))")
-            try Self.execute("DELETE FROM ztag WHERE z_pk = 2", at: url)
+            try ServerStores.execute("DELETE FROM ztag WHERE z_pk = 2", at: url)
             try StoreUpgrade(url: url).run()
             try Self.requireNewForm(url)
         }
@@ -189,7 +163,7 @@
 
         private static func write(_ progress: Progress, _ url: URL, writer: Int) {
             do {
-                let context = try stack(url, [NSPersistentHistoryTrackingKey: true]).context()
+                let context = try ServerStores.stack(url, [NSPersistentHistoryTrackingKey: true]).context()
                 let folder = try #require(try context.all("Folder").first)
                 while !progress.isDone.withLock({ $0 }) {
                     let note = context.insert("Note", ["title": "by \(writer)", "createdAt": Date()])
@@ -224,7 +198,7 @@
             progress.isDone.withLock { $0 = true }
             ended.wait()
             #expect(progress.failures.withLock { $0 } == [])
-            let stack = try Self.stack(url)
+            let stack = try ServerStores.stack(url)
             let saved = progress.saveCount.withLock { $0 }
             #expect(try stack.context().all("Note").count == 2000 + saved)
             let store = try #require(stack.coordinator.persistentStores.first as? PostgreSQLStore)
@@ -244,7 +218,7 @@
                 guard summary == "achange: require a value of ztransactionid" else { return }
                 Thread.detachNewThread {
                     Thread.sleep(forTimeInterval: 0.5)
-                    _ = try? Self.execute("BEGIN; LOCK TABLE achange IN ROW EXCLUSIVE MODE; COMMIT", at: url)
+                    _ = try? ServerStores.execute("BEGIN; LOCK TABLE achange IN ROW EXCLUSIVE MODE; COMMIT", at: url)
                     _ = try? reader.execute(script: "COMMIT")
                     isReleased.withLock { $0 = true }
                 }

@@ -95,6 +95,28 @@
             return SQLNaming.postgreSQL.fitting("coral \(name)")
         }
 
+        /// Connects to the server itself, for work that may last long and needs locks of the session.
+        ///
+        /// - Parameters:
+        ///   - work: The subject of an error's sentence, such as `An upgrade`.
+        ///   - url: The URL for errors.
+        /// - Throws: Code 134080 if the URL names a pooler only.
+        func session(for work: String, url: URL?) throws -> PostgreSQLConnection {
+            let connection = try PostgreSQLConnection(server, settings: settings, at: direct)
+            guard !connection.isPooled else {
+                throw CocoaError(
+                    .persistentStoreOpen,
+                    "\(work) needs a session of the server, and the URL names a pooler. Name the server in the URL: "
+                        + "direct=host:port.", url: url)
+            }
+            var settings = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"]
+                .map { "SET \($0) TO 0" }
+            // If this process ends, the server ends its statement.
+            if connection.serverVersion >= 140_000 { settings.append("SET client_connection_check_interval TO 500") }
+            try connection.execute(script: settings.joined(separator: "; "))
+            return connection
+        }
+
         /// The place of another schema in the same database.
         func url(ofSchema schema: String) -> URL? {
             URL(string: server + (server.contains("?") ? "&" : "?") + "schema=" + schema)

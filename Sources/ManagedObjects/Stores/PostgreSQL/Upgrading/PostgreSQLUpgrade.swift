@@ -126,22 +126,8 @@
 
         private func withConnection<Result>(_ body: (PostgreSQLConnection) throws -> Result) throws -> Result {
             do {
-                let connection = try PostgreSQLConnection(
-                    location.server, settings: location.settings, at: location.direct)
+                let connection = try location.session(for: "An upgrade", url: url)
                 defer { connection.close() }
-                guard !connection.isPooled else {
-                    throw CocoaError(
-                        .persistentStoreOpen,
-                        "An upgrade needs a session of the server, and the URL names a pooler. Name the server in the URL: "
-                            + "direct=host:port.", url: url)
-                }
-                // Steps may last long. If this process ends, the server ends its statement.
-                var settings = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"]
-                    .map { "SET \($0) TO 0" }
-                if connection.serverVersion >= 140_000 {
-                    settings.append("SET client_connection_check_interval TO 500")
-                }
-                try connection.execute(script: settings.joined(separator: "; "))
                 return try body(connection)
             } catch let error as PostgreSQLError where error.isCancelled && isCancelled {
                 throw CocoaError(.userCancelled)
