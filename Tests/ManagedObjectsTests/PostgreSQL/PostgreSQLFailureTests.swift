@@ -143,6 +143,33 @@
             #expect(try stack.context().all("Note").count == 6)
         }
 
+        @Test func `a commit that is cut has an unknown outcome if the store was moved before it is asked`() throws {
+            let parts = try #require(URLComponents(url: url, resolvingAgainstBaseURL: false))
+            let host = try #require(parts.queryItems?.first { $0.name == "host" }?.value)
+            let proxy = try SocketProxy(to: host + "/.s.PGSQL.5432")
+            let server = url.absoluteString.replacingOccurrences(
+                of: "host=[^&]*", with: "host=" + proxy.host, options: .regularExpression)
+            let stack = try TestStack(type: TestStores.postgreSQL, url: URL(string: server))
+            let context = stack.context()
+            var mark = try StoreMetadata(uuid: "", propertyList: nil, url: nil)
+            mark.content = [MoveMark.movedKey: "postgresql://other/app"]
+            let bytes = try mark.propertyList().map { String(format: "%02x", $0) }.joined()
+            // The store is moved in the transaction of the save, so that the next connection finds it so.
+            try ServerStores.execute(
+                """
+                CREATE FUNCTION moving() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$ BEGIN
+                UPDATE z_metadata SET z_plist = decode('\(bytes)', 'hex'); RETURN NULL; END $$;
+                CREATE TRIGGER moving AFTER INSERT ON znote EXECUTE FUNCTION moving()
+                """, at: url)
+            _ = context.insert("Note", ["title": "a"])
+            proxy.cut(.afterCommit)
+            let error = #expect(throws: CocoaError.self) { try context.save() }
+            #expect(proxy.cuts == 1)
+            #expect(error?.code == .persistentStoreSave)
+            #expect(error?.localizedDescription.contains("not known whether") == true)
+            #expect(try ServerStores.execute("SELECT count(*) FROM znote", at: url).text(0, 0) == "1")
+        }
+
         // MARK: - Locked rows
 
         /// Saves changes of two notes, the one with the higher key first, while another connection has locked one of them.

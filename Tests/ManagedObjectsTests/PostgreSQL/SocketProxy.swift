@@ -81,8 +81,9 @@
             }
         }
 
+        /// A transaction also begins with the word, as READ COMMITTED.
         private static func hasCommit(_ bytes: ArraySlice<UInt8>) -> Bool {
-            String(decoding: bytes, as: UTF8.self).contains("COMMIT")
+            String(decoding: bytes, as: UTF8.self).contains("COMMIT;")
         }
 
         private static func withAddress<Result>(
