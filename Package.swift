@@ -87,30 +87,38 @@ if engineIsBuilt {
         .target(
             name: "PostgreSQLClient",
             dependencies: [.target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"]))]),
+        // What the engine and the stores share: memory, files, the interruption and the observation of their work.
+        .target(name: "StoreSupport"),
         // Statements as values, and their dialects: no database, no class of Core Data.
-        .target(name: "SQLStores", dependencies: ["PredicateLanguage"]),
+        .target(name: "SQLStatements", dependencies: ["PredicateLanguage", "StoreSupport"]),
         // The rows of a damaged file, read from its pages without SQLite.
-        .target(name: "StoreRescue", dependencies: ["AtomicFiles", "SQLStores"]),
+        .target(name: "StoreRescue", dependencies: ["AtomicFiles", "SQLStatements"]),
         // The codes of Core Data's errors.
         .target(name: "CoreDataErrors", dependencies: ["AtomicFiles"]),
         // Connections to the SQLite file of a store, its companion files, and their replacement.
         .target(
             name: "SQLiteConnections",
             dependencies: [
-                "AtomicFiles", "CoreDataErrors", "PredicateLanguage", "SQLStores",
+                "AtomicFiles", "CoreDataErrors", "PredicateLanguage", "SQLStatements", "StoreSupport",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
-        // Every public NS… type, and the engine.
+        // Every public NS… type, and the engine, without a database.
         .target(
             name: "ManagedObjects",
             dependencies: [
                 "AtomicFiles", "CoreDataErrors", "KeyedArchives", "PredicateLanguage", "ModelFiles",
-                "SQLiteConnections",
-                "SQLStores", "StoreRescue", "XMLReading",
+                "StoreSupport", "XMLReading",
+            ]),
+        // The stores in SQLite files and in PostgreSQL. The engine finds them in the program.
+        .target(
+            name: "SQLStores",
+            dependencies: [
+                "AtomicFiles", "CoreDataErrors", "ManagedObjects", "ModelFiles", "PredicateLanguage", "SQLiteConnections",
+                "SQLStatements", "StoreRescue", "StoreSupport",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ] + postgreSQL),
         // The module `CoreData` outside Apple's platforms.
-        .target(name: "CoreData", dependencies: ["CoreDataErrors", "ManagedObjects"]),
+        .target(name: "CoreData", dependencies: ["CoreDataErrors", "ManagedObjects", "SQLStores"]),
         // The macros of SwiftData's models. Empty without the trait.
         .macro(
             name: "SwiftDataMacros",
@@ -119,7 +127,7 @@ if engineIsBuilt {
         .target(
             name: "SwiftData",
             dependencies: [
-                "CoreData", "ManagedObjects", "ModelFiles", "PredicateLanguage", "SQLiteConnections", "SwiftDataMacros",
+                "CoreData", "ManagedObjects", "ModelFiles", "PredicateLanguage", "StoreSupport", "SwiftDataMacros",
             ]),
         // The toolkit for SwiftData's models.
         .target(name: "CoralModels", dependencies: ["CodedErrors", "Coral", "SwiftData"]),
@@ -129,7 +137,7 @@ if engineIsBuilt {
         .target(
             name: "CoralObservability",
             dependencies: [
-                "CoreData", "SQLiteConnections",
+                "CoreData", "StoreSupport",
                 server("Logging", "swift-log"), server("CoreMetrics", "swift-metrics"),
                 server("Tracing", "swift-distributed-tracing"),
                 server("ServiceLifecycle", "swift-service-lifecycle"),
@@ -147,7 +155,7 @@ if engineIsBuilt {
 /// Core Data: the framework if there is one, else the facade.
 let coreData: [Target.Dependency] = engineIsBuilt ? ["CoreData"] : []
 /// The engine below the facade, for tools that use more than Core Data's public API.
-let engine: [Target.Dependency] = engineIsBuilt ? ["ManagedObjects"] : []
+let engine: [Target.Dependency] = engineIsBuilt ? ["ManagedObjects", "SQLStores"] : []
 /// The toolkit's work on rows, which every program with the toolkit links.
 let rows = engineIsBuilt ? ["CoralRows"] : []
 /// The condition of the sources that use it.
@@ -176,7 +184,7 @@ if engineIsBuilt {
         .target(
             name: "CoralRows",
             dependencies: [
-                "Coral", "CoreData", "GraphDocuments", "ManagedObjects", "SQLiteConnections", "XMLReading",
+                "Coral", "CoreData", "GraphDocuments", "ManagedObjects", "SQLStores", "SQLiteConnections", "XMLReading",
             ])
     ]
 }
@@ -197,7 +205,7 @@ targets += [
     // are case-insensitive.
     .executableTarget(
         name: "CoralCommand",
-        dependencies: engine + (engineIsBuilt ? ["CoralRows", "SQLiteConnections", "SQLStores", "StoreRescue"] : []) + [
+        dependencies: engine + (engineIsBuilt ? ["CoralRows", "SQLStatements", "StoreRescue", "StoreSupport"] : []) + [
             "AtomicFiles", "CCellWidth", "Coral", "CoralMigration", "CoralTesting", "CoralTools", "ModelCodeGeneration",
             "ModelFiles",
             "PredicateLanguage",
@@ -293,12 +301,12 @@ if engineIsBuilt {
         .testTarget(
             name: "ManagedObjectsTests",
             dependencies: [
-                "AtomicFiles", "CoreDataErrors", "ManagedObjects", "SQLiteConnections", "SQLStores", "StoreRescue",
-                "ChildProcesses",
+                "AtomicFiles", "CoreDataErrors", "ManagedObjects", "SQLStores", "SQLiteConnections", "SQLStatements",
+                "StoreRescue", "StoreSupport", "ChildProcesses",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
                 + postgreSQL),
-        .testTarget(name: "SQLStoresTests", dependencies: ["PredicateLanguage", "SQLStores"]),
+        .testTarget(name: "SQLStatementsTests", dependencies: ["PredicateLanguage", "SQLStatements"]),
         .testTarget(name: "SwiftDataTests", dependencies: ["PredicateLanguage", "SwiftData"]),
         // Depends on Core Data only, so that the same tests run on Apple's framework.
         .testTarget(

@@ -43,20 +43,20 @@ let package = Package(
             name: "ModelFiles",
             dependencies: ["AtomicFiles", "CodedErrors", "KeyedArchives", "PredicateLanguage", "XMLReading", "CZlib"]),
         .target(name: "GraphDocuments", dependencies: ["AtomicFiles", "CodedErrors", "KeyedArchives", "XMLReading"]),
-        .target(name: "SQLStores", dependencies: ["PredicateLanguage"]),
-        .target(name: "StoreRescue", dependencies: ["AtomicFiles", "SQLStores"]),
+        .target(name: "SQLStatements", dependencies: ["PredicateLanguage"]),
+        .target(name: "StoreRescue", dependencies: ["AtomicFiles", "SQLStatements"]),
         .target(name: "CoreDataErrors", dependencies: ["AtomicFiles"]),
         .target(
             name: "SQLiteConnections",
             dependencies: [
-                "AtomicFiles", "CoreDataErrors", "PredicateLanguage", "SQLStores",
+                "AtomicFiles", "CoreDataErrors", "PredicateLanguage", "SQLStatements",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
         .target(
             name: "ManagedObjects",
             dependencies: [
                 "AtomicFiles", "CoreDataErrors", "KeyedArchives", "PredicateLanguage", "ModelFiles", "SQLiteConnections",
-                "SQLStores", "StoreRescue", "XMLReading",
+                "SQLStatements", "StoreRescue", "XMLReading",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
         .target(name: "CoreData", dependencies: ["CoreDataErrors", "ManagedObjects"]),

@@ -2,8 +2,8 @@
     import CoreMetrics
     import Foundation
     import Logging
-    import SQLiteConnections
     import ServiceContextModule
+    import StoreSupport
     import Tracing
 
     // Statements are reported by their text, never with their values: logs and traces leave the machine.

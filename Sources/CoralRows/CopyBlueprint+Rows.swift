@@ -1,6 +1,7 @@
 import Coral
 import CoreData
-@_spi(Stores) import ManagedObjects
+import ManagedObjects
+import SQLStores
 
 extension CopyBlueprint {
     /// Copies in the store. Returns a reason, without changes, if copying requires objects.

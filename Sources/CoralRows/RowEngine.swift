@@ -1,7 +1,8 @@
 import Coral
 import CoreData
 import GraphDocuments
-@_spi(Stores) import ManagedObjects
+import ManagedObjects
+import SQLStores
 import SQLiteConnections
 
 /// This package's engine, as the toolkit uses it. The toolkit finds this class by its name.

@@ -1,4 +1,4 @@
-import SQLStores
+import SQLStatements
 
 /// The form that the rows of an entity's table have, by which bytes are recognised as one of them.
 struct RowForm {

@@ -1,5 +1,5 @@
 import Foundation
-import SQLStores
+import SQLStatements
 
 /// A row that was read from the pages of a table.
 package struct SalvagedRow {

@@ -1,4 +1,4 @@
-import SQLStores
+import SQLStatements
 
 // The rows that were deleted, as far as their bytes are still in the files.
 

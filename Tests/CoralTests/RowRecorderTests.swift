@@ -3,7 +3,7 @@
     @testable import Coral
     import CoralTesting
     import GraphDocuments
-    @_spi(Stores) import ManagedObjects
+    import ManagedObjects
     import Testing
 
     /// Flat documents from rows are equal to those from objects, byte for byte, in every format.

@@ -4,6 +4,7 @@ import ModelFiles
 import Testing
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 /// Stores that Apple's SwiftData wrote.
 @Suite(.enabled(if: FileManager.default.fileExists(atPath: Corpus.root.path), "The corpus is absent."))

@@ -12,7 +12,8 @@ import CoralTools
         func writeRows(_ open: OpenStore, _ planned: StoreChange.Plan) throws {}
     }
 #else
-    @_spi(Stores) import ManagedObjects
+    import ManagedObjects
+    import SQLStores
 
     extension SetCommand {
         /// The plan of a change of rows; nil if objects are needed. Must be called on the queue of the store's context.

@@ -4,7 +4,7 @@ import Coral
 import CoralTools
 
 #if STORE_ENGINE
-    import struct ManagedObjects.StoreTreatment
+    import struct SQLStores.StoreTreatment
 #endif
 
 /// `coral doctor`: what makes a store large or inconsistent, and its cures.

@@ -2,8 +2,8 @@
 
     import Coral
     import CoralTools
-    import struct ManagedObjects.StoreExamination
-    import struct ManagedObjects.StoreTreatment
+    import struct SQLStores.StoreExamination
+    import struct SQLStores.StoreTreatment
 
     /// The output of `coral doctor`.
     struct DoctorReport: Encodable {

@@ -3,7 +3,8 @@ import CoralTools
 
 #if STORE_ENGINE
     import CoralRows
-    @_spi(Stores) import ManagedObjects
+    import ManagedObjects
+    import SQLStores
 #endif
 
 // `coral find` (in `CoralCommand/Finding`) reads entities whose values are columns as rows (`TextSearch`), and decodes

@@ -2,7 +2,7 @@ import ArgumentParser
 import Coral
 
 #if STORE_ENGINE
-    import struct ManagedObjects.StoreMove
+    import struct SQLStores.StoreMove
 #endif
 
 /// `coral fleet move`: moves stores to another server while they are used.

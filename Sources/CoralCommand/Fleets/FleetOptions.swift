@@ -3,7 +3,7 @@ import AtomicFiles
 import Coral
 
 #if STORE_ENGINE
-    import struct ManagedObjects.StoreInspection
+    import struct SQLStores.StoreInspection
 #endif
 
 /// The stores of a job, and how many of them it works on at the same time.

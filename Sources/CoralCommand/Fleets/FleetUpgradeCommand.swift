@@ -2,7 +2,7 @@ import ArgumentParser
 import Coral
 
 #if STORE_ENGINE
-    import struct ManagedObjects.StoreUpgrade
+    import struct SQLStores.StoreUpgrade
 #endif
 
 /// `coral fleet upgrade`: gives the tables of many stores the form that a new store has.

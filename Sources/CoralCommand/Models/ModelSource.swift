@@ -4,7 +4,7 @@ import Coral
 import ModelFiles
 
 #if STORE_ENGINE
-    import struct ManagedObjects.RowSalvage
+    import struct SQLStores.RowSalvage
 #endif
 
 /// The source of a store's model: `--model`.

@@ -1,7 +1,8 @@
 #if STORE_ENGINE
     import Coral
     import CoralRows
-    @_spi(Stores) import ManagedObjects
+    import ManagedObjects
+    import SQLStores
 
     /// Reads the cells of a query from rows, without objects: for columns that are attributes, including those of to-one destinations, names of
     /// such destinations, and numbers of members. Memory holds one row.

@@ -5,8 +5,8 @@
     import Foundation
     import GRDB
 
-    import struct ManagedObjects.RowSalvage
-    import enum SQLStores.ColumnValue
+    import struct SQLStores.RowSalvage
+    import enum SQLStatements.ColumnValue
 
     /// Writes deleted objects to a database with a table for each entity: the columns of the store, after those that mark a row.
     struct DeletedObjectDatabase {

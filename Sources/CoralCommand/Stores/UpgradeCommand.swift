@@ -2,7 +2,7 @@ import ArgumentParser
 import Coral
 
 #if STORE_ENGINE
-    import struct ManagedObjects.StoreUpgrade
+    import struct SQLStores.StoreUpgrade
 #endif
 
 /// `coral upgrade`: gives the tables of a store in PostgreSQL the form that a new store has.

@@ -2,7 +2,7 @@ import Coral
 import CoralTools
 
 #if STORE_ENGINE
-    @_spi(Stores) import ManagedObjects
+    import ManagedObjects
 #endif
 
 /// The dates of objects, and the changes of a history, in the order of time.

@@ -1,7 +1,8 @@
 import Coral
 import CoreData
 import GraphDocuments
-@_spi(Stores) import ManagedObjects
+import ManagedObjects
+import SQLStores
 
 extension BatchImporter {
     /// A document and a store for an import by rows.

@@ -1,6 +1,6 @@
 import Coral
 import CoreData
-@_spi(Stores) import ManagedObjects
+import ManagedObjects
 
 /// A map of keys to rows, shared by the parts of an import: 16 bytes for each key, in 256 hash tables that grow
 /// separately, so that growing copies only one of them. A table is filled to four fifths: 16 to 26 bytes for each

@@ -1,7 +1,8 @@
 import Coral
 import CoreData
 import GraphDocuments
-@_spi(Stores) import ManagedObjects
+import ManagedObjects
+import SQLStores
 
 /// How an entity's records map to rows, computed once.
 final class RowEntity {

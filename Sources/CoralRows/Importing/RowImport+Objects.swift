@@ -1,7 +1,7 @@
 import Coral
 import CoreData
 import GraphDocuments
-@_spi(Stores) import ManagedObjects
+import ManagedObjects
 
 // Importing the records that rows cannot hold through objects.
 extension RowImport {

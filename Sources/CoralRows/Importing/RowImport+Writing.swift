@@ -1,6 +1,7 @@
 import Coral
 import CoreData
-@_spi(Stores) import ManagedObjects
+import ManagedObjects
+import SQLStores
 
 // Writing the records of a batch as rows.
 extension RowImport: ImportSteps {

@@ -44,7 +44,8 @@
 import Coral
 import CoreData
 import GraphDocuments
-@_spi(Stores) import ManagedObjects
+import ManagedObjects
+import SQLStores
 
 /// Imports a plain document by rows: one pass over its bytes, one transaction, no records, no objects.
 ///

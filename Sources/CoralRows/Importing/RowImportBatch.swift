@@ -1,6 +1,7 @@
 import Coral
 import CoreData
-@_spi(Stores) import ManagedObjects
+import ManagedObjects
+import SQLStores
 
 /// Records of one entity as they were read, and the results of their lookup.
 final class RowImportBatch {

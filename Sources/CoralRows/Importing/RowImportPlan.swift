@@ -1,7 +1,8 @@
 import Coral
 import CoreData
 import GraphDocuments
-@_spi(Stores) import ManagedObjects
+import ManagedObjects
+import SQLStores
 
 /// The entities and keys that a document uses, computed on first use.
 final class RowImportPlan {

@@ -1,6 +1,7 @@
 import Coral
 import CoreData
-@_spi(Stores) import ManagedObjects
+import ManagedObjects
+import SQLStores
 
 /// The rows and records of an import by their keys, and the statements that look up stored rows by key.
 struct RowKeyIndex {

@@ -1,6 +1,7 @@
 import Coral
 import CoreData
-@_spi(Stores) import ManagedObjects
+import ManagedObjects
+import SQLStores
 
 /// Assigns a primary key to each record of a batch: that of a stored row, found by the record's key, or a new one.
 /// The rules are those of `RecordMatching`. In cases in which these merge records or use the first of several rows,

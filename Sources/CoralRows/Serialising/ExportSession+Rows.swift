@@ -1,7 +1,7 @@
 import Coral
 import CoreData
 import GraphDocuments
-@_spi(Stores) import ManagedObjects
+import ManagedObjects
 
 // The parts of an export that read the store's rows and create no objects.
 

@@ -1,7 +1,8 @@
 import Coral
 import CoreData
 import GraphDocuments
-@_spi(Stores) import ManagedObjects
+import ManagedObjects
+import SQLStores
 
 /// Writes a whole store in the plain layout from its rows, without objects: many times faster, with the same bytes
 /// as the export of objects.

@@ -1,7 +1,8 @@
 import Coral
 import CoreData
 import GraphDocuments
-@_spi(Stores) import ManagedObjects
+import ManagedObjects
+import SQLStores
 
 /// Reads the rows of an entity for the records that `RecordComposer` creates, without objects: the same records as
 /// those of `ObjectRecorder`, several times faster.

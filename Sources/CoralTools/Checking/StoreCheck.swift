@@ -88,6 +88,7 @@ public struct StoreCheck {
 #if STORE_ENGINE
 
     import ManagedObjects
+    import SQLStores
 
     extension StoreCheck {
         private func rowProblems(in context: NSManagedObjectContext, _ progress: Progress?) throws -> [RowProblem] {

@@ -1,7 +1,7 @@
 #if STORE_ENGINE
 
-    import struct ManagedObjects.StoreExamination
-    import struct ManagedObjects.StoreTables
+    import struct SQLStores.StoreExamination
+    import struct SQLStores.StoreTables
 
     /// The findings about indexes that statements of a program and fetch requests of the model lack: one for each index.
     struct IndexFindings {

@@ -1,6 +1,6 @@
 import CoreDataErrors
 import Foundation
-import SQLiteConnections
+import StoreSupport
 import Synchronization
 
 /// Limits how many requests of a server work with a context at the same time, and queues the others.

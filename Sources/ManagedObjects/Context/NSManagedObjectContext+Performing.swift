@@ -1,5 +1,5 @@
 import Foundation
-import SQLiteConnections
+import StoreSupport
 
 extension NSManagedObjectContext {
     /// Runs a block on the context's queue, after all blocks submitted before. Returns immediately.
@@ -147,7 +147,7 @@ extension NSManagedObjectContext {
     }
 
     /// Posts a notification of the context, or holds it until a transaction has ended.
-    final func post(_ name: Notification.Name, _ userInfo: [AnyHashable: Any]) {
+    package final func post(_ name: Notification.Name, _ userInfo: [AnyHashable: Any]) {
         if heldNotifications != nil {
             heldNotifications?.append((name, userInfo))
             return

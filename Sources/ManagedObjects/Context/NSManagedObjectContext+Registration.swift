@@ -1,6 +1,6 @@
 import CoreDataErrors
 import Foundation
-import SQLiteConnections
+import StoreSupport
 
 // The identity map: from keys to objects, which are created if necessary.
 

@@ -1,6 +1,6 @@
 import Foundation
 import Observation
-import SQLiteConnections
+import StoreSupport
 import Synchronization
 
 // The map of a context. What it keeps, who changes it, and where:
@@ -27,7 +27,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     // MARK: Queue, coordinator and parent
 
     let queue: ContextQueue
-    @exclusivity(unchecked) final var coordinator: NSPersistentStoreCoordinator?
+    @exclusivity(unchecked) package final var coordinator: NSPersistentStoreCoordinator?
     @exclusivity(unchecked) final var parentContext: NSManagedObjectContext?
 
     // MARK: Identity map and unit of work
@@ -73,7 +73,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     }
     /// Objects whose values a merge policy has changed during the current save.
     final var refreshedBySave: [NSManagedObject] = []
-    final var pinnedGenerations: PinnedGenerations?
+    package final var pinnedGenerations: PinnedGenerations?
     /// The adapters of the incremental stores that this context has used.
     final var incrementalStores: [IncrementalStoreRows] = []
     @exclusivity(unchecked) final var undoRecorder = UndoRecorder()
@@ -91,7 +91,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     final var parentObserver: (any NSObjectProtocol)?
     final let legacyLock = NSRecursiveLock()
     /// Whether a save validates objects. A restore accepts the values of a store unchecked.
-    @_spi(Stores) public final var validatesChanges = true
+    package final var validatesChanges = true
     /// The errors of reads in the present work that cannot throw them; nil outside of such work.
     final var failedReads: FailedReads?
     /// What the context returns to if the present work fails; nil outside of such work.
@@ -99,11 +99,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     /// The changes of other contexts whose merge has failed; they are merged together with the next ones.
     final var unmergedChanges = UnmergedChanges()
     /// The transaction in which the current save is written, while it resolves conflicts or is a part of other work.
-    final var saveTransaction: (any SaveTransaction)?
+    package final var saveTransaction: (any SaveTransaction)?
     /// The keys that were assigned in that transaction, before and after; nil outside of one of the context's own.
     final var keysOfTransaction: [(temporary: Int64, permanent: ObjectKey)]?
     /// The notifications to post after a transaction; nil outside of one.
-    final var heldNotifications: [(name: Notification.Name, userInfo: [AnyHashable: Any])]?
+    package final var heldNotifications: [(name: Notification.Name, userInfo: [AnyHashable: Any])]?
 
     // MARK: Public state
 

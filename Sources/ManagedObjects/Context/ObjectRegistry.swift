@@ -1,4 +1,4 @@
-import SQLiteConnections
+import StoreSupport
 
 /// The identity map of a context: one object for each key.
 ///

@@ -255,15 +255,15 @@ public final class TenantPool: Sendable {
 }
 
 /// The option of stores that share connections and mappings. Its value is a ``SharedResources``.
-let SharedResourcesOption = "CoralSharedResources"
+package let SharedResourcesOption = "CoralSharedResources"
 
 /// What the open stores of a pool share: connections to a server, and what depends on the model and the tables alone.
 ///
 /// A resource lasts as long as a store has it. So connections are closed with the last store, and tenants whose tables differ
 /// leave nothing behind.
-final class SharedResources: NSObject, Sendable {
+package final class SharedResources: NSObject, Sendable {
     /// The maximum number of connections to one server.
-    let connectionLimit: Int
+    package let connectionLimit: Int
 
     private let resources = Mutex<[Key: Resource]>([:])
 
@@ -277,13 +277,13 @@ final class SharedResources: NSObject, Sendable {
         weak var object: (any AnyObject & Sendable)?
     }
 
-    init(connectionLimit: Int) { self.connectionLimit = connectionLimit }
+    package init(connectionLimit: Int) { self.connectionLimit = connectionLimit }
 
     /// The number of resources that stores have, and of those that were released since one was added.
-    var count: Int { resources.withLock { $0.count } }
+    package var count: Int { resources.withLock { $0.count } }
 
     /// The resource with a key. If no open store has it, it is created.
-    func resource<Object: AnyObject & Sendable>(
+    package func resource<Object: AnyObject & Sendable>(
         of key: some Hashable & Sendable, create: () throws -> Object
     ) rethrows -> Object {
         let key = Key(key)

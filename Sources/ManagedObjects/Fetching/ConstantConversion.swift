@@ -195,14 +195,14 @@ extension NSPredicate {
     /// The predicate with its constants converted for a fetch of the entity; itself if none needs to be.
     ///
     /// - Throws: Code 134060 where values are compared that can never be equal.
-    internal final func converted(for entity: NSEntityDescription) throws -> NSPredicate {
+    package final func converted(for entity: NSEntityDescription) throws -> NSPredicate {
         try ConstantConversion(entity: entity).convert(embeddedNode).map(NSPredicate.predicate(stating:)) ?? self
     }
 }
 
 extension FetchSpecification {
     /// The request with the constants of its predicates converted for its entity.
-    func converted(for entity: NSEntityDescription) throws -> FetchSpecification {
+    package func converted(for entity: NSEntityDescription) throws -> FetchSpecification {
         var converted = self
         converted.predicate = try predicate?.converted(for: entity)
         converted.havingPredicate = try havingPredicate?.converted(for: entity)

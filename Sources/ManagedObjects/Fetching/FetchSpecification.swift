@@ -2,10 +2,10 @@ import CoreDataErrors
 import Foundation
 
 /// The content of a fetch request without its result type, as the engine uses it.
-struct FetchSpecification {
+package struct FetchSpecification {
     var entityName: String?
     var entity: NSEntityDescription?
-    var predicate: NSPredicate?
+    package var predicate: NSPredicate?
     var sortDescriptors: [NSSortDescriptor]?
     var fetchLimit = 0
     var fetchOffset = 0
@@ -28,7 +28,7 @@ struct FetchSpecification {
     /// The entity to fetch in a model: looked up by name if the request has a name, or an entity of another model.
     ///
     /// - Throws: `CocoaError.coreData` if the request has no entity, or the model has none with that name.
-    func entity(in model: NSManagedObjectModel) throws -> NSEntityDescription {
+    package func entity(in model: NSManagedObjectModel) throws -> NSEntityDescription {
         if let entity, entity.managedObjectModelIfAny === model { return entity }
         guard let name = entity?.name ?? entityName else {
             throw CocoaError(
@@ -43,7 +43,7 @@ struct FetchSpecification {
     }
 
     /// The request as a query of a store, which does not include pending changes.
-    func rowQuery(entity: NSEntityDescription) -> RowQuery {
+    package func rowQuery(entity: NSEntityDescription) -> RowQuery {
         RowQuery(
             entity: entity, includesSubentities: includesSubentities, predicate: predicate,
             sortDescriptors: sortDescriptors ?? [], offset: max(0, fetchOffset), limit: max(0, fetchLimit),
@@ -101,7 +101,7 @@ struct FetchSpecification {
 }
 
 /// A fetch request of any result type.
-protocol FetchRequesting: NSPersistentStoreRequest {
+package protocol FetchRequesting: NSPersistentStoreRequest {
     var specification: FetchSpecification { get set }
 }
 

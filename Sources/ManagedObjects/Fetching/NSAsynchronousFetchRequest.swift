@@ -1,6 +1,6 @@
 import CoreDataErrors
 import Foundation
-import SQLiteConnections
+import StoreSupport
 
 /// The type of the block that receives the result of an asynchronous fetch, on the context's queue.
 public typealias NSPersistentStoreAsynchronousFetchResultCompletionBlock =

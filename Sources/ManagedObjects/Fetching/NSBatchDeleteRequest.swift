@@ -8,7 +8,7 @@ import Foundation
 open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     private let request: NSFetchRequest<any NSFetchRequestResult>
     /// The IDs to delete, if the request was created with IDs.
-    final let objectIDs: [NSManagedObjectID]?
+    package final let objectIDs: [NSManagedObjectID]?
 
     /// The content of the result; by default whether the request succeeded.
     open var resultType: NSBatchDeleteRequestResultType = .resultTypeStatusOnly
@@ -67,7 +67,7 @@ open class NSBatchDeleteResult: NSPersistentStoreResult {
     private let content: Any?
     private let type: NSBatchDeleteRequestResultType
 
-    init(_ content: Any?, type: NSBatchDeleteRequestResultType) {
+    package init(_ content: Any?, type: NSBatchDeleteRequestResultType) {
         self.content = content
         self.type = type
     }

@@ -3,7 +3,7 @@ import Foundation
 /// An insertion of many rows directly into the store: no objects are created, nothing is validated, and contexts are
 /// not updated until they fetch.
 open class NSBatchInsertRequest: NSPersistentStoreRequest {
-    final let target: BatchTarget
+    package final let target: BatchTarget
 
     /// A dictionary for each row: values by the names of attributes and composites; missing values get their default.
     open var objectsToInsert: [[String: Any]]?
@@ -105,7 +105,7 @@ open class NSBatchInsertResult: NSPersistentStoreResult {
     private let content: Any?
     private let type: NSBatchInsertRequestResultType
 
-    init(_ content: Any?, type: NSBatchInsertRequestResultType) {
+    package init(_ content: Any?, type: NSBatchInsertRequestResultType) {
         self.content = content
         self.type = type
     }

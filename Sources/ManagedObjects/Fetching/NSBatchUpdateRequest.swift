@@ -3,7 +3,7 @@ import Foundation
 /// A change of many rows directly in the store: no objects are created, nothing is validated, and contexts are not
 /// updated until they refresh.
 open class NSBatchUpdateRequest: NSPersistentStoreRequest {
-    final let target: BatchTarget
+    package final let target: BatchTarget
 
     /// Whether rows of subentities are changed too; true by default.
     open var includesSubentities = true
@@ -72,7 +72,7 @@ open class NSBatchUpdateResult: NSPersistentStoreResult {
     private let content: Any?
     private let type: NSBatchUpdateRequestResultType
 
-    init(_ content: Any?, type: NSBatchUpdateRequestResultType) {
+    package init(_ content: Any?, type: NSBatchUpdateRequestResultType) {
         self.content = content
         self.type = type
     }

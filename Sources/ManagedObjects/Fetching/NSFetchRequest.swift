@@ -9,7 +9,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSCoding, Fetch
     private final var content = FetchSpecification()
 
     /// The content of the request without its result type; that of a subclass by its properties, which may be overridden.
-    final var specification: FetchSpecification {
+    package final var specification: FetchSpecification {
         get {
             guard type(of: self) == NSFetchRequest.self else { return overriddenContent }
             var specification = content

@@ -1,7 +1,7 @@
 import CoreDataErrors
 import Foundation
 import PredicateLanguage
-import SQLiteConnections
+import StoreSupport
 
 // Fetching with unsaved changes.
 //

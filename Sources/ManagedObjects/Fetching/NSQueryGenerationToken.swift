@@ -43,14 +43,14 @@ open class NSQueryGenerationToken: NSObject, NSCopying, @unchecked Sendable {  /
 private let currentToken = NSQueryGenerationToken(generations: nil)
 
 /// Where a state of a store is pinned.
-enum GenerationSource {
+package enum GenerationSource {
     case newest
     /// On a standby that has the transactions up to a token, or else all that are committed now.
     case standby(atLeast: NSPersistentHistoryToken?, timeout: TimeInterval)
 }
 
 /// Generations of a coordinator's stores, pinned together.
-final class PinnedGenerations {
+package final class PinnedGenerations {
     private var generations: [(store: UInt16, generation: any StoreGeneration)] = []
     private let source: GenerationSource
 
@@ -67,7 +67,7 @@ final class PinnedGenerations {
         return try PinnedGenerations(stores: stores, from: .standby(atLeast: nil, timeout: timeout))
     }
 
-    func generation(of store: any RowStore) -> (any StoreGeneration)? {
+    package func generation(of store: any RowStore) -> (any StoreGeneration)? {
         generations.first { $0.store == store.number }?.generation
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A store that keeps a history of its changes. Takes and returns rows, not objects.
-protocol HistoryStore: RowStore {
+package protocol HistoryStore: RowStore {
     /// The extent of the history; nil if the store keeps none.
     func historyExtent() throws -> HistoryExtent?
 
@@ -44,7 +44,7 @@ protocol HistoryStore: RowStore {
 }
 
 /// Decodes the masks in which a history keeps the updated properties.
-protocol PropertyMasks: Sendable {
+package protocol PropertyMasks: Sendable {
     /// The properties of a mask; nil if it is not a valid mask of the entity in this model.
     func properties(in mask: Data, entityIndex: Int) -> Set<NSPropertyDescription>?
     /// False if the framework that wrote the store left random bits in its masks.
@@ -52,23 +52,28 @@ protocol PropertyMasks: Sendable {
 }
 
 /// The extent of a store's history.
-struct HistoryExtent: Sendable {
+package struct HistoryExtent: Sendable {
     /// The number of the oldest remaining transaction; nil if there is none.
-    var first: Int64?
+    package var first: Int64?
     /// The last number that was assigned to a transaction, which may have been deleted since; 0 if none was assigned.
-    var last: Int64
+    package var last: Int64
 
     /// Whether all transactions after the given one still exist.
-    func holdsEverything(after number: Int64) -> Bool {
+    package func holdsEverything(after number: Int64) -> Bool {
         guard number >= 0, number <= last else { return false }
         guard let first else { return number == last }
         return number >= first || number + 1 == first
     }
+
+    package init(first: Int64? = nil, last: Int64) {
+        self.first = first
+        self.last = last
+    }
 }
 
 /// The part of a store's history to read.
-struct HistoryQuery: Sendable {
-    enum Start: Sendable {
+package struct HistoryQuery: Sendable {
+    package enum Start: Sendable {
         case beginning
         /// After the transaction with a number.
         case after(Int64)
@@ -78,16 +83,22 @@ struct HistoryQuery: Sendable {
         case only(Int64)
     }
 
-    var start: Start
+    package var start: Start
     /// If false, transactions have an empty list of changes.
-    var includesChanges = true
+    package var includesChanges = true
     /// The conditions for changes and transactions. A transaction whose changes are all excluded is returned with an
     /// empty list.
-    var filter = HistoryFilter()
+    package var filter = HistoryFilter()
+
+    package init(start: Start, includesChanges: Bool = true, filter: HistoryFilter = HistoryFilter()) {
+        self.start = start
+        self.includesChanges = includesChanges
+        self.filter = filter
+    }
 }
 
 /// The part of a store's history to delete. It is always the oldest part, so that no gap arises.
-enum HistoryDeletion: Sendable {
+package enum HistoryDeletion: Sendable {
     /// The transactions before the one with a number.
     case before(Int64)
     /// The transactions before the first one that is not earlier than a date.
@@ -99,25 +110,59 @@ enum HistoryDeletion: Sendable {
 }
 
 /// A transaction as a store keeps it.
-struct HistoryTransactionRow: Sendable {
-    var number: Int64
-    var timestamp: Date
-    var author: String?
-    var bundleID: String?
-    var contextName: String?
-    var processID: String?
+package struct HistoryTransactionRow: Sendable {
+    package var number: Int64
+    package var timestamp: Date
+    package var author: String?
+    package var bundleID: String?
+    package var contextName: String?
+    package var processID: String?
+
+    package init(
+        number: Int64, timestamp: Date, author: String? = nil, bundleID: String? = nil, contextName: String? = nil,
+        processID: String? = nil
+    ) {
+        self.number = number
+        self.timestamp = timestamp
+        self.author = author
+        self.bundleID = bundleID
+        self.contextName = contextName
+        self.processID = processID
+    }
 }
 
 /// A change as a store keeps it.
-struct HistoryChangeRow: @unchecked Sendable {  // because the values of a tombstone are never changed
-    var number: Int64
-    var type: NSPersistentHistoryChangeType
+package struct HistoryChangeRow: @unchecked Sendable {  // because the values of a tombstone are never changed
+    package var number: Int64
+    package var type: NSPersistentHistoryChangeType
     /// The index of the changed object's entity in the model.
-    var entity: UInt16
+    package var entity: UInt16
     /// The primary key of the changed object.
-    var key: Int64
+    package var key: Int64
     /// The properties that an update has changed; see `PropertyMasks`.
-    var mask: Data?
+    package var mask: Data?
     /// The preserved values of a deleted object, with the slots of their attributes.
-    var tombstone: [(slot: EntityLayout.Slot, value: Value)] = []
+    package var tombstone: [(slot: EntityLayout.Slot, value: Value)] = []
+
+    package init(
+        number: Int64, type: NSPersistentHistoryChangeType, entity: UInt16, key: Int64, mask: Data? = nil,
+        tombstone: [(slot: EntityLayout.Slot, value: Value)] = []
+    ) {
+        self.number = number
+        self.type = type
+        self.entity = entity
+        self.key = key
+        self.mask = mask
+        self.tombstone = tombstone
+    }
+}
+
+/// The old and new values of one row in one transaction.
+package struct HistoryOldValues {
+    /// The changed slots with their old and new values; for a deleted row, all slots that had a value.
+    package var values: [(slot: EntityLayout.Slot, old: Value, new: Value)] = []
+    /// The removed and added members of many-to-many relationships that have changed.
+    package var members: [(relationship: NSRelationshipDescription, removed: [ObjectKey], added: [ObjectKey])] = []
+
+    package init() {}
 }

@@ -1,5 +1,5 @@
 import Foundation
-import SQLiteConnections
+import StoreSupport
 
 // Converts the conflicts that a store reports to those that a merge policy resolves.
 

@@ -107,7 +107,7 @@ struct MigrationRun {
     /// Preserves the primary keys of rows, and with them the URIs of objects, for each table of the new store whose objects
     /// come from one table of the old store.
     private func keepKeys(of origin: NSPersistentStore, in store: NSPersistentStore, _ model: NSMappingModel) throws {
-        guard origin is any SQLRowStore, store is any SQLRowStore else { return }
+        guard origin is any DatabaseStore, store is any DatabaseStore else { return }
         var origins: [String: Set<String>] = [:]
         for mapping in model.entityMappings ?? [] {
             guard let from = manager.sourceEntity(for: mapping)?.rootEntity.name,

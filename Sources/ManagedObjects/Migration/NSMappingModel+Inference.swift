@@ -5,7 +5,7 @@ import PredicateLanguage
 
 extension InferredMapping {
     /// Infers the mapping of two models. Cost: a step for each property of each entity, and the version hashes where they are not known.
-    init(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) {
+    package init(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) {
         self.init(
             from: (source.modelValue(), source.entityVersionHashesByName),
             to: (destination.modelValue(), destination.entityVersionHashesByName))

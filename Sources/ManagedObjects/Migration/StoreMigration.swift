@@ -1,7 +1,6 @@
 import AtomicFiles
 import CoreDataErrors
 import Foundation
-import SQLiteConnections
 
 // Migration.
 //
@@ -10,7 +9,7 @@ import SQLiteConnections
 // finds the models when a store is added. `MigrationRun` is one call of a manager: it has two `MigrationStack`s with
 // copies of the models, and three stages, which share `MigrationAssociations`; `MappingValues` evaluates the
 // expressions. `MigratedHistory` copies the history. `InPlaceMigration` migrates without objects: `MigratedSchema`
-// relates the tables and columns of two schemas, and `InPlacePlan` (all in `Stores/SQL/Migration`) is the list of
+// relates the tables and columns of two schemas, and `InPlacePlan` (all in `SQLStores/Migration`) is the list of
 // statements, executed in one transaction: `TableMigration` and `JoinTableMigration` for each table, `LinkMigration`
 // for a relationship that is stored in another way, `ReferenceMigration` and `DerivedColumns` for values that depend on
 // other rows, `DeferredCleanUp` for what is removed later. After it, connections with the old model throw errors
@@ -67,13 +66,8 @@ struct StoreMigration {
         try migrate(to: coordinator.managedObjectModel)
     }
 
-    /// Whether the store is migrated by SQL.
-    private var isSQL: Bool {
-        #if PostgreSQL
-            if storeClass is PostgreSQLStore.Type { return true }
-        #endif
-        return storeClass is SQLiteStore.Type
-    }
+    /// The class of the store if it is in a database: it is then migrated by statements.
+    var database: (any DatabaseStore.Type)? { storeClass as? any DatabaseStore.Type }
 
     /// The migration of another file, which is a copy of the store.
     func at(_ url: URL) -> StoreMigration {
@@ -89,14 +83,14 @@ struct StoreMigration {
     func migrate(to model: NSManagedObjectModel, through models: [NSManagedObjectModel] = []) throws {
         // A stage may have migrated the store since it was opened.
         let metadata =
-            isSQL ? try storeClass.metadataForPersistentStore(with: url) : self.metadata
+            database != nil ? try storeClass.metadataForPersistentStore(with: url) : self.metadata
         let sourceModel = try sourceModel(metadata)
         var steps = [sourceModel] + models + [model]
-        if !models.isEmpty, isSQL {
+        if !models.isEmpty, database != nil {
             for (before, after) in zip(steps, steps.dropFirst()) { _ = try inferredMapping(from: before, to: after) }
         } else {
             let mapping = try mappingModel(from: sourceModel, to: model)
-            guard mapping.isInferred, isSQL else {
+            guard mapping.isInferred, database != nil else {
                 return try migrateByObjects(from: sourceModel, to: model, mapping)
             }
             steps = [sourceModel, model]
@@ -108,7 +102,7 @@ struct StoreMigration {
 
     private func sourceModel(_ metadata: [String: Any]) throws -> NSManagedObjectModel {
         if let found = NSManagedObjectModel.mergedModel(from: Self.bundles, forStoreMetadata: metadata) { return found }
-        if let own = try? storeClass.storedModel(at: url),
+        if let own = try? database?.storedModel(at: url),
             let found = NSManagedObjectModel(byMerging: [own], forStoreMetadata: metadata)
         {
             return found
@@ -168,19 +162,11 @@ struct StoreMigration {
         manager.destinationIdentifier = metadata[NSStoreUUIDKey] as? String
         // Apple's in-place migration does not validate objects either.
         manager.validatesDestination = !mapping.isInferred
-        if storeClass is SQLiteStore.Type {
-            let replacement = try StoreReplacement(at: url)
-            let copy = try replacement.copyLocked()
-            try migrate(manager, from: copy, to: replacement.url, mapping)
-            return try replacement.commit(replacing: .store)
-        }
-        #if PostgreSQL
-            if storeClass is PostgreSQLStore.Type {
-                return try PostgreSQLReplacement(url: url, metadata: metadata).run {
-                    try migrate(manager, from: url, to: $0, mapping)
-                }
+        if let database {
+            return try database.replaceStore(at: url, metadata: metadata) { source, destination in
+                try migrate(manager, from: source, to: destination, mapping)
             }
-        #endif
+        }
         guard storeClass is NSAtomicStore.Type, url.isFileURL else {
             throw CocoaError(
                 .migration, "Stores of the class \(storeClass) cannot be migrated when they are added.", url: url)

@@ -83,7 +83,7 @@ internal final class ManagedObjectClasses: @unchecked Sendable {  // because eve
 extension NSEntityDescription {
     /// The class of the entity's objects: the one with the name ``managedObjectClassName``, else that of the
     /// superentity.
-    internal final var managedObjectClass: NSManagedObject.Type {
+    package final var managedObjectClass: NSManagedObject.Type {
         ManagedObjectClasses.shared.managedObjectClass(of: self)
     }
 }

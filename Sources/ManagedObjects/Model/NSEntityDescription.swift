@@ -49,13 +49,13 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
     internal final weak var managedObjectModelIfAny: NSManagedObjectModel?
 
     /// The index in the frozen model: depth first, siblings by name without regard to case. One less than `Z_ENT`.
-    internal final var index: Int = 0
+    package final var index: Int = 0
 
     /// The indexes of the entity and its descendants.
-    internal final var subtree: Range<Int> = 0..<0
+    package final var subtree: Range<Int> = 0..<0
 
     /// The storage layout of the entity's objects. Created when the model is frozen, so that no two threads create it.
-    internal final var layout: EntityLayout {
+    package final var layout: EntityLayout {
         if let madeLayout { return madeLayout }
         let made = EntityLayout(
             entity: self, inverselessRelationships: InverselessRelationships(in: managedObjectModelIfAny))
@@ -93,16 +93,16 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
     }
 
     /// The root of the hierarchy: this entity, if it has no superentity.
-    internal final var rootEntity: NSEntityDescription { superentity == nil ? self : lineage[0] }
+    package final var rootEntity: NSEntityDescription { superentity == nil ? self : lineage[0] }
 
     /// The index of the root of the hierarchy in the frozen model.
-    internal final var rootIndex: Int = 0
+    package final var rootIndex: Int = 0
 
     /// The hash value of the root's name in the frozen model. It is the same in all models that have the hierarchy.
     internal final var rootNameHash: Int = 0
 
     /// The entity and its ancestors, the root first.
-    internal final var lineage: [NSEntityDescription] {
+    package final var lineage: [NSEntityDescription] {
         var lineage = [self]
         // Ends at a cycle. A set is worth its memory in long chains only.
         var met: Set<ObjectIdentifier> = []
@@ -131,7 +131,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
     // MARK: - Properties
 
     /// The properties that the entity itself declares.
-    internal final var ownProperties: [NSPropertyDescription] = []
+    package final var ownProperties: [NSPropertyDescription] = []
 
     /// The properties, the inherited ones first. Setting them sets the entity's own properties; inherited ones in the
     /// new value are ignored.
@@ -151,7 +151,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
     }
 
     /// ``ownProperties``, sorted by name literally: the order of columns.
-    internal final var sortedOwnProperties: [NSPropertyDescription] {
+    package final var sortedOwnProperties: [NSPropertyDescription] {
         ownProperties.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
@@ -301,7 +301,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
     }
 
     /// The names of a list of names and descriptions.
-    internal static func names(_ elements: [Any]) -> [String] {
+    package static func names(_ elements: [Any]) -> [String] {
         elements.compactMap { ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name }
     }
 

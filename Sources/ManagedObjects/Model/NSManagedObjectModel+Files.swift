@@ -92,7 +92,7 @@ extension NSManagedObjectModel {
 extension NSManagedObjectModel {
     /// The entities of which a store with the configuration has objects: the listed ones and their subentities, listed or not,
     /// whose objects are objects of them; all if the name is nil, and nil if the configuration does not exist.
-    final func storedEntities(forConfigurationName configuration: String?) -> [NSEntityDescription]? {
+    package final func storedEntities(forConfigurationName configuration: String?) -> [NSEntityDescription]? {
         guard let listed = entities(forConfigurationName: configuration) else { return nil }
         guard listed.count < entities.count else { return listed }
         let roots = Set(listed.map(ObjectIdentifier.init))

@@ -14,7 +14,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
     internal private(set) final var isEditable = true
 
     /// The entities in the order of `Z_ENT`: depth first, siblings by name without regard to case. Empty until frozen.
-    internal private(set) final var orderedEntities: [NSEntityDescription] = []
+    package private(set) final var orderedEntities: [NSEntityDescription] = []
 
     /// The hashes of all entities, computed when the model is frozen.
     internal private(set) final var frozenVersionHashes: [String: Data]?
@@ -204,7 +204,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding,
 
     /// Makes the model immutable: called by a coordinator before it uses the model. Safe on any thread, any number of
     /// times. Cost of the first call: one SHA-256 and one layout for each entity.
-    internal final func freeze() {
+    package final func freeze() {
         freezing.withLock {
             guard isEditable else { return }
             orderedEntities = Self.order(ownEntities)

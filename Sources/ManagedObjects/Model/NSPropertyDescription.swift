@@ -45,7 +45,7 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding,
     }
 
     /// The entity that declares the property, or nil as long as it belongs to none.
-    internal final weak var entityIfAny: NSEntityDescription?
+    package final weak var entityIfAny: NSEntityDescription?
 
     private var ownRenamingIdentifier: String?
 

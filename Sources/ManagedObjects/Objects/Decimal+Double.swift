@@ -6,7 +6,7 @@ import Foundation
 extension Decimal {
     /// The decimal with the fewest digits that converts to the double; NaN if the double is out of the range of
     /// decimals.
-    init(shortestOf number: Double) {
+    package init(shortestOf number: Double) {
         // Foundation's initializer traps at infinity.
         guard number.isFinite else {
             self = .nan
@@ -31,7 +31,7 @@ extension Decimal {
     }
 
     /// The double nearest to the decimal. Foundation's own conversion may differ in the last bit.
-    var nearestDouble: Double {
+    package var nearestDouble: Double {
         if let (digits, exponent) = DecimalParts.parts(of: self) {
             // Both operands are exact as doubles, so that the division or multiplication rounds only once.
             if exponent < 0 { return digits / DecimalParts.powers[-exponent] }

@@ -7,11 +7,11 @@ import Synchronization
 /// array. Inherited properties come first and have the same numbers as in the superentity, so that an accessor with a
 /// fixed slot is also valid for subentities. Hidden slots contain values that only the store needs: an object's
 /// position in an ordered relationship, and the owner of a one-way to-many.
-final class EntityLayout: @unchecked Sendable {  // because it is immutable, and its model frozen
+package final class EntityLayout: @unchecked Sendable {  // because it is immutable, and its model frozen
     /// One value of an object. A class, because a slot is used for every value that is read or written: passing a
     /// reference costs less than copying the contents.
-    final class Slot {
-        enum Kind {
+    package final class Slot {
+        package enum Kind {
             case integer16, integer32, integer64, boolean, double, float, date
             case decimal, string, data, uuid, uri, transformable, undefined
             case toOne
@@ -19,21 +19,21 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
             case position
         }
 
-        let kind: Kind
+        package let kind: Kind
         /// The attribute or relationship; for a hidden slot, the relationship that it belongs to: the to-one of a
         /// position, or the one-way to-many of an owner.
-        let property: NSPropertyDescription
+        package let property: NSPropertyDescription
         /// The key of the slot in key-value coding; nil if it is hidden. The key of an element of a composite
         /// attribute is a path: `composite.element`.
-        let name: String?
+        package let name: String?
         /// The destination entity of a to-one.
-        let destination: NSEntityDescription?
+        package let destination: NSEntityDescription?
         /// False for transient properties, which have no column.
-        let isPersistent: Bool
+        package let isPersistent: Bool
         /// The value of a new object.
-        let initial: Value
+        package let initial: Value
         /// The attribute, if the slot contains the value of one.
-        let attribute: NSAttributeDescription?
+        package let attribute: NSAttributeDescription?
 
         init(
             kind: Kind, property: NSPropertyDescription, name: String?, destination: NSEntityDescription?,
@@ -48,16 +48,16 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
             attribute = property as? NSAttributeDescription
         }
 
-        var isHidden: Bool { name == nil }
+        package var isHidden: Bool { name == nil }
     }
 
     /// One to-many relationship of an object. A class, for the same reason as slots.
-    final class ToMany {
-        let relationship: NSRelationshipDescription
-        let name: String
+    package final class ToMany {
+        package let relationship: NSRelationshipDescription
+        package let name: String
         let isOrdered: Bool
-        let isPersistent: Bool
-        let destination: NSEntityDescription
+        package let isPersistent: Bool
+        package let destination: NSEntityDescription
 
         init(
             relationship: NSRelationshipDescription, name: String, isOrdered: Bool, isPersistent: Bool,
@@ -72,7 +72,7 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
 
         /// How the store represents the relationship. The slots are those of the declared destination, which all its
         /// subentities share.
-        var storage: Storage {
+        package var storage: Storage {
             let inverse = relationship.inverseRelationship
             guard inverse?.isToMany != true else { return .pairs }
             let link = inverse ?? relationship
@@ -84,7 +84,7 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
         }
     }
 
-    enum Storage {
+    package enum Storage {
         /// The first slot of the members contains their owner, the second their position.
         case memberSlot(Int, position: Int?)
         /// Rows of a join table.
@@ -118,7 +118,7 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
         }
     }
 
-    enum Field {
+    package enum Field {
         case slot(Int)
         case toMany(Int)
         /// A composite attribute, with the consecutive slots of its elements.
@@ -128,22 +128,22 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
 
     /// Owned by the layout, and so by every object, because objects may outlive their model; a model that is
     /// deallocated releases its layouts.
-    let entity: NSEntityDescription
+    package let entity: NSEntityDescription
     /// The index of the entity in the frozen model, and that of its root entity.
-    let index: Int
+    package let index: Int
     let rootIndex: Int
-    let slots: [Slot]
+    package let slots: [Slot]
     /// The kinds of the slots, for callers that need nothing else of them.
-    let kinds: ContiguousArray<Slot.Kind>
+    package let kinds: ContiguousArray<Slot.Kind>
     /// The table in which typed accessors look up their fields.
     let fieldTable: FieldTable
     /// The table's current fields; valid as long as the layout.
     let currentFields: UnsafeMutablePointer<FieldTable.Current>
-    let toMany: [ToMany]
+    package let toMany: [ToMany]
     let fieldsByKey: FieldKeys
-    var fields: [String: Field] { fieldsByKey.fields }
+    package var fields: [String: Field] { fieldsByKey.fields }
     /// The values of a new object.
-    let initialValues: ContiguousArray<Value>
+    package let initialValues: ContiguousArray<Value>
 
     convenience init(entity: NSEntityDescription, inverselessRelationships: InverselessRelationships) {
         var builder = EntityLayoutBuilder(inverselessRelationships)
@@ -207,7 +207,7 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
         })
 
     /// The validation rules of each object.
-    private(set) lazy var rules = ValidationRules(layout: self)
+    package private(set) lazy var rules = ValidationRules(layout: self)
 
     /// Slots that a save examines one by one: to-one relationships, and transformables.
     let referenceSlots: [Int]
@@ -215,7 +215,7 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
     let positionedSlots: [(reference: Int, position: Int)]
     let transformableSlots: [Int]
     /// Slots that the store computes.
-    let derivedSlots: [Int]
+    package let derivedSlots: [Int]
     /// Transformable slots whose values are compared, so that in-place changes are detected.
     let inPlaceSlots: Set<Int>
     /// Slots of transient attributes with a default value, which no row contains.
@@ -240,12 +240,12 @@ final class EntityLayout: @unchecked Sendable {  // because it is immutable, and
     }
 
     /// The slot with the position of a to-one slot, if its inverse is ordered.
-    func positionSlot(of relationship: NSRelationshipDescription) -> Int? {
+    package func positionSlot(of relationship: NSRelationshipDescription) -> Int? {
         slots.firstIndex { $0.kind == .position && $0.property === relationship }
     }
 
     /// The slot of a property, if it has one.
-    func slot(named name: String) -> Int? {
+    package func slot(named name: String) -> Int? {
         if case .slot(let slot)? = fields[name] { slot } else { nil }
     }
 }

@@ -129,7 +129,7 @@ extension NSManagedObject {
     }
 
     /// The current values.
-    final func currentValues() -> ContiguousArray<Value> {
+    package final func currentValues() -> ContiguousArray<Value> {
         realise()
         if let values { return values.complete(over: committedValues() ?? layout.initialValues) }
         var current = committedValues() ?? layout.initialValues
@@ -193,7 +193,7 @@ extension RowPage {
     func value(row: Int, slot: Int) -> Value { value(of: cell(row: row, slot: slot), slot: layout.slots[slot]) }
 
     /// The value of a cell, converted to the slot's kind.
-    func value(of cell: Cell, slot: EntityLayout.Slot) -> Value {
+    package func value(of cell: Cell, slot: EntityLayout.Slot) -> Value {
         switch cell.kind {
         case .null: return .null
         case .integer:

@@ -7,7 +7,7 @@ import Foundation
 open class NSManagedObject: NSObject {
     // Without dynamic checks of exclusive access, because every access to a value uses these fields, and an object
     // belongs to one queue.
-    @exclusivity(unchecked) final var key: ObjectKey
+    @exclusivity(unchecked) package final var key: ObjectKey
     final let layout: EntityLayout
     /// The context, which clears it when it is deallocated. Unmanaged because every access reads it, and counting
     /// references to a context is expensive.

@@ -4,17 +4,17 @@ import Foundation
 ///
 /// Two IDs are equal when they identify the same row of the same store, even if created by different coordinators.
 open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // because it is immutable
-    final let key: ObjectKey
+    package final let key: ObjectKey
     /// The entity, store and coordinator.
     final let origin: ObjectIDOrigin
 
-    init(key: ObjectKey, origin: ObjectIDOrigin) {
+    package init(key: ObjectKey, origin: ObjectIDOrigin) {
         self.key = key
         self.origin = origin
     }
 
     /// Creates an ID that belongs to no coordinator.
-    convenience init(key: ObjectKey, entity: NSEntityDescription, storeIdentifier: String?) {
+    package convenience init(key: ObjectKey, entity: NSEntityDescription, storeIdentifier: String?) {
         self.init(key: key, origin: ObjectIDOrigin(entity, storeIdentifier: storeIdentifier, coordinator: nil))
     }
 
@@ -139,7 +139,7 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
     }
 
     /// `object as? NSManagedObjectID`, for many IDs: a set compares its elements as values of type `Any`.
-    static func id(_ object: Any?) -> NSManagedObjectID? {
+    package static func id(_ object: Any?) -> NSManagedObjectID? {
         guard let object else { return nil }
         return exactValue(object, as: NSManagedObjectID.self) ?? object as? NSManagedObjectID
     }
@@ -175,7 +175,7 @@ extension NSManagedObjectID {
 }
 
 /// The entity, store and coordinator of IDs, shared by all IDs of an entity in a store, so that an ID takes less memory.
-final class ObjectIDOrigin: Sendable {
+package final class ObjectIDOrigin: Sendable {
     let entity: NSEntityDescription
     /// The UUID of the store; nil for temporary IDs.
     let storeIdentifier: String?

@@ -1,14 +1,14 @@
 /// The values of a changed object: those of single slots over its row or its committed values, or one for each slot.
 ///
 /// Most objects that change have few changes. Only these are kept then, and the other values of the row are not decoded.
-enum OwnValues {
+package enum OwnValues {
     /// One value for each slot.
     case complete(ContiguousArray<Value>)
     /// The values of some slots, ascending; at most ``mostChanges``.
     case changes(ContiguousArray<Change>)
 
     /// The value of one slot.
-    struct Change {
+    package struct Change {
         let slot: Int
         var value: Value
     }

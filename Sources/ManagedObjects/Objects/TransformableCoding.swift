@@ -7,10 +7,10 @@ import ModelFiles
 ///
 /// A custom transformer encodes by `transformedValue`; the built-in transformers, which unarchive, are used in reverse,
 /// as Core Data does.
-enum TransformableCoding {
+package enum TransformableCoding {
     /// Decodes stored bytes. Bytes that the transformer cannot decode, or whose value is not of the attribute's class, are
     /// kept, read as nil, and written back unchanged.
-    static func decode(_ data: Data, attribute: NSAttributeDescription) -> Value {
+    package static func decode(_ data: Data, attribute: NSAttributeDescription) -> Value {
         let transformer = transformer(of: attribute)
         let decoded =
             transformer is NSSecureUnarchiveFromDataTransformer
@@ -24,13 +24,13 @@ enum TransformableCoding {
     /// Encodes a value.
     ///
     /// - Throws: A validation error that names entity and attribute when the transformer is missing or returns no data.
-    static func encode(_ value: ObjectValue, attribute: NSAttributeDescription) throws -> Data {
+    package static func encode(_ value: ObjectValue, attribute: NSAttributeDescription) throws -> Data {
         if let encoded = value.encoded { return encoded }
         return try bytes(of: value.value, attribute: attribute)
     }
 
     /// Encodes a value with the transformer, ignoring any cached bytes.
-    static func bytes(of value: Any, attribute: NSAttributeDescription) throws -> Data {
+    package static func bytes(of value: Any, attribute: NSAttributeDescription) throws -> Data {
         if let undecodable = value as? UndecodableValue { return undecodable.data }
         let name = "\(attribute.entity.name ?? "").\(attribute.name)"
         guard let transformer = transformer(of: attribute) else {
@@ -57,7 +57,7 @@ enum TransformableCoding {
 
     /// Whether two encodings represent the same value. Archives and property lists of one value may differ in the order
     /// of their keys, which is ignored; other data is compared byte by byte.
-    static func areSame(_ one: Data, _ two: Data) -> Bool {
+    package static func areSame(_ one: Data, _ two: Data) -> Bool {
         if one == two { return true }
         guard let one = readable(one), let two = readable(two) else { return false }
         return one.isSame(as: two)
@@ -111,11 +111,10 @@ extension NSManagedObject {
     }
 }
 
-@_spi(Stores)
 extension NSManagedObject {
     /// The stored bytes of a transformable attribute whose value reads as nil because its transformer is missing or
     /// cannot decode them; nil otherwise. Realises a fault.
-    public func unreadableBytes(forKey key: String) -> Data? {
+    package func unreadableBytes(forKey key: String) -> Data? {
         guard case .slot(let slot)? = field(of: key), case .object(let box) = slotValue(slot) else { return nil }
         return (box.value as? UndecodableValue)?.data
     }

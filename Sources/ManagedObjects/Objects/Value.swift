@@ -4,7 +4,7 @@ import Foundation
 ///
 /// The case depends on the slot's kind (`EntityLayout.Slot.Kind`): integers and Booleans are `integer`, doubles, floats
 /// and dates (seconds since 2001) are `real`. Only values of URIs, transformable and undefined attributes are `Any`.
-enum Value {
+package enum Value {
     case null
     case integer(Int64)
     case real(Double)
@@ -17,7 +17,7 @@ enum Value {
     /// The destination of a to-one relationship.
     case reference(ObjectKey)
 
-    var isNull: Bool {
+    package var isNull: Bool {
         if case .null = self { true } else { false }
     }
 }
@@ -26,7 +26,7 @@ enum Value {
 ///
 /// A transformable keeps the bytes that it was stored as, so that an unread value is written back unchanged and no
 /// class is instantiated for it.
-final class ObjectValue {
+package final class ObjectValue {
     /// The value, if it has a value type.
     private let plain: Any?
     /// The value, if it is an object. A separate field, so that unique ownership can be checked.
@@ -37,7 +37,7 @@ final class ObjectValue {
     /// `refuseReplacement(forKey:by:)`.
     let refusedType: Any.Type?
 
-    init(_ value: Any, encoded: Data? = nil, refusedType: Any.Type? = nil) {
+    package init(_ value: Any, encoded: Data? = nil, refusedType: Any.Type? = nil) {
         self.refusedType = refusedType
         if type(of: value) is AnyClass {
             plain = nil
@@ -49,7 +49,7 @@ final class ObjectValue {
     }
 
     /// The value for the public API.
-    var value: Any { reference ?? plain ?? NSNull() }
+    package var value: Any { reference ?? plain ?? NSNull() }
 
     /// Whether the value is an object that only this box references.
     var isHeldOnlyHere: Bool { reference != nil && isKnownUniquelyReferenced(&reference) }
@@ -61,7 +61,7 @@ final class ObjectValue {
 // `URL`, `NSDecimalNumber`, as in Core Data.
 
 extension EntityLayout.Slot.Kind {
-    init(_ type: NSAttributeType) {
+    package init(_ type: NSAttributeType) {
         switch type {
         case .integer16AttributeType: self = .integer16
         case .integer32AttributeType: self = .integer32
@@ -98,16 +98,21 @@ extension EntityLayout.Slot.Kind {
 }
 
 /// A value that does not have the type of its attribute.
-struct UnacceptableValue: Error {
-    let expected: String
-    let actual: String
+package struct UnacceptableValue: Error {
+    package let expected: String
+    package let actual: String
+
+    package init(expected: String, actual: String) {
+        self.expected = expected
+        self.actual = actual
+    }
 }
 
 extension Value {
     /// Converts a value from key-value coding.
     ///
     /// - Throws: ``UnacceptableValue`` if Core Data raises "Unacceptable type of value for attribute".
-    init(_ value: Any?, kind: EntityLayout.Slot.Kind) throws {
+    package init(_ value: Any?, kind: EntityLayout.Slot.Kind) throws {
         guard let value else {
             self = .null
             return
@@ -202,7 +207,7 @@ extension Value {
     }
 
     /// The value for key-value coding. A reference is resolved by the context, and nil here.
-    func object(kind: EntityLayout.Slot.Kind) -> Any? {
+    package func object(kind: EntityLayout.Slot.Kind) -> Any? {
         switch self {
         case .null, .reference: nil
         case .integer(let number):
@@ -292,7 +297,7 @@ extension Value {
     }
 
     /// Whether two values are equal for a store. Determines whether an attribute has changed.
-    func isSame(as other: Value) -> Bool {
+    package func isSame(as other: Value) -> Bool {
         switch (self, other) {
         case (.null, .null): true
         case (.integer(let one), .integer(let two)): one == two

@@ -6,7 +6,7 @@ import PredicateLanguage
 /// Foundation's class of this name is not open here, so this class does not inherit from it.
 open class NSExpression: NSObject, NSCopying, NSSecureCoding, SelfReplacing {
     /// The content of the expression.
-    internal final let node: ExpressionNode
+    package final let node: ExpressionNode
 
     private let ownType: ExpressionType
 

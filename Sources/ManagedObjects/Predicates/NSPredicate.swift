@@ -8,7 +8,7 @@ import PredicateLanguage
 /// Foundation's class is the superclass, so that Foundation's methods accept a predicate of this class.
 open class NSPredicate: Foundation.NSPredicate, NSSecureCoding, SelfReplacing {
     /// The content of the predicate.
-    internal final let node: PredicateNode
+    package final let node: PredicateNode
 
     private let evaluation: PredicateEvaluation
 

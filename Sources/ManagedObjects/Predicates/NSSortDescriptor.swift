@@ -114,7 +114,7 @@ open class NSSortDescriptor: Foundation.NSSortDescriptor, NSSecureCoding {
     open func allowEvaluation() {}
 
     /// Whether a closure compares, which no store can evaluate.
-    internal final var comparesByClosure: Bool { closure != nil }
+    package final var comparesByClosure: Bool { closure != nil }
 
     /// Returns itself: a descriptor is immutable.
     open override func copy(with zone: NSZone? = nil) -> Any { self }

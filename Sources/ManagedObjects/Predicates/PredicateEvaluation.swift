@@ -70,7 +70,7 @@ internal struct PredicateObject: OpaquePredicate, @unchecked Sendable {  // beca
 
 extension NSPredicate {
     /// The node of the predicate in a larger one, or in a fetch.
-    internal final var embeddedNode: PredicateNode {
+    package final var embeddedNode: PredicateNode {
         isOfFramework ? node : .opaque(PredicateObject(predicate: self))
     }
 

@@ -1,5 +1,4 @@
 import Foundation
-import SQLiteConnections
 
 /// Writes each state of fetched results into the buffer of an iteration.
 final class ResultsFollower<Value: Sendable>: FetchedResultsListener, @unchecked Sendable {
@@ -100,7 +99,12 @@ final class QueryFollower<Value: Sendable & Equatable>: @unchecked Sendable {
 /// coordinators, for the lifetime of this object.
 final class StoreFollowing: Sendable {
     private let context: NSManagedObjectContext
-    private let watchers: [StoreWatcher]
+    private let watchers: [WatchedStore]
+
+    /// The observation of a store by others' changes, for its lifetime.
+    private struct WatchedStore: @unchecked Sendable {  // because it is only released
+        let observation: AnyObject
+    }
 
     /// - Parameter othersDidWrite: Called on the context's queue when another process or coordinator has written to a
     ///   store.
@@ -108,23 +112,13 @@ final class StoreFollowing: Sendable {
         self.context = context
         context.perform { context.mergingCount += 1 }
         watchers = (context.rootCoordinator?.rowStores ?? []).compactMap { store in
-            (store as? SQLiteStore)?.watchOthers { [weak context] in context?.perform(othersDidWrite) }
+            (store as? any DatabaseStore)?.watchOthers { [weak context] in context?.perform(othersDidWrite) }
+                .map(WatchedStore.init)
         }
     }
 
     deinit {
         let context = context
         context.perform { context.mergingCount -= 1 }
-    }
-}
-
-extension SQLiteStore {
-    /// Calls a function on a private queue whenever another process or coordinator has written to the store's file,
-    /// until the result is deallocated. Nil if the store is in memory or not open.
-    func watchOthers(_ didWrite: @escaping @Sendable () -> Void) -> StoreWatcher? {
-        guard let url, !SQLiteFile.isMemory(url), let content = try? content() else { return nil }
-        let queue = DispatchQueue(label: "NSManagedObjectContext.following")
-        let dataVersion = { @Sendable [connection = content.connection] in try? connection.dataVersion() }
-        return StoreWatcher(url: url, queue: queue, dataVersion: dataVersion, post: didWrite)
     }
 }

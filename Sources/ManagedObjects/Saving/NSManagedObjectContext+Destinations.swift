@@ -246,7 +246,6 @@ extension NSManagedObjectContext {
 
 // MARK: - Work in a transaction
 
-@_spi(Stores)
 extension NSManagedObjectContext {
     /// Calls a closure with a new context whose reads and saves are parts of one write transaction of a store: no other process can
     /// save between a read and a save of the closure.
@@ -258,11 +257,11 @@ extension NSManagedObjectContext {
     ///
     /// - Returns: Nil, without calling the closure, if the store is not a writable SQL store of this package.
     /// - Throws: The closure's error, which rolls the transaction back, and errors of the store.
-    public func inWriteTransaction<Result>(
+    package func inWriteTransaction<Result>(
         of store: NSPersistentStore, _ body: (NSManagedObjectContext) throws -> Result
     ) throws -> Result? {
         guard let coordinator, !store.isReadOnly, store.persistentStoreCoordinator === coordinator,
-            let database = store as? any SQLRowStore
+            let database = store as? any DatabaseStore
         else { return nil }
         let (result, own, notifications) = try database.inSaveTransaction { transaction in
             try transaction.excludeOtherWriters()

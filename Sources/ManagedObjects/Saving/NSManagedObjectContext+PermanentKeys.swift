@@ -191,7 +191,6 @@ extension NSManagedObjectContext {
 
 // Restoring: inserting objects with given primary keys. Not part of Core Data's API.
 
-@_spi(Stores)
 extension NSManagedObjectContext {
     /// Creates an object that will be saved to a store with a given primary key. Its ID is permanent immediately.
     ///
@@ -200,7 +199,7 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: Code 134020 if the store is not one of the context's, or does not contain the entity; 133020 if
     ///   the context already has an object with that key.
-    public func insertObject(
+    package func insertObject(
         of entity: NSEntityDescription, withPrimaryKey number: Int64, in store: NSPersistentStore
     ) throws -> NSManagedObject {
         guard let coordinator = rootCoordinator, store.persistentStoreCoordinator === coordinator,

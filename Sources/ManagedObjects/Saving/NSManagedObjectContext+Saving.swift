@@ -1,6 +1,6 @@
 import CoreDataErrors
 import Foundation
-import SQLiteConnections
+import StoreSupport
 
 // Saving: collect, validate, plan, write, commit. To a coordinator's stores, or to the parent context.
 

@@ -1,5 +1,5 @@
 import Foundation
-import SQLStores
+import StoreSupport
 
 /// Builds the plan of a save for one store from the changed objects. Does not change objects.
 struct SavePlanBuilder {

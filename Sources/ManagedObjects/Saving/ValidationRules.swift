@@ -1,18 +1,18 @@
 /// The rules that a save checks for each object of an entity: only properties that can be invalid, computed once. A
 /// class, because every saved object passes it on.
-final class ValidationRules {
-    struct SlotRule {
-        let slot: Int
-        let kind: EntityLayout.Slot.Kind
+package final class ValidationRules {
+    package struct SlotRule {
+        package let slot: Int
+        package let kind: EntityLayout.Slot.Kind
         /// Whether a value is required.
         let isRequired: Bool
         /// Whether the attribute has validation predicates.
-        let hasPredicates: Bool
+        package let hasPredicates: Bool
     }
 
-    let slots: ContiguousArray<SlotRule>
+    package let slots: ContiguousArray<SlotRule>
     /// To-many relationships with a minimum or maximum count.
-    let toMany: ContiguousArray<Int>
+    package let toMany: ContiguousArray<Int>
 
     init(layout: EntityLayout) {
         slots = ContiguousArray(
@@ -45,7 +45,7 @@ extension EntityLayout.Slot.Kind {
 extension ValidationRules.SlotRule {
     /// Whether a value is valid without further checks.
     @inline(__always)
-    func admits(_ value: Value) -> Bool {
+    package func admits(_ value: Value) -> Bool {
         switch value {
         case .null: !isRequired
         case .integer(let number) where kind == .integer16: Int16(exactly: number) != nil && !hasPredicates
@@ -59,7 +59,7 @@ extension ValidationRules.SlotRule {
 extension NSPropertyDescription {
     /// Whether a value satisfies the validation predicates. One that cannot be evaluated is not satisfied; the errors of
     /// ``Validation`` state the reason.
-    final func isSatisfied(by value: Any) -> Bool {
+    package final func isSatisfied(by value: Any) -> Bool {
         validationPredicates.allSatisfy { (try? $0.evaluation(with: value)) == true }
     }
 }

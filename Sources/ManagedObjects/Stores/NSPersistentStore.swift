@@ -22,7 +22,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because a lock
     private let state: Mutex<State>
     private let optionsIfAny: Options
     /// The configuration whose entities the store contains; nil is all entities.
-    final let configurationIfAny: String?
+    package final let configurationIfAny: String?
 
     private struct Options: @unchecked Sendable {  // because it is never changed
         let values: [AnyHashable: Any]?
@@ -42,13 +42,15 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because a lock
                 coordinator: root, url: url, isReadOnly: Self.flag(NSReadOnlyPersistentStoreOption, in: options),
                 identifier: UUID().uuidString))
         super.init()
+        rowStore = self as? any RowStore
     }
 
     /// The value of ``configurationName`` if no configuration was named.
     static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
 
-    /// The store as rows, if its class implements them; see ``RowStore/batchStore`` for why this is not a cast.
-    var rowStore: (any RowStore)? { nil }
+    /// The store as rows, if its class implements them. Stored, because a cast may take long: see ``RowStore/batchStore``.
+    // Unowned without a check, because it is the store itself.
+    package private(set) final unowned(unsafe) var rowStore: (any RowStore)?
 
     // MARK: - Properties
 
@@ -95,7 +97,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because a lock
     var references: ObjectReferences? { nil }
 
     /// The store's number in the coordinator, from 1; 0 until the store is added.
-    final var number: UInt16 {
+    package final var number: UInt16 {
         get { state.withLock { $0.number } }
         set { state.withLock { $0.number = newValue } }
     }
@@ -125,16 +127,16 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because a lock
     }
 
     /// The metadata, if they have been set since the store was opened or saved.
-    final var changedMetadata: [String: Any]? { state.withLock { $0.isMetadataChanged } ? metadata : nil }
+    package final var changedMetadata: [String: Any]? { state.withLock { $0.isMetadataChanged } ? metadata : nil }
 
     /// Sets metadata as they were read from the store, so that they need not be saved.
-    final func didLoadMetadata(_ metadata: [String: Any]) {
+    package final func didLoadMetadata(_ metadata: [String: Any]) {
         self.metadata = metadata
         didSaveMetadata()
     }
 
     /// Called after the metadata have been written.
-    final func didSaveMetadata() { state.withLock { $0.isMetadataChanged = false } }
+    package final func didSaveMetadata() { state.withLock { $0.isMetadataChanged = false } }
 
     /// Opens the store and reads its metadata; creates the store if it does not exist.
     ///
@@ -160,15 +162,6 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because a lock
     /// number.
     func loadContent() throws {}
 
-    /// The model that a store contains; nil if it contains none.
-    class func storedModel(at url: URL) throws -> NSManagedObjectModel? { nil }
-
-    /// Deletes a store that is not a file. False if the class has only stores in files, or in memory.
-    class func destroyStore(at url: URL) throws -> Bool { false }
-
-    /// Replaces a store that is not a file by a copy of another one. False if the class has only stores in files, or in memory.
-    class func replaceStore(at destination: URL, withStoreFrom source: URL) throws -> Bool { false }
-
     // MARK: - Life cycle
 
     /// Called when a coordinator has added the store.
@@ -190,9 +183,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because a lock
     // MARK: - Options
 
     /// The value of a Boolean option, given as a number or a Boolean.
-    final func flag(forOption key: String) -> Bool { Self.flag(key, in: options) }
+    package final func flag(forOption key: String) -> Bool { Self.flag(key, in: options) }
 
-    static func flag(_ key: String, in options: [AnyHashable: Any]?) -> Bool { isTrue(options?[key]) }
+    package static func flag(_ key: String, in options: [AnyHashable: Any]?) -> Bool { isTrue(options?[key]) }
 
     /// Whether the value of an option means yes.
     static func isTrue(_ value: Any?) -> Bool {
@@ -207,14 +200,14 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because a lock
 
 extension CocoaError {
     /// The error of a store whose content is needed before it was opened, or after it was closed.
-    static func storeIsNotOpen(_ url: URL?) -> CocoaError {
+    package static func storeIsNotOpen(_ url: URL?) -> CocoaError {
         CocoaError(
             .persistentStoreOperation, "The store is not open: it was removed from its coordinator, or never added.",
             url: url)
     }
 
     /// The error if no primary key is greater than all of an entity's hierarchy.
-    static func noPrimaryKeysLeft(of entity: NSEntityDescription, _ url: URL?) -> CocoaError {
+    package static func noPrimaryKeysLeft(of entity: NSEntityDescription, _ url: URL?) -> CocoaError {
         CocoaError(
             .persistentStoreSave, "There are no primary keys left for “\(entity.name ?? "")” and related entities.",
             url: url)

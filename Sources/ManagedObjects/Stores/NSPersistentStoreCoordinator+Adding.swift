@@ -1,6 +1,5 @@
 import CoreDataErrors
 import Foundation
-import SQLiteConnections
 
 // Adding and removing stores.
 
@@ -121,8 +120,8 @@ extension NSPersistentStoreCoordinator {
 
     /// The location of the store: a unique location for a store in memory without one.
     private final func location(of url: URL?, type: String) throws -> URL {
-        // An SQLite store at /dev/null is in memory too; several stores may have this location.
-        let isUnique = type == NSInMemoryStoreType || url.map(SQLiteFile.isMemory) == true
+        // Several stores may have the location /dev/null.
+        let isUnique = type == NSInMemoryStoreType || url.map(StoreClasses.isInMemory) == true
         if let url, isUnique || !entries.contains(where: { Self.isSame($0.store.url, url) }) { return url }
         if let url {
             throw CocoaError(.persistentStoreOpen, "The coordinator has the store already.", url: url)

@@ -1,7 +1,6 @@
 import AtomicFiles
 import CoreDataErrors
 import Foundation
-import SQLiteConnections
 
 // Operations on whole stores: moving to another location or type, replacing, destroying.
 
@@ -17,12 +16,11 @@ extension NSPersistentStoreCoordinator {
         if store.type == storeType, let origin = store.url, Self.isSame(origin, URL) {
             throw CocoaError(.persistentStoreOperation, "A store cannot be moved to its own location.", url: URL)
         }
+        let database = storeClass as? any DatabaseStore.Type
         let copiesFiles =
-            store.type == NSSQLiteStoreType && storeType == NSSQLiteStoreType
-            && ![store.url, URL].contains { $0.map(SQLiteFile.isMemory) ?? true }
-        if copiesFiles, let origin = store.url {
-            try StoreFiles(url: URL).replace(with: StoreFiles(url: origin.withoutLinks))
-        }
+            store.type == storeType && database?.areFiles == true
+            && ![store.url, URL].contains { $0.map(StoreClasses.isInMemory) ?? true }
+        if copiesFiles, let origin = store.url { try database?.replaceStore(at: URL, withStoreFrom: origin) }
         let target = storeClass.init(
             persistentStoreCoordinator: self, configurationName: store.configurationIfAny, at: URL, options: options)
         do {
@@ -57,29 +55,33 @@ extension NSPersistentStoreCoordinator {
     /// See the public method of the class.
     final func replaceStore(at destinationURL: URL, withStoreFrom sourceURL: URL, ofType storeType: String) throws {
         let storeClass = try StoreClasses.shared.storeClass(ofType: storeType, url: sourceURL)
-        if try storeClass.replaceStore(at: destinationURL, withStoreFrom: sourceURL) { return }
+        let database = storeClass as? any DatabaseStore.Type
+        if let database, !database.areFiles {
+            return try database.replaceStore(at: destinationURL, withStoreFrom: sourceURL)
+        }
         try requireFiles(type: storeType, url: destinationURL)
         if let fileClass = storeClass as? FileStore.Type {
             return try fileClass.replaceStore(at: destinationURL, withStoreAt: sourceURL)
         }
-        if Self.isSame(destinationURL.withoutLinks, sourceURL.withoutLinks) { return }
-        let (destination, source) = (StoreFiles(url: destinationURL), StoreFiles(url: sourceURL.withoutLinks))
-        let open = entries.first { Self.isSame($0.store.url?.withoutLinks, destinationURL.withoutLinks) }
-        guard let store = open?.store as? SQLiteStore, let url = store.url, !SQLiteFile.isMemory(url) else {
-            return try destination.replace(with: source)
+        if Self.isSame(destinationURL, sourceURL) { return }
+        let open = entries.first { Self.isSame($0.store.url, destinationURL) }
+        guard let store = open?.store, store is any DatabaseStore, let url = store.url, !StoreClasses.isInMemory(url)
+        else {
+            try database?.replaceStore(at: destinationURL, withStoreFrom: sourceURL)
+            return
         }
-        try replace(store, at: url) { try destination.replace(with: source) }
+        try replace(store, at: url) { try database?.replaceStore(at: destinationURL, withStoreFrom: sourceURL) }
     }
 
     /// Replaces the files of a store of this coordinator, and opens them in its place. Where this fails, and the old files are still
     /// there, these are opened again.
-    private final func replace(_ store: SQLiteStore, at url: URL, by replacing: () throws -> Void) throws {
+    private final func replace(_ store: NSPersistentStore, at url: URL, by replacing: () throws -> Void) throws {
         NotificationCenter.default.post(
             name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store,
             userInfo: [NSRemovedPersistentStoresKey: [store]])
         store.willRemove(from: self)
         let result = Result { try replacing() }
-        let opened = SQLiteStore(
+        let opened = type(of: store).init(
             persistentStoreCoordinator: self, configurationName: store.configurationIfAny, at: url,
             options: store.options)
         do {
@@ -116,17 +118,18 @@ extension NSPersistentStoreCoordinator {
     /// See the public method of the class.
     final func destroyStore(at url: URL, ofType storeType: String, options: [AnyHashable: Any]?) throws {
         // Stores in memory have no files; their content is released when they are removed.
-        if storeType == NSInMemoryStoreType || storeType == NSSQLiteStoreType && SQLiteFile.isMemory(url) { return }
+        if storeType == NSInMemoryStoreType || storeType == NSSQLiteStoreType && StoreClasses.isInMemory(url) { return }
         // Its connection is closed first: the last one that is closed removes the files that are left.
         if let store = entries.first(where: { Self.isSame($0.store.url, url) })?.store { try removeStore(store) }
-        if try StoreClasses.shared.storeClass(ofType: storeType, url: url).destroyStore(at: url) { return }
-        try requireFiles(type: storeType, url: url)
-        if try StoreClasses.shared.storeClass(ofType: storeType, url: url) is FileStore.Type {
+        let storeClass = try StoreClasses.shared.storeClass(ofType: storeType, url: url)
+        let database = storeClass as? any DatabaseStore.Type
+        if database?.areFiles != false { try requireFiles(type: storeType, url: url) }
+        if storeClass is FileStore.Type {
             if FileManager.default.fileExists(atPath: url.path) { try FileManager.default.removeItem(at: url) }
             return
         }
-        try StoreFiles(url: url.withoutLinks)
-            .destroy(forced: NSPersistentStore.flag(NSPersistentStoreForceDestroyOption, in: options))
+        try database?.destroyStore(
+            at: url, isForced: NSPersistentStore.flag(NSPersistentStoreForceDestroyOption, in: options))
     }
 
     /// Destroys a store.
@@ -152,7 +155,8 @@ extension NSPersistentStoreCoordinator {
 
     private final func requireFiles(type: String, url: URL) throws {
         let storeClass = try StoreClasses.shared.storeClass(ofType: type, url: url)
-        guard !(storeClass is SQLiteStore.Type || storeClass is FileStore.Type) || !url.isFileURL else { return }
+        let areFiles = (storeClass as? any DatabaseStore.Type)?.areFiles ?? (storeClass is FileStore.Type)
+        guard !areFiles || !url.isFileURL else { return }
         throw CocoaError(.persistentStoreOperation, "Stores of type \(type) have no files at \(url).", url: url)
     }
 }

@@ -41,7 +41,7 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// The ID of a key of this coordinator.
-    final func objectID(for key: ObjectKey) -> NSManagedObjectID {
+    package final func objectID(for key: ObjectKey) -> NSManagedObjectID {
         var maker = ObjectIDMaker(self)
         return maker.objectID(for: key, entity: entities[Int(key.entity)])
     }

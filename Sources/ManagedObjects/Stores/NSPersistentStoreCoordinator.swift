@@ -1,7 +1,7 @@
 import AtomicFiles
 import CoreDataErrors
 import Foundation
-import SQLiteConnections
+import StoreSupport
 import Synchronization
 
 /// Connects a model and its stores, and executes the requests of contexts in the stores that have the rows.

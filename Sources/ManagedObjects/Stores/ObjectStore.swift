@@ -3,7 +3,7 @@ import Foundation
 
 /// A store whose class may be part of a program. It receives the objects of a save and assigns their reference objects.
 /// It stores the order of members itself, and its rows have no hidden slots.
-protocol ObjectStore: RowStore {
+package protocol ObjectStore: RowStore {
     /// Assigns permanent keys to objects, in their order.
     func reserveKeys(for objects: [NSManagedObject]) throws -> [Int64]
 
@@ -20,25 +20,25 @@ protocol ObjectStore: RowStore {
 }
 
 extension ObjectStore {
-    var objectStore: (any ObjectStore)? { self }
+    package var objectStore: (any ObjectStore)? { self }
 
-    func reserveKeys(entity: NSEntityDescription, count: Int) throws -> ClosedRange<Int64> {
+    package func reserveKeys(entity: NSEntityDescription, count: Int) throws -> ClosedRange<Int64> {
         throw CocoaError(.persistentStoreOperation, "The store assigns keys to objects, not to rows.")
     }
 
     func excludingWriters<Result>(_ body: () throws -> Result) rethrows -> Result { try body() }
 
-    func inSaveTransaction<Result>(_ body: (any SaveTransaction) throws -> Result) throws -> Result {
+    package func inSaveTransaction<Result>(_ body: (any SaveTransaction) throws -> Result) throws -> Result {
         throw CocoaError(.persistentStoreOperation, "The store is written by saving objects, not rows.")
     }
 
-    func write(_ plan: SavePlan) throws -> SaveOutcome {
+    package func write(_ plan: SavePlan) throws -> SaveOutcome {
         throw CocoaError(.persistentStoreOperation, "The store is written by saving objects, not rows.")
     }
 }
 
 /// The changed objects of one store, each list in the order in which objects were first changed.
-struct StoreChanges {
+package struct StoreChanges {
     var inserted: [NSManagedObject] = []
     var updated: [NSManagedObject] = []
     var deleted: [NSManagedObject] = []

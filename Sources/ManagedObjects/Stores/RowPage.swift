@@ -1,5 +1,5 @@
 import Foundation
-import SQLiteConnections
+import StoreSupport
 
 /// Rows of one entity as read from a store: immutable, and shared by the objects created from them.
 ///
@@ -7,10 +7,10 @@ import SQLiteConnections
 /// without reference counting; texts and binary data are in one arena. Strings, dates and numbers are created when an
 /// object's attribute is read, and an object that is never changed never has values of its own. A page is also the
 /// batch for which relationships are loaded: see `RelationshipBatches`.
-final class RowPage {
+package final class RowPage {
     /// One value of one row, sixteen plain bytes.
-    struct Cell {
-        enum Kind: UInt8 {
+    package struct Cell: BitwiseCopyable {
+        package enum Kind: UInt8, BitwiseCopyable {
             case null, integer, real
             /// UTF-8 text in the arena.
             case text
@@ -22,21 +22,26 @@ final class RowPage {
             case reference
         }
 
-        var kind: Kind
-        var entity: UInt16
+        package var kind: Kind
+        package var entity: UInt16
         /// The length of a text or blob in bytes.
-        var length: UInt32
+        package var length: UInt32
         /// An integer, the bits of a double, a primary key, or an offset into the arena.
-        var payload: UInt64
+        package var payload: UInt64
+
+        @inlinable
+        package init(kind: Kind, entity: UInt16, length: UInt32, payload: UInt64) {
+            (self.kind, self.entity, self.length, self.payload) = (kind, entity, length, payload)
+        }
 
         static let null = Cell(kind: .null, entity: 0, length: 0, payload: 0)
-        @inline(__always) static func integer(_ value: Int64) -> Cell {
+        @inlinable @inline(__always) package static func integer(_ value: Int64) -> Cell {
             Cell(kind: .integer, entity: 0, length: 0, payload: UInt64(bitPattern: value))
         }
-        @inline(__always) static func real(_ value: Double) -> Cell {
+        @inlinable @inline(__always) package static func real(_ value: Double) -> Cell {
             Cell(kind: .real, entity: 0, length: 0, payload: value.bitPattern)
         }
-        @inline(__always) static func reference(_ key: Int64, entity: Int) -> Cell {
+        @inlinable @inline(__always) package static func reference(_ key: Int64, entity: Int) -> Cell {
             Cell(
                 kind: .reference, entity: UInt16(truncatingIfNeeded: entity), length: 0,
                 payload: UInt64(bitPattern: key))
@@ -50,23 +55,23 @@ final class RowPage {
     }
 
     /// The layout of the rows' own entity.
-    let layout: EntityLayout
+    package let layout: EntityLayout
     /// The store's number in its coordinator.
     let store: UInt16
     /// The number of cells of a row: the entity's slots.
     let width: Int
     // Unsafe, and without dynamic checks of exclusive access, because a cell is read for every attribute of every row.
     // Indexes are bounded by the layout, and only the store appends rows, before the page is shared.
-    @exclusivity(unchecked) private(set) var count = 0
+    @exclusivity(unchecked) package private(set) var count = 0
     @exclusivity(unchecked) private var rowCapacity: Int
     @exclusivity(unchecked) private var heads: UnsafeMutablePointer<Head>
-    @exclusivity(unchecked) private var cells: UnsafeMutablePointer<Cell>
+    @exclusivity(unchecked) @usableFromInline var cells: UnsafeMutablePointer<Cell>
     /// Whether files that should contain values are missing.
-    @exclusivity(unchecked) var missesFiles = false
+    @exclusivity(unchecked) package var missesFiles = false
     @exclusivity(unchecked) private var files: [MappedFile] = []
-    @exclusivity(unchecked) private var arena: UnsafeMutableRawPointer
-    @exclusivity(unchecked) private var arenaCapacity: Int
-    @exclusivity(unchecked) private var arenaCount = 0
+    @exclusivity(unchecked) @usableFromInline var arena: UnsafeMutableRawPointer
+    @exclusivity(unchecked) @usableFromInline var arenaCapacity: Int
+    @exclusivity(unchecked) @usableFromInline var arenaCount = 0
     /// The region that contains the buffers above, until they grow. Nil if each is memory of its own.
     private let region: RowRegion?
     @exclusivity(unchecked) private var ownsRows = true
@@ -82,7 +87,7 @@ final class RowPage {
     /// Batches of relationships already loaded for the rows, by the loader that owns them.
     @exclusivity(unchecked) var loaded: RelationshipBatches?
 
-    init(layout: EntityLayout, store: UInt16, rowCapacity: Int = 16, arenaCapacity: Int = 256) {
+    package init(layout: EntityLayout, store: UInt16, rowCapacity: Int = 16, arenaCapacity: Int = 256) {
         self.layout = layout
         self.store = store
         fetched = nil
@@ -96,7 +101,7 @@ final class RowPage {
     }
 
     /// A page with memory of a region; nil if the region has less than its rows and bytes need.
-    init?(layout: EntityLayout, store: UInt16, rows: Int, bytes: Int, in region: RowRegion) {
+    package init?(layout: EntityLayout, store: UInt16, rows: Int, bytes: Int, in region: RowRegion) {
         let width = layout.slots.count
         let (headBytes, cellBytes) = (rows * MemoryLayout<Head>.stride, rows * width * MemoryLayout<Cell>.stride)
         guard let memory = region.allocate(byteCount: headBytes + cellBytes + bytes) else { return nil }
@@ -144,14 +149,14 @@ final class RowPage {
     }
 
     /// The number of bytes in cells and arena, by which a store decides when to begin a new page.
-    var byteCount: Int { count * (width * MemoryLayout<Cell>.stride + MemoryLayout<Head>.stride) + arenaCount }
+    package var byteCount: Int { count * (width * MemoryLayout<Cell>.stride + MemoryLayout<Head>.stride) + arenaCount }
     /// The number of bytes of texts and binary data.
-    var arenaByteCount: Int { arenaCount }
+    package var arenaByteCount: Int { arenaCount }
 
-    // MARK: - Filling
+    // MARK: - Filling, inlined into the loops of other modules, because each cell is a call
 
     /// Begins a row; its cells are null until they are set.
-    func append(key: Int64, version: Int64) {
+    package func append(key: Int64, version: Int64) {
         if count == rowCapacity { growRows() }
         (heads + count).initialize(to: Head(key: key, version: version))
         (cells + count * width).initialize(repeating: .null, count: width)
@@ -175,14 +180,14 @@ final class RowPage {
     }
 
     /// Sets a cell of the last row.
-    @inline(__always)
-    func set(_ cell: Cell, slot: Int) {
+    @inlinable @inline(__always)
+    package func set(_ cell: Cell, slot: Int) {
         cells[(count - 1) * width + slot] = cell
     }
 
     /// Copies bytes into the arena and sets a cell of the last row to them.
-    @inline(__always)
-    func setBytes(_ bytes: UnsafeRawBufferPointer, kind: Cell.Kind, slot: Int) {
+    @inlinable @inline(__always)
+    package func setBytes(_ bytes: UnsafeRawBufferPointer, kind: Cell.Kind, slot: Int) {
         if arenaCount + bytes.count > arenaCapacity { growArena(by: bytes.count) }
         if let base = bytes.baseAddress, bytes.count > 0 {
             (arena + arenaCount).copyMemory(from: base, byteCount: bytes.count)
@@ -193,12 +198,13 @@ final class RowPage {
     }
 
     /// Sets a cell of the last row to the content of a file.
-    func set(_ file: MappedFile, slot: Int) {
+    package func set(_ file: MappedFile, slot: Int) {
         set(Cell(kind: .file, entity: 0, length: 0, payload: UInt64(files.count)), slot: slot)
         files.append(file)
     }
 
-    private func growArena(by count: Int) {
+    @usableFromInline
+    func growArena(by count: Int) {
         let capacity = max(arenaCount + count, arenaCapacity * 2)
         let grown = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 8)
         grown.copyMemory(from: arena, byteCount: arenaCount)
@@ -211,20 +217,20 @@ final class RowPage {
 
     /// The key of a row's object.
     @inline(__always)
-    func key(ofRow row: Int) -> ObjectKey {
+    package func key(ofRow row: Int) -> ObjectKey {
         ObjectKey(store: store, entity: UInt16(truncatingIfNeeded: layout.index), number: heads[row].key)
     }
 
     /// The primary key of a row.
     @inline(__always)
-    func primaryKey(ofRow row: Int) -> Int64 { heads[row].key }
+    package func primaryKey(ofRow row: Int) -> Int64 { heads[row].key }
 
     /// The optimistic-locking version of a row.
     @inline(__always)
     func version(ofRow row: Int) -> Int64 { heads[row].version }
 
     @inline(__always)
-    func cell(row: Int, slot: Int) -> Cell {
+    package func cell(row: Int, slot: Int) -> Cell {
         cells[row * width + slot]
     }
 

@@ -4,7 +4,7 @@ import Foundation
 /// ``ObjectStore`` for stores whose classes are part of a program.
 ///
 /// Calls come from any queue; a store synchronises its own access. Stores have no access to objects or contexts.
-protocol RowStore: PlanTarget {
+package protocol RowStore: PlanTarget {
     var number: UInt16 { get set }
 
     /// The store itself if it executes batch requests, otherwise nil. A property is read in a step, where a cast to a protocol
@@ -60,27 +60,27 @@ protocol RowStore: PlanTarget {
 }
 
 extension RowStore {
-    var batchStore: (any BatchStore)? { nil }
-    var objectStore: (any ObjectStore)? { nil }
+    package var batchStore: (any BatchStore)? { nil }
+    package var objectStore: (any ObjectStore)? { nil }
 
-    func answering(_ context: NSManagedObjectContext) -> any RowStore { self }
+    package func answering(_ context: NSManagedObjectContext) -> any RowStore { self }
 
-    var readsRowsTogether: Bool { true }
-    var faultBatchLimit: Int { 256 }
-    var reservesKeysInTransaction: Bool { false }
+    package var readsRowsTogether: Bool { true }
+    package var faultBatchLimit: Int { 256 }
+    package var reservesKeysInTransaction: Bool { false }
 
-    func pinGeneration() throws -> StoreGeneration { NewestGeneration() }
+    package func pinGeneration() throws -> StoreGeneration { NewestGeneration() }
 
-    func pinGeneration(from source: GenerationSource) throws -> StoreGeneration { try pinGeneration() }
+    package func pinGeneration(from source: GenerationSource) throws -> StoreGeneration { try pinGeneration() }
 
-    func withGeneration<Result>(
+    package func withGeneration<Result>(
         _ generation: StoreGeneration?, _ body: (StoreGeneration) throws -> Result
     ) throws -> Result {
         try body(generation ?? pinGeneration())
     }
 
     /// The members for a caller that has no rows yet.
-    func members(
+    package func members(
         of relationship: NSRelationshipDescription, owners: [Int64], ownerEntity: NSEntityDescription,
         includesRows: Bool, generation: StoreGeneration?
     ) throws -> MemberResult {
@@ -91,76 +91,114 @@ extension RowStore {
 }
 
 /// A state of a store that is pinned for reading until it is deallocated.
-protocol StoreGeneration: AnyObject {}
+package protocol StoreGeneration: AnyObject {}
 
 /// The generation of a store that cannot pin a state: each read returns the newest state.
 final class NewestGeneration: StoreGeneration {}
 
 /// The parts of a fetch request that a store evaluates.
-struct RowQuery {
-    var entity: NSEntityDescription
-    var includesSubentities = true
+package struct RowQuery {
+    package var entity: NSEntityDescription
+    package var includesSubentities = true
     /// Must be supported by the store: see `canEvaluate(_:)` of the store's query compiler.
-    var predicate: NSPredicate?
+    package var predicate: NSPredicate?
     /// A predicate that is evaluated on the rows in memory. A store may omit rows that do not satisfy it.
-    var expectation: NSPredicate?
-    var sortDescriptors: [NSSortDescriptor] = []
-    var offset = 0
+    package var expectation: NSPredicate?
+    package var sortDescriptors: [NSSortDescriptor] = []
+    package var offset = 0
     /// 0 means no limit.
-    var limit = 0
+    package var limit = 0
     /// The keys of rows that are not part of the result; those of other stores have no effect.
-    var excluded: [ObjectKey] = []
+    package var excluded: [ObjectKey] = []
     /// The fetch request of the query, for stores that receive whole requests.
-    var request: FetchSpecification?
+    package var request: FetchSpecification?
+
+    package init(
+        entity: NSEntityDescription, includesSubentities: Bool = true, predicate: NSPredicate? = nil,
+        expectation: NSPredicate? = nil, sortDescriptors: [NSSortDescriptor] = [], offset: Int = 0, limit: Int = 0,
+        excluded: [ObjectKey] = [], request: FetchSpecification? = nil
+    ) {
+        self.entity = entity
+        self.includesSubentities = includesSubentities
+        self.predicate = predicate
+        self.expectation = expectation
+        self.sortDescriptors = sortDescriptors
+        self.offset = offset
+        self.limit = limit
+        self.excluded = excluded
+        self.request = request
+    }
 }
 
 /// The rows of a query: pages by leaf entity, and the order of the rows.
-struct RowResult {
-    struct Position {
-        var page: Int32
-        var row: Int32
+package struct RowResult {
+    package struct Position {
+        package var page: Int32
+        package var row: Int32
+
+        @inlinable
+        package init(page: Int32, row: Int32) {
+            self.page = page
+            self.row = row
+        }
     }
 
-    var pages: [RowPage] = []
-    var order: ContiguousArray<Position> = []
+    package var pages: [RowPage] = []
+    package var order: ContiguousArray<Position> = []
+
+    package init(pages: [RowPage] = [], order: ContiguousArray<Position> = []) {
+        self.pages = pages
+        self.order = order
+    }
 }
 
 /// A query for dictionaries: columns, aggregates and expressions.
-struct ValueQuery {
-    var query: RowQuery
+package struct ValueQuery {
+    package var query: RowQuery
     /// Property names, `NSPropertyDescription`s or `NSExpressionDescription`s, resolved.
-    var columns: [NSPropertyDescription]
-    var groupBy: [NSPropertyDescription] = []
-    var having: NSPredicate?
-    var isDistinct = false
+    package var columns: [NSPropertyDescription]
+    package var groupBy: [NSPropertyDescription] = []
+    package var having: NSPredicate?
+    package var isDistinct = false
+
+    package init(
+        query: RowQuery, columns: [NSPropertyDescription], groupBy: [NSPropertyDescription] = [],
+        having: NSPredicate? = nil, isDistinct: Bool = false
+    ) {
+        self.query = query
+        self.columns = columns
+        self.groupBy = groupBy
+        self.having = having
+        self.isDistinct = isDistinct
+    }
 }
 
 /// The results of a query for dictionaries, made from the values of one row after the other.
-struct RowDictionaries {
-    private(set) var dictionaries: [NSDictionary] = []
+package struct RowDictionaries {
+    package private(set) var dictionaries: [NSDictionary] = []
     private let names: [NSString]
     // With Foundation's objects as keys and values: setting them one by one casts and boxes each, which takes more than twice the time.
     private var keys: [NSObject] = []
     private var objects: [AnyObject] = []
 
-    init(of query: ValueQuery) {
+    package init(of query: ValueQuery) {
         names = query.columns.map { NSString(string: $0.name) }
     }
 
     /// Sets the value of a column in the row that ``endRow()`` ends.
-    mutating func set(_ object: AnyObject, column: Int) {
+    package mutating func set(_ object: AnyObject, column: Int) {
         keys.append(names[column])
         objects.append(object)
     }
 
-    mutating func endRow() {
+    package mutating func endRow() {
         dictionaries.append(NSMutableDictionary(objects: objects, forKeys: keys, count: objects.count))
         keys.removeAll(keepingCapacity: true)
         objects.removeAll(keepingCapacity: true)
     }
 
     /// Adds the dictionary of a row whose values have the types of key-value coding.
-    mutating func append(_ values: [Any?]) {
+    package mutating func append(_ values: [Any?]) {
         for (column, value) in values.enumerated() {
             if let value { set(Self.object(of: value), column: column) }
         }
@@ -168,29 +206,40 @@ struct RowDictionaries {
     }
 
     /// The object in which Foundation keeps a value of a dictionary.
-    static func object(of value: Any) -> AnyObject {
+    package static func object(of value: Any) -> AnyObject {
         if let text = value as? String { return NSString(string: text) }
         return (value as? NSNumber) ?? (value as AnyObject)
     }
 }
 
 /// The members of a to-many relationship of several owners.
-struct MemberResult {
+package struct MemberResult {
     /// The members' keys, in the order of the requested owners.
-    var members: ContiguousArray<ObjectKey> = []
+    package var members: ContiguousArray<ObjectKey> = []
     /// The start of each owner's members in `members`; one more than the number of owners.
-    var starts: ContiguousArray<Int32> = [0]
+    package var starts: ContiguousArray<Int32> = [0]
     /// Positions in an ordered relationship that is stored as pairs, parallel to `members`; otherwise empty.
-    var positions: ContiguousArray<Int64> = []
+    package var positions: ContiguousArray<Int64> = []
     /// The members' rows, if requested.
-    var pages: [RowPage] = []
+    package var pages: [RowPage] = []
     /// The position of each member's row in `pages`, parallel to `members`; empty if rows were not requested, or were
     /// omitted for members that the caller already has.
-    var rows: ContiguousArray<RowResult.Position> = []
+    package var rows: ContiguousArray<RowResult.Position> = []
+
+    package init(
+        members: ContiguousArray<ObjectKey> = [], starts: ContiguousArray<Int32> = [0],
+        positions: ContiguousArray<Int64> = [], pages: [RowPage] = [], rows: ContiguousArray<RowResult.Position> = []
+    ) {
+        self.members = members
+        self.starts = starts
+        self.positions = positions
+        self.pages = pages
+        self.rows = rows
+    }
 }
 
 /// A store that can change many rows in one request, without objects.
-protocol BatchStore: RowStore {
+package protocol BatchStore: RowStore {
     /// Executes a batch insert, update or delete in one transaction.
     ///
     /// - Returns: Nil if the store's configuration does not contain the entity.
@@ -200,5 +249,5 @@ protocol BatchStore: RowStore {
 }
 
 extension BatchStore {
-    var batchStore: (any BatchStore)? { self }
+    package var batchStore: (any BatchStore)? { self }
 }

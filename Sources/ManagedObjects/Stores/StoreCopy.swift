@@ -1,5 +1,5 @@
 import Foundation
-import SQLStores
+import StoreSupport
 
 /// Copies all rows of one store to another, empty one, with the same primary keys.
 ///

@@ -1,5 +1,5 @@
 import Foundation
-import SQLiteConnections
+import ModelFiles
 
 // Keys of the options that a store is added with, and of its metadata.
 
@@ -42,6 +42,18 @@ public let NSPersistentStoreForceDestroyOption: String = "NSPersistentStoreForce
 
 /// The protection class of the store's files. Has no effect off Apple's platforms.
 public let NSPersistentStoreFileProtectionKey: String = "NSPersistentStoreFileProtectionKey"
+
+/// Whether a migration in place may postpone the removal of columns and tables that the new model does not have: a
+/// Boolean. The same key in a store's metadata is true until they are removed. See
+/// ``NSPersistentStoreCoordinator/finishDeferredLightweightMigration()``.
+public let NSPersistentStoreDeferredLightweightMigrationOptionKey: String =
+    StoreMetadataKeys.deferredMigration
+
+/// The key of the URL, without a password, to which a store was moved: in the user info of the error, with code 134080, of programs
+/// that open or use it at its former place. An addition to Core Data's API.
+///
+/// A server catches the error, learns the new place from its directory of stores or from this URL, and opens the store there.
+public let MovedStoreURLErrorKey: String = "CoralMovedStoreURL"
 
 // MARK: - Options of SQLite stores
 
@@ -123,17 +135,3 @@ public let NSPersistentStoreUbiquitousContainerIdentifierKey: String =
 /// Whether to rebuild a ubiquitous store from its logs. Accepted without effect.
 public let NSPersistentStoreRebuildFromUbiquitousContentOption: String =
     "NSPersistentStoreRebuildFromUbiquitousContentOption"
-
-extension SQLiteOptions {
-    init(_ options: [AnyHashable: Any]?, isReadOnly: Bool) {
-        self.init()
-        self.isReadOnly = isReadOnly
-        if let seconds = options?[NSPersistentStoreTimeoutOption] as? NSNumber, seconds.doubleValue >= 0 {
-            timeout = seconds.doubleValue
-        }
-        if let count = options?[NSPersistentStoreConnectionPoolMaxSizeKey] as? NSNumber, count.intValue > 0 {
-            maximumReaderCount = min(count.intValue, 64)
-        }
-        setPragmas(options?[NSSQLitePragmasOption] as? [String: Any] ?? [:])
-    }
-}

@@ -1,7 +1,6 @@
 import CoreDataErrors
 import Foundation
 import ModelFiles
-import SQLiteConnections
 import Synchronization
 
 /// The type of a store in an SQLite file.
@@ -46,28 +45,47 @@ extension NSPersistentStore {
 /// The registered classes of stores, by type.
 ///
 /// A class must inherit from `NSAtomicStore` or `NSIncrementalStore` to be added.
-final class StoreClasses: Sendable {
+package final class StoreClasses: Sendable {
     static let shared = StoreClasses()
 
     private let classes: Mutex<[String: NSPersistentStore.Type]>
 
     private init() {
-        var known: [String: NSPersistentStore.Type] = [
-            NSSQLiteStoreType: SQLiteStore.self, NSInMemoryStoreType: MemoryStore.self, NSXMLStoreType: XMLStore.self,
+        let own: [String: NSPersistentStore.Type] = [
+            NSInMemoryStoreType: MemoryStore.self, NSXMLStoreType: XMLStore.self,
             NSPersistentStore.StoreType.archive.rawValue: ArchiveStore.self,
         ]
-        #if PostgreSQL
-            known[PostgreSQLStore.typeName] = PostgreSQLStore.self
-        #endif
-        classes = Mutex(known)
+        classes = Mutex(Self.databases.reduce(into: own) { $0[$1.key] = $1.value })
+    }
+
+    /// The classes of the stores in databases, which are in a module above this one. It is a part of every program, because the module
+    /// `CoreData` depends on it.
+    static let databases: [String: any DatabaseStore.Type] =
+        (NSClassFromString("SQLStores.StoreDirectory") as? any DatabaseStoreClasses.Type)?.init().classes ?? [:]
+
+    /// The class of the store at a URL: of a server, or of a file.
+    ///
+    /// - Throws: Code 134000 for a server, if the program was built without the trait.
+    static func database(at url: URL) throws -> any DatabaseStore.Type {
+        let type = isOnServer(url) ? serverType : NSSQLiteStoreType
+        guard let found = databases[type] else { throw CocoaError(.persistentStoreInvalidType, missingTrait, url: url) }
+        return found
+    }
+
+    /// Whether a location means a database in memory.
+    static func isInMemory(_ url: URL) -> Bool { databases.values.contains { $0.isInMemory(url) } }
+
+    /// Whether a URL is that of a store on a server.
+    package static func isOnServer(_ url: URL) -> Bool {
+        url.scheme.map { serverSchemes.contains($0.lowercased()) } ?? false
     }
 
     /// The type of stores in PostgreSQL, whose class exists with the package's trait only.
-    static let serverType = "PostgreSQL"
-    static let missingTrait =
+    package static let serverType = "PostgreSQL"
+    package static let missingTrait =
         "Stores in PostgreSQL need the package's trait “PostgreSQL”, with which this program was not built."
     /// The schemes of the URLs of stores in PostgreSQL.
-    static let serverSchemes: Set<String> = ["postgresql", "postgres"]
+    package static let serverSchemes: Set<String> = ["postgresql", "postgres"]
 
     /// All types that have a class.
     var all: [String: NSPersistentStore.Type] { classes.withLock { $0 } }
@@ -112,7 +130,7 @@ package enum StoreRefusal {
         let own = url.flatMap { url in
             let type = metadata[NSStoreTypeKey] as? String ?? NSSQLiteStoreType
             return (try? StoreClasses.shared.storeClass(ofType: type, url: url)).flatMap {
-                try? $0.storedModel(at: url)
+                try? ($0 as? any DatabaseStore.Type)?.storedModel(at: url)
             }
         }
         let parts: [String]

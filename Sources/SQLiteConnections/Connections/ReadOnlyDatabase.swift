@@ -1,6 +1,7 @@
 import AtomicFiles
 import Foundation
 import GRDB
+import StoreSupport
 import Synchronization
 
 /// A store's database, opened read-only: every read is of one state, and no file is changed or created.

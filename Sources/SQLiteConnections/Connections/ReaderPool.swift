@@ -1,6 +1,7 @@
 import Dispatch
 import GRDB
 import GRDBSQLite
+import StoreSupport
 import Synchronization
 
 /// Decides which connection to a store with a write-ahead log reads: the one that writes, as long as no two accesses have met,

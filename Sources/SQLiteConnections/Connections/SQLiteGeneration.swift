@@ -1,4 +1,5 @@
 import GRDB
+import StoreSupport
 import Synchronization
 
 /// A state of a store that is pinned for reading until this object is deallocated.

@@ -2,7 +2,8 @@ import AtomicFiles
 import Foundation
 import GRDB
 import GRDBSQLite
-import SQLStores
+import SQLStatements
+import StoreSupport
 import Synchronization
 
 /// The connection to a store: one SQLite connection that writes, and others that read beside it.

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import GRDBSQLite
+import StoreSupport
 
 /// An SQLite VFS that reads a database that no process has open, without creating a file.
 ///

@@ -1,6 +1,7 @@
 import AtomicFiles
 import Foundation
-import SQLStores
+import SQLStatements
+import StoreSupport
 
 /// Large values in files beside the store, named by UUIDs.
 ///
@@ -27,18 +28,12 @@ package struct ExternalData: Sendable {
 
     /// Whether there is a file with a name. Links, pipes and folders do not count: Core Data writes regular files, and
     /// anything else could refer to any location or never end.
-    package func hasFile(named name: String) -> Bool { Self.isFile(atPath: url(of: name).path) }
-
-    /// Whether there is a regular file, and not a link, at a path.
-    package static func isFile(atPath path: String) -> Bool {
-        var status = stat()
-        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-    }
+    package func hasFile(named name: String) -> Bool { MappedFile.isFile(atPath: url(of: name).path) }
 
     /// The content of a file, as it is now or to be read later; nil if it does not exist, is not a regular file, or cannot be read.
     package func content(named name: String) -> Content? {
         let path = url(of: name).path
-        let descriptor = Self.open(path)
+        let descriptor = MappedFile.open(path)
         guard descriptor >= 0 else { return nil }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         if let mapped = MappedFile(descriptor, name: name, path: path) { return .file(mapped) }
@@ -56,20 +51,6 @@ package struct ExternalData: Sendable {
             case .file(let file): file.content()
             }
         }
-    }
-
-    /// Opens a regular file for reading; negative if it does not exist, is not a regular file, or cannot be opened.
-    static func open(_ path: String) -> Int32 {
-        guard isFile(atPath: path) else { return -1 }
-        // The file may have been replaced after the check.
-        let descriptor = Foundation.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else { return -1 }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            close(descriptor)
-            return -1
-        }
-        return descriptor
     }
 
     /// The file name in a column; nil if the column does not contain a valid name, which also excludes paths.

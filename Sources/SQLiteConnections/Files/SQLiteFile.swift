@@ -1,6 +1,7 @@
 import AtomicFiles
 import CoreDataErrors
 import Foundation
+import StoreSupport
 
 /// The files of a store, with symbolic links resolved.
 package struct SQLiteFile: Sendable {

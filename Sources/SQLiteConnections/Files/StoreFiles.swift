@@ -2,6 +2,7 @@ import AtomicFiles
 import CoreDataErrors
 import Foundation
 import GRDB
+import StoreSupport
 
 /// The files of an SQLite store: the database, SQLite's companion files, and the folder of large values.
 package struct StoreFiles {
@@ -133,7 +134,7 @@ package struct StoreFiles {
     /// The files of large values, by their paths within the folder. Links and pipes are excluded.
     package var largeValues: Set<String> {
         Set(FileManager.default.subpaths(atPath: supportDirectory.path) ?? []).filter { path in
-            ExternalData.isFile(atPath: supportDirectory.appendingPathComponent(path).path)
+            MappedFile.isFile(atPath: supportDirectory.appendingPathComponent(path).path)
         }
     }
 

@@ -1,5 +1,5 @@
 import GRDB
-import SQLStores
+import SQLStatements
 
 // Statements that only SQLite has: pragmas, and queries of its own tables.
 

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 import GRDBSQLite
-import SQLStores
+import SQLStatements
 
 /// A prepared statement of a connection that is stepped explicitly.
 ///

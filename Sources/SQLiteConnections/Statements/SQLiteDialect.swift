@@ -1,4 +1,4 @@
-import SQLStores
+import SQLStatements
 
 /// SQLite's dialect.
 package struct SQLiteDialect: SQLDialect {

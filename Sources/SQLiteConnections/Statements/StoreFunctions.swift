@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 import PredicateLanguage
-import SQLStores
+import SQLStatements
 
 /// The SQL functions that the triggers of a Core Data store call. Without them no row of a table with triggers can be
 /// written, so every connection registers them.

@@ -2,7 +2,7 @@ import CoreDataErrors
 import Foundation
 import GRDB
 import GRDBSQLite
-import SQLStores
+import SQLStatements
 
 /// Reads rows of a store whose content is not trusted: for metadata and for integrity checks.
 ///

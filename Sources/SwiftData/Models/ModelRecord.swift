@@ -1,6 +1,6 @@
 import CoreData
 import ManagedObjects
-import SQLiteConnections
+import StoreSupport
 
 /// The values of one model: of its own before it is inserted, afterwards those of a managed object.
 ///

@@ -5,6 +5,7 @@
     import GRDB
     import GraphDocuments
     @testable import ManagedObjects
+    @testable import SQLStores
     import Testing
 
     /// Records that rows cannot hold are imported through objects, in the transaction of the rows of all others.

@@ -2,7 +2,7 @@ import CoreDataErrors
 import Foundation
 import Testing
 
-@_spi(Stores) @testable import ManagedObjects
+@testable import ManagedObjects
 
 /// Every small graph of one entity, every pair of delete rules, every cardinality, with an inverse and without,
 /// including cycles and loops: a context has the same result as a dozen lines of reference code.

@@ -7,6 +7,7 @@ import class ManagedObjects.NSPredicate
 import class ManagedObjects.NSSortDescriptor
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 /// Dictionaries from SQL and from memory are equal.
 @Suite("Dictionaries are the same from every store", .serialized)

@@ -6,6 +6,7 @@ import Testing
 import class ManagedObjects.NSPredicate
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 /// Owners of a certain member are found by the member, not one by one.
 struct MembershipCostTests {

@@ -1,5 +1,5 @@
 import Foundation
-import SQLStores
+import SQLStatements
 import Testing
 @testable import SQLiteConnections
 
@@ -9,6 +9,7 @@ import class ManagedObjects.NSPredicate
 import class ManagedObjects.NSSortDescriptor
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 /// The SQL of a predicate: the text after WHERE, on one line.
 @Suite("A predicate becomes SQL")

@@ -5,6 +5,7 @@ import class ManagedObjects.NSPredicate
 import class ManagedObjects.NSSortDescriptor
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 /// One predicate is evaluated by SQL in the store, and by the evaluator on objects in memory. Both must find the same.
 @Suite("SQL and memory find the same objects", .serialized)

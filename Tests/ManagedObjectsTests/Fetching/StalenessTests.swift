@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 @Suite("The staleness interval of the rows of faults")
 struct StalenessTests {

@@ -4,6 +4,7 @@ import Testing
 @testable import SQLiteConnections
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 /// The feed of a history, and contexts that merge it.
 @Suite struct HistoryFeedTests {

@@ -4,6 +4,7 @@ import KeyedArchives
 import Testing
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 /// Histories of stores of every version.
 @Suite struct HistoryStoreTests {

@@ -1,9 +1,10 @@
 import Foundation
 import GRDB
-import SQLStores
+import SQLStatements
 import Testing
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 /// The old and new values of changed properties, which are kept with the history.
 @Suite struct OldValueTests {

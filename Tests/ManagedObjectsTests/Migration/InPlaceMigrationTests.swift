@@ -4,7 +4,7 @@ import GRDB
 import ModelFiles
 import Testing
 
-@_spi(Stores) @testable import ManagedObjects
+@testable import ManagedObjects
 
 /// Migrations by SQL, compared with migrations by objects and with new stores of the new model.
 @Suite struct InPlaceMigrationTests {

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Testing
 
-@_spi(Stores) @testable import ManagedObjects
+@testable import ManagedObjects
 
 /// Compares stores that were migrated by SQL with stores that were migrated by objects, and with new stores.
 struct MigrationComparison {

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 /// Copies of a folder at several moments: the files that a process which is killed at that moment leaves.
 final class FolderMoments: Sendable {

@@ -5,6 +5,7 @@ import Testing
 @testable import SQLiteConnections
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 /// Migrations through several versions of a model, with code between them.
 @Suite struct StagedMigrationTests {

@@ -4,6 +4,7 @@ import GRDB
 import Testing
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 /// Stores of an older version of their model are migrated when they are added.
 @Suite struct StoreMigrationTests {

@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 /// A class as it is generated, with one property.
 private final class ObservedNote: NSManagedObject {

@@ -4,6 +4,7 @@
     import Testing
 
     @testable import ManagedObjects
+    @testable import SQLStores
 
     /// Stores in PostgreSQL whose rows other programs have changed.
     @Suite(.serialized, .enabled(if: TestStores.server != nil, "CORAL_POSTGRESQL names no server."))

@@ -4,6 +4,7 @@
     import Testing
 
     @testable import ManagedObjects
+    @testable import SQLStores
 
     private let clusterURL = ProcessInfo.processInfo.environment["CORAL_POSTGRESQL_CLUSTER"]
 

@@ -3,6 +3,7 @@
     import Testing
 
     @testable import ManagedObjects
+    @testable import SQLStores
 
     /// Encrypted connections, and passwords from the password file, on a server that requires them.
     @Suite(

@@ -4,6 +4,7 @@
     import Testing
 
     @testable import ManagedObjects
+    @testable import SQLStores
 
     /// Attributes that are derived from other objects, in PostgreSQL as in SQLite.
     @Suite(.serialized, .enabled(if: TestStores.server != nil, "CORAL_POSTGRESQL names no server."))

@@ -1,6 +1,6 @@
 #if PostgreSQL
     import Foundation
-    import SQLStores
+    import SQLStatements
     import Testing
     @testable import SQLiteConnections
 
@@ -8,6 +8,7 @@
     import class ManagedObjects.NSSortDescriptor
 
     @testable import ManagedObjects
+    @testable import SQLStores
 
     /// A second dialect is one type: statements are values that are independent of a database.
     @Suite("Another database needs only its dialect")

@@ -7,6 +7,7 @@
     import class ManagedObjects.NSPredicate
 
     @testable import ManagedObjects
+    @testable import SQLStores
 
     /// What the article "More than one machine" lists as different from a store in a file: points 3 to 7, 11 and 12. Points 1, 8 and
     /// 10 are in `PostgreSQLStoreTests`, 2 in `PostgreSQLStatementTests`, 9 in `PostgreSQLDerivedTests`, the history of 10 in

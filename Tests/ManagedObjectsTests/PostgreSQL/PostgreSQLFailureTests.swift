@@ -7,6 +7,7 @@
     import class ManagedObjects.NSPredicate
 
     @testable import ManagedObjects
+    @testable import SQLStores
 
     /// Lost connections, and the limits of a server.
     @Suite(.serialized, .enabled(if: TestStores.server != nil, "CORAL_POSTGRESQL names no server."))

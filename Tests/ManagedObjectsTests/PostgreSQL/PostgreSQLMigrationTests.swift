@@ -4,7 +4,8 @@
     import PostgreSQLClient
     import Testing
 
-    @_spi(Stores) @testable import ManagedObjects
+    @testable import ManagedObjects
+    @testable import SQLStores
 
     /// Migrations of stores in PostgreSQL by DDL, compared with those of stores in files.
     @Suite(.serialized, .enabled(if: TestStores.server != nil, "CORAL_POSTGRESQL names no server."))

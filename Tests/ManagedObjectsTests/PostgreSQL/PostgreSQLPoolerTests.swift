@@ -7,6 +7,7 @@
 
     @testable import ManagedObjects
     @testable import PostgreSQLClient
+    @testable import SQLStores
 
     /// Stores behind a pooler that gives each transaction to any of its connections. `Scripts/test-postgresql` starts one.
     @Suite(

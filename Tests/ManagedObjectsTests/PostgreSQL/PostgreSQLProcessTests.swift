@@ -7,6 +7,7 @@
     import class ManagedObjects.NSPredicate
 
     @testable import ManagedObjects
+    @testable import SQLStores
 
     /// Several processes change the same objects.
     /// `Scripts/test-postgresql --processes 60` lets them do so for a minute.

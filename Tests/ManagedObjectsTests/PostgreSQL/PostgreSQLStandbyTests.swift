@@ -5,6 +5,7 @@
     import Testing
 
     @testable import ManagedObjects
+    @testable import SQLStores
 
     /// Contexts that read from a standby. The servers are the tests' own.
     @Suite(

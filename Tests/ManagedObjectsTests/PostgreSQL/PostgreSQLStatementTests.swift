@@ -1,12 +1,14 @@
 #if PostgreSQL
     import Foundation
     import PostgreSQLClient
+    import StoreSupport
     import Testing
     @testable import SQLiteConnections
 
     import class ManagedObjects.NSPredicate
 
     @testable import ManagedObjects
+    @testable import SQLStores
 
     /// The numbers of statements and round trips, and how statements end.
     @Suite(.serialized, .enabled(if: TestStores.server != nil, "CORAL_POSTGRESQL names no server."))

@@ -8,6 +8,7 @@
     import class ManagedObjects.NSSortDescriptor
 
     @testable import ManagedObjects
+    @testable import SQLStores
 
     /// Stores in PostgreSQL. Without a server the tests are skipped.
     @Suite(.serialized, .enabled(if: TestStores.server != nil, "CORAL_POSTGRESQL names no server."))

@@ -5,6 +5,7 @@
     import Testing
 
     @testable import ManagedObjects
+    @testable import SQLStores
 
     /// Many tenants with a schema each, and few connections. Without a server the tests are skipped.
     @Suite(.serialized, .enabled(if: TestStores.server != nil, "CORAL_POSTGRESQL names no server."))

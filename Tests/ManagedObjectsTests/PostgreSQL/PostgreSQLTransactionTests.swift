@@ -7,7 +7,7 @@
     import class ManagedObjects.NSFetchRequest
     import class ManagedObjects.NSPredicate
 
-    @_spi(Stores) @testable import ManagedObjects
+    @testable import ManagedObjects
 
     /// Contexts that read and save in one write transaction, beside others that do so, and beside plain saves.
     @Suite(.serialized, .enabled(if: TestStores.server != nil, "CORAL_POSTGRESQL names no server."))

@@ -5,6 +5,7 @@
     import Testing
 
     @testable import ManagedObjects
+    @testable import SQLStores
 
     /// Stores with the tables of earlier versions, which get those of a new store.
     @Suite(.serialized, .enabled(if: TestStores.server != nil, "CORAL_POSTGRESQL names no server."))

@@ -4,6 +4,7 @@
     import Testing
 
     @testable import ManagedObjects
+    @testable import SQLStores
 
     /// Inserts objects on several threads until it is stopped, and records which saves were acknowledged.
     final class SavingWriters: Sendable {

@@ -4,6 +4,7 @@
     import Testing
 
     @testable import ManagedObjects
+    @testable import SQLStores
 
     /// Stores on the tests' server with everything that such a store can have: a history with old values, an attribute that triggers
     /// derive, unique values.

@@ -4,6 +4,7 @@ import Testing
 @testable import SQLiteConnections
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 /// The pragmas of a store's connections: the defaults, and those of ``NSSQLitePragmasOption``.
 struct ConnectionPragmaTests {

@@ -5,6 +5,7 @@ import Testing
 import class ManagedObjects.NSPredicate
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 /// Attributes and indexes that the store computes.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import StoreSupport
 import Synchronization
 import Testing
 @testable import SQLiteConnections

@@ -1,9 +1,10 @@
 import Foundation
 import GRDB
-import SQLStores
+import SQLStatements
 import Testing
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 @Suite(
     "Writing stores created by Apple's framework",
@@ -39,7 +40,7 @@ struct ForeignStoreTests {
     func writesEveryEntity(path: String) throws {
         let folder = try CorpusStores.copy(path)
         let before = try Self.outline(of: folder.url)
-        let model = try #require(try SQLiteStore.cachedModel(at: folder.url))
+        let model = try #require(try SQLiteStore.storedModel(at: folder.url))
         let open = try OpenStore(at: folder.url, model: model)
         let schema = try open.store.content().schema
         for place in schema.entities where !place.entity.isAbstract {

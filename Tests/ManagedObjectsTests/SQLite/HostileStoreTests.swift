@@ -1,11 +1,12 @@
 import Foundation
 import GRDB
 import ModelFiles
-import SQLStores
+import SQLStatements
 import Testing
 @testable import SQLiteConnections
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 /// Stores with arbitrary content in Core Data's own tables. Each is read, or refused with an error; none crashes the
 /// process or keeps it busy.

@@ -1,10 +1,11 @@
 import Foundation
 import GRDB
-import SQLStores
+import SQLStatements
 import Testing
 @testable import SQLiteConnections
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 /// The names of join tables: those of the naming rules, those of another store, and arbitrary ones.
 @Suite struct JoinTableNameTests {

@@ -4,7 +4,8 @@ import Testing
 
 import class ManagedObjects.NSPredicate
 
-@_spi(Stores) @testable import ManagedObjects
+@testable import ManagedObjects
+@testable import SQLStores
 
 /// Rows that other programs wrote or repaired may have no version. Every change of such a row sets one, so that other contexts
 /// detect the change.

@@ -4,6 +4,7 @@ import GRDB
 import Testing
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 /// Stores opened read-only: one state or an error, whatever other connections do, and no changed files.
 @Suite struct ReadOnlyTests {

@@ -1,10 +1,12 @@
 import Foundation
 import GRDB
+import StoreSupport
 import Synchronization
 import Testing
 @testable import SQLiteConnections
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 /// The connection that writes a store, which also reads as long as no two accesses meet, and those that read concurrently with it.
 @Suite struct ReaderPoolTests {

@@ -5,6 +5,7 @@ import Testing
 @testable import SQLiteConnections
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 @Suite(
     "Reading stores written by Apple's framework",
@@ -14,7 +15,7 @@ struct ReadingTests {
     func leavesFilesAlone(path: String) throws {
         let folder = try CorpusStores.copy(path)
         let before = try folder.content()
-        let model = try #require(try SQLiteStore.cachedModel(at: folder.url))
+        let model = try #require(try SQLiteStore.storedModel(at: folder.url))
         var count = 0
         do {
             let open = try OpenStore(at: folder.url, model: model, options: [NSReadOnlyPersistentStoreOption: true])
@@ -30,7 +31,7 @@ struct ReadingTests {
     @Test("All rows, references and members are read", arguments: CorpusStores.withModel)
     func readsEverything(path: String) throws {
         let folder = try CorpusStores.copy(path)
-        let model = try #require(try SQLiteStore.cachedModel(at: folder.url))
+        let model = try #require(try SQLiteStore.storedModel(at: folder.url))
         let open = try OpenStore(at: folder.url, model: model, options: [NSReadOnlyPersistentStoreOption: true])
         let schema = try open.store.content().schema
         for entity in schema.entities {
@@ -58,7 +59,7 @@ struct ReadingTests {
     @Test("The write-ahead log is read")
     func readsLog() throws {
         let folder = try CorpusStores.copy(CorpusStores.withLog)
-        let model = try #require(try SQLiteStore.cachedModel(at: folder.url))
+        let model = try #require(try SQLiteStore.storedModel(at: folder.url))
         let open = try OpenStore(at: folder.url, model: model, options: [NSReadOnlyPersistentStoreOption: true])
         #expect(try open.rows("Post").order.count + open.rows("Color").order.count == 168)
         #expect(SQLiteFile(folder.url).hasLog)
@@ -67,7 +68,7 @@ struct ReadingTests {
     @Test("References have their own entity, and ordered members their order")
     func readsRelationships() throws {
         let folder = try CorpusStores.copy(CorpusStores.books)
-        let model = try #require(try SQLiteStore.cachedModel(at: folder.url))
+        let model = try #require(try SQLiteStore.storedModel(at: folder.url))
         let open = try OpenStore(at: folder.url, model: model, options: [NSReadOnlyPersistentStoreOption: true])
         let pages = try open.rows("Page").pages
         #expect(pages.count >= 2, "a page of rows has a limit")

@@ -3,6 +3,7 @@ import GRDB
 import Testing
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 /// The comparison of a store's rows before and after a treatment.
 struct RowComparisonTests {

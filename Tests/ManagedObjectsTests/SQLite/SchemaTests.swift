@@ -1,10 +1,11 @@
 import Foundation
 import GRDB
-import SQLStores
+import SQLStatements
 import Testing
 @testable import SQLiteConnections
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 @Suite("The schema of a store", .enabled(if: CorpusStores.isPresent, "the corpus is not beside the package"))
 struct SchemaTests {
@@ -33,7 +34,7 @@ struct SchemaTests {
     @Test("A new schema equals that of Apple's framework for the same model", arguments: CorpusStores.withModel)
     func isApplesOwn(path: String) throws {
         let folder = try CorpusStores.copy(path)
-        let model = try #require(try SQLiteStore.cachedModel(at: folder.url))
+        let model = try #require(try SQLiteStore.storedModel(at: folder.url))
         model.freeze()
         let actual = try StoreConnection.read(storeAt: folder.url) { try SQLCatalog(in: $0) }
         var made: [String: String] = [:]
@@ -63,7 +64,7 @@ struct SchemaTests {
     @Test("A new store takes the join tables of a store of Apple's", arguments: CorpusStores.withModel)
     func takesJoinTables(path: String) throws {
         let folder = try CorpusStores.copy(path)
-        let model = try #require(try SQLiteStore.cachedModel(at: folder.url))
+        let model = try #require(try SQLiteStore.storedModel(at: folder.url))
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let url = folder.url.deletingLastPathComponent().appendingPathComponent("New.sqlite")
         let store = try coordinator.addPersistentStore(
@@ -82,7 +83,7 @@ struct SchemaTests {
     @Test("An existing schema is found column by column", arguments: CorpusStores.withModel)
     func isFound(path: String) throws {
         let folder = try CorpusStores.copy(path)
-        let model = try #require(try SQLiteStore.cachedModel(at: folder.url))
+        let model = try #require(try SQLiteStore.storedModel(at: folder.url))
         model.freeze()
         let catalog = try StoreConnection.read(storeAt: folder.url) { try SQLCatalog(in: $0) }
         let schema = SQLSchemaBuilder.schema(of: model, catalog: catalog)
@@ -103,7 +104,7 @@ struct SchemaTests {
     @Test("A renamed entity is found by its name in the store")
     func findsRenamedEntity() throws {
         let folder = try CorpusStores.copy(CorpusStores.renamed)
-        let model = try #require(try SQLiteStore.cachedModel(at: folder.url))
+        let model = try #require(try SQLiteStore.storedModel(at: folder.url))
         model.freeze()
         let catalog = try StoreConnection.read(storeAt: folder.url) { try SQLCatalog(in: $0) }
         #expect(catalog.numbers["LuxuryCar"] == nil)

@@ -6,6 +6,7 @@ import Testing
 @testable import SQLiteConnections
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 /// The files of SQLite stores: which are opened, when others' commits are noticed, and what an error of the disk leaves.
 @Suite struct StoreFileSafetyTests {

@@ -3,6 +3,7 @@ import GRDB
 import Testing
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 /// An open store, and the objects that keep it open.
 struct OpenStore {

@@ -4,6 +4,7 @@ import SQLiteConnections
 import Testing
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 /// Cures of stores in files.
 struct StoreTreatmentTests {

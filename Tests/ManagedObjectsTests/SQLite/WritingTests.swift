@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 /// A small library: writers with books, books with tags, and friends of writers.
 private func libraryModel() -> NSManagedObjectModel {
@@ -60,7 +61,7 @@ struct WritingTests {
         #expect(try open.sql("SELECT Z_SUPER FROM Z_PRIMARYKEY ORDER BY Z_ENT") == [0, 0, 0, 3])
         #expect(try open.sql("PRAGMA auto_vacuum") == [2])
         #expect(try open.sql("PRAGMA journal_mode") == ["wal"])
-        let model = try #require(try SQLiteStore.cachedModel(at: folder.url))
+        let model = try #require(try SQLiteStore.storedModel(at: folder.url))
         #expect(model.entityVersionHashesByName == open.coordinator.managedObjectModel.entityVersionHashesByName)
     }
 
@@ -341,7 +342,7 @@ struct WritingTests {
         guard CorpusStores.isPresent else { return }
         let folder = try CorpusStores.copy(CorpusStores.books)
         let before = try SQLiteStore.metadataForPersistentStore(with: folder.url)
-        let model = try #require(try SQLiteStore.cachedModel(at: folder.url))
+        let model = try #require(try SQLiteStore.storedModel(at: folder.url))
         let open = try OpenStore(at: folder.url, model: model)
         let keys = try open.store.reserveKeys(entity: open.entity("Page"), count: 1)
         #expect(keys == 4971...4971)

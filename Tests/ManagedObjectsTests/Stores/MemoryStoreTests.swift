@@ -4,6 +4,7 @@ import Testing
 import class ManagedObjects.NSPredicate
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 /// Features of the memory store: exact values, the content that readers keep, objects as arguments.
 @Suite struct MemoryStoreTests {

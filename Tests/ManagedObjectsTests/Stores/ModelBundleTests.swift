@@ -3,6 +3,7 @@ import ModelFiles
 import Testing
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 /// Models that are found in bundles.
 @Suite struct ModelBundleTests {

@@ -3,6 +3,7 @@ import GRDB
 import Testing
 
 @testable import ManagedObjects
+@testable import SQLStores
 @testable import StoreRescue
 
 /// Stores with one damaged page: only the rows of that page are lost, whichever page it is.

@@ -6,6 +6,7 @@ import class ManagedObjects.NSPredicate
 import class ManagedObjects.NSSortDescriptor
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 /// The same tests for all types of stores.
 @Suite struct RowStoreTests {

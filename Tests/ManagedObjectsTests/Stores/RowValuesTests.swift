@@ -6,6 +6,7 @@ import class ManagedObjects.NSPredicate
 import class ManagedObjects.NSSortDescriptor
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 /// Queries for dictionaries: columns, groups and aggregates.
 @Suite struct RowValuesTests {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 /// Stores written by Apple's framework, moved into memory and back into a file: no row, value or member is lost.
 @Suite struct StoreCopyTests {
@@ -10,7 +11,7 @@ import Testing
     )
     func aStoreIsTheSameInMemoryAndInAnotherFile(path: String) throws {
         let origin = try CorpusStores.copy(path)
-        let model = try #require(try SQLiteStore.cachedModel(at: origin.url))
+        let model = try #require(try SQLiteStore.storedModel(at: origin.url))
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let store = try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: origin.url,
@@ -38,7 +39,7 @@ import Testing
     )
     func aStoreIsTheSameInAFileOfAnotherFormat(path: String, type: NSPersistentStore.StoreType) throws {
         let origin = try CorpusStores.copy(path)
-        let model = try #require(try SQLiteStore.cachedModel(at: origin.url))
+        let model = try #require(try SQLiteStore.storedModel(at: origin.url))
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let store = try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: origin.url,
@@ -75,7 +76,7 @@ import Testing
         for url in CorpusStores.databases {
             let path = String(url.path.dropFirst(CorpusStores.directory.path.count + 1))
             let origin = try CorpusStores.copy(path)
-            guard let model = try? SQLiteStore.cachedModel(at: origin.url) else { continue }
+            guard let model = try? SQLiteStore.storedModel(at: origin.url) else { continue }
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
             let options: [AnyHashable: Any] = [
                 NSReadOnlyPersistentStoreOption: true, NSIgnorePersistentStoreVersioningOption: true,

@@ -5,6 +5,7 @@ import Testing
 @testable import SQLiteConnections
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 /// The metadata that a program adds to those of a store.
 @Suite struct StoreMetadataTests {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import ManagedObjects
+@testable import SQLStores
 
 /// Stores moved to other locations and types, replaced and destroyed.
 @Suite struct StoreMovingTests {

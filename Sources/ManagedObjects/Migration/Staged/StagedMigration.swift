@@ -1,6 +1,5 @@
 import CoreDataErrors
 import Foundation
-import SQLiteConnections
 
 /// A staged migration of one store.
 ///
@@ -98,11 +97,8 @@ struct StagedMigration {
         guard stage.willMigrateHandler != nil || stage.didMigrateHandler != nil else {
             return try migration.migrate(to: stage.nextModel.resolve())
         }
-        guard migration.storeClass is SQLiteStore.Type else { return try run(stage, on: migration) }
-        let replacement = try StoreReplacement(at: migration.url)
-        try replacement.makeCopy()
-        try run(stage, on: migration.at(replacement.url))
-        try replacement.commit(replacing: .store)
+        guard let database = migration.database else { return try run(stage, on: migration) }
+        try database.changeCopy(ofStoreAt: migration.url) { try run(stage, on: migration.at($0)) }
     }
 
     private func run(_ stage: NSCustomMigrationStage, on migration: StoreMigration) throws {

@@ -1,11 +1,11 @@
 import CoreDataErrors
 import Foundation
-import SQLStores
+import StoreSupport
 
 // The row interface of an atomic store. All of it is internal: subclasses use nodes and objects.
 
 extension NSAtomicStore {
-    final func rows(matching query: RowQuery, generation: StoreGeneration?) throws -> RowResult {
+    package final func rows(matching query: RowQuery, generation: StoreGeneration?) throws -> RowResult {
         try locked {
             var pages = MemoryPages(entities: entities, store: number)
             for key in try AtomicRowGraph(self).keys(matching: query) { try pages.add(key) { try row(key) } }
@@ -13,21 +13,21 @@ extension NSAtomicStore {
         }
     }
 
-    final func keys(matching query: RowQuery, generation: StoreGeneration?) throws -> [ObjectKey] {
+    package final func keys(matching query: RowQuery, generation: StoreGeneration?) throws -> [ObjectKey] {
         try locked { try AtomicRowGraph(self).keys(matching: query) }
     }
 
-    final func count(matching query: RowQuery, generation: StoreGeneration?) throws -> Int {
+    package final func count(matching query: RowQuery, generation: StoreGeneration?) throws -> Int {
         var unordered = query
         unordered.sortDescriptors = []
         return try keys(matching: unordered, generation: generation).count
     }
 
-    final func dictionaries(matching query: ValueQuery, generation: StoreGeneration?) throws -> [NSDictionary] {
+    package final func dictionaries(matching query: ValueQuery, generation: StoreGeneration?) throws -> [NSDictionary] {
         try locked { try AtomicRowGraph(self).dictionaries(matching: query) }
     }
 
-    final func rows(
+    package final func rows(
         withKeys keys: [Int64], entity: NSEntityDescription, generation: StoreGeneration?
     ) throws -> [RowPage] {
         try locked {
@@ -41,7 +41,7 @@ extension NSAtomicStore {
         }
     }
 
-    final func members(
+    package final func members(
         of relationship: NSRelationshipDescription, owners: [Int64], ownerEntity: NSEntityDescription,
         includesRows: Bool, isKnown: (ObjectKey) -> Bool, generation: StoreGeneration?
     ) throws -> MemberResult {
@@ -66,7 +66,7 @@ extension NSAtomicStore {
 
     // MARK: - Writing
 
-    final func reserveKeys(for objects: [NSManagedObject]) throws -> [Int64] {
+    package final func reserveKeys(for objects: [NSManagedObject]) throws -> [Int64] {
         try locked {
             try objects.map { object in
                 let number = references?.number(of: newReferenceObject(for: object), entity: object.entity) ?? 0
@@ -80,7 +80,7 @@ extension NSAtomicStore {
         }
     }
 
-    final func adopt(_ objects: [NSManagedObject]) throws {
+    package final func adopt(_ objects: [NSManagedObject]) throws {
         try locked {
             for object in objects {
                 let reference = newReferenceObject(for: object)
@@ -93,7 +93,7 @@ extension NSAtomicStore {
         }
     }
 
-    final func write(_ changes: StoreChanges, in context: NSManagedObjectContext) throws {
+    package final func write(_ changes: StoreChanges, in context: NSManagedObjectContext) throws {
         if isReadOnly { throw CocoaError(.fileWriteNoPermission, "The store was added for reading only.", url: url) }
         try locked {
             let conflicts = try conflicts(with: changes)
@@ -110,7 +110,7 @@ extension NSAtomicStore {
         }
     }
 
-    final func excludingWriters<Result>(_ body: () throws -> Result) rethrows -> Result { try locked(body) }
+    package final func excludingWriters<Result>(_ body: () throws -> Result) rethrows -> Result { try locked(body) }
 
     private func conflicts(with changes: StoreChanges) throws -> [SaveConflicts.Stale] {
         try (changes.updated + changes.deleted).compactMap { object in
@@ -177,7 +177,7 @@ private struct AtomicStoreState {
 
 extension MemberResult {
     /// Appends the members of another owner.
-    mutating func append(_ keys: some Sequence<ObjectKey>, to toMany: EntityLayout.ToMany) {
+    package mutating func append(_ keys: some Sequence<ObjectKey>, to toMany: EntityLayout.ToMany) {
         let isInPairs = if case .pairs = toMany.storage { true } else { false }
         for (index, key) in keys.enumerated() {
             members.append(key)

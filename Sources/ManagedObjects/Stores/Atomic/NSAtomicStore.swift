@@ -47,8 +47,6 @@ open class NSAtomicStore: NSPersistentStore, ObjectStore,
             persistentStoreCoordinator: coordinator, configurationName: configurationName, at: url, options: options)
     }
 
-    final override var rowStore: (any RowStore)? { self }
-
     // MARK: - Methods to override
 
     /// Reads the store: creates IDs with ``objectID(for:withReferenceObject:)`` and nodes for them, and passes the

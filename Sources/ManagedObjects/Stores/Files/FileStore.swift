@@ -2,7 +2,7 @@ import AtomicFiles
 import CoreDataErrors
 import Foundation
 import KeyedArchives
-import SQLiteConnections
+import StoreSupport
 
 /// An atomic store in a file of one of the engine's own formats. It uses only `NSAtomicStore`'s public methods, as a
 /// program's own class does. The format encodes and decodes the file.

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The content of a store in memory: a value, so that readers continue with a snapshot while a save changes it.
-struct MemoryContent: @unchecked Sendable {  // because boxed values are never changed once they are in a row
+package struct MemoryContent: @unchecked Sendable {  // because boxed values are never changed once they are in a row
     /// The rows of each hierarchy, by the root entity's index in the model.
     var tables: [Int: MemoryTable] = [:]
     /// The pairs of relationships with a join table.

@@ -22,8 +22,6 @@ final class MemoryStore: NSPersistentStore, RowStore, SaveTransaction, @unchecke
         super.init(persistentStoreCoordinator: root, configurationName: name, at: url, options: options)
     }
 
-    override var rowStore: (any RowStore)? { self }
-
     override var type: String { NSInMemoryStoreType }
 
     override func loadMetadata() throws {

@@ -5,7 +5,7 @@ import Foundation
 extension SavePlan {
     /// The plan with transformable values encoded by their transformers, so that reading them later gives the same as
     /// from a file: another instance with an equal value. Transient values are omitted.
-    func encodingTransformables() throws -> SavePlan {
+    package func encodingTransformables() throws -> SavePlan {
         var plan = self
         for group in plan.inserts.indices {
             let layout = plan.inserts[group].entity.layout
@@ -38,7 +38,7 @@ extension SavePlan {
 
     /// The rows whose versions differ from the plan, and those that exist although the plan inserts them. A row whose
     /// version is not checked may also be deleted: it is then inserted again.
-    func stale(in content: MemoryContent) -> [SaveConflicts.Stale] {
+    package func stale(in content: MemoryContent) -> [SaveConflicts.Stale] {
         var stale: [SaveConflicts.Stale] = []
         func check(_ key: Int64, _ version: Int64, _ entity: NSEntityDescription) {
             guard content.row(root: entity.rootEntity.index, key: key)?.version != version else { return }

@@ -5,10 +5,10 @@ import PredicateLanguage
 /// Applies a query to rows in memory: its predicate, its order, its limits.
 ///
 /// For stores that keep rows in memory, and for predicates that SQL cannot express.
-struct RowSelection {
-    let query: RowQuery
+package struct RowSelection {
+    package let query: RowQuery
 
-    init(_ query: RowQuery) {
+    package init(_ query: RowQuery) {
         self.query = query
     }
 
@@ -16,14 +16,14 @@ struct RowSelection {
     ///
     /// - Throws: Code 134060 when the predicate or a sort descriptor contains a property that the entity does not have,
     ///   or compares values that cannot be compared.
-    func select(from rows: some Sequence<RowSubject>) throws -> [RowSubject] {
+    package func select(from rows: some Sequence<RowSubject>) throws -> [RowSubject] {
         if query.sortDescriptors.isEmpty, query.limit > 0 { return try first(of: rows) }
         let sorted = try sort(filter(rows))
         return Array(slice(sorted[...]))
     }
 
     /// The matching rows among those that a store has read for the query without its predicate, order and limits.
-    func select(from result: RowResult, graph: StoreRowGraph) throws -> RowResult {
+    package func select(from result: RowResult, graph: StoreRowGraph) throws -> RowResult {
         var positions: [ObjectKey: RowResult.Position] = [:]
         let subjects = graph.subjects(of: result)
         for (subject, position) in zip(subjects, result.order) { positions[subject.key] = position }
@@ -33,7 +33,7 @@ struct RowSelection {
     }
 
     /// The rows for which the predicate holds, without the excluded ones.
-    func filter(_ rows: some Sequence<RowSubject>) throws -> [RowSubject] {
+    package func filter(_ rows: some Sequence<RowSubject>) throws -> [RowSubject] {
         try testing { isIncluded in try rows.filter(isIncluded) }
     }
 
@@ -75,7 +75,7 @@ struct RowSelection {
     }
 
     /// The rows sorted by the sort descriptors, with a stable sort.
-    func sort(_ rows: [RowSubject]) throws -> [RowSubject] {
+    package func sort(_ rows: [RowSubject]) throws -> [RowSubject] {
         guard !query.sortDescriptors.isEmpty else { return rows }
         let order = try RowOrder<RowSubject>(query.sortDescriptors) { key, isForClosure in
             guard let key else { return { SortValue($0, isForClosure: isForClosure) } }
@@ -89,13 +89,13 @@ struct RowSelection {
     }
 
     /// Applies offset and limit.
-    func slice<Rows: RandomAccessCollection>(_ rows: Rows) -> Rows.SubSequence {
+    package func slice<Rows: RandomAccessCollection>(_ rows: Rows) -> Rows.SubSequence {
         let rest = rows.dropFirst(max(0, query.offset))
         return query.limit > 0 ? rest.prefix(query.limit) : rest
     }
 
     /// Converts errors of the predicate language to Core Data's.
-    static func explaining<Result>(_ text: String, _ body: () throws -> Result) throws -> Result {
+    package static func explaining<Result>(_ text: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch let error as PredicateEvaluationError {

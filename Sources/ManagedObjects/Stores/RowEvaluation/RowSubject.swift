@@ -3,7 +3,7 @@ import PredicateLanguage
 
 /// A row as the subject of predicates and sort descriptors: its keys are the properties of its entity, relationships
 /// give other rows. No object is created for it.
-final class RowSubject {
+package final class RowSubject {
     enum Content {
         /// Not read yet: only the key is known.
         case unread
@@ -65,7 +65,7 @@ final class RowSubject {
 }
 
 extension RowSubject: PredicateSubject {
-    func comparableValue(forKey key: String) throws -> PredicateValue {
+    package func comparableValue(forKey key: String) throws -> PredicateValue {
         guard case .slot(let slot)? = layout.fields[key] else { return PredicateValue(try predicateValue(forKey: key)) }
         return try comparableValue(slot: slot)
     }
@@ -86,7 +86,7 @@ extension RowSubject: PredicateSubject {
         }
     }
 
-    func predicateValue(forKey key: String) throws -> Any? {
+    package func predicateValue(forKey key: String) throws -> Any? {
         switch layout.fields[key] {
         case .slot(let slot): return try predicateValue(slot: slot)
         case .toMany(let field):
@@ -107,7 +107,7 @@ extension RowSubject: PredicateSubject {
     }
 
     /// Objects and IDs of the same row equal the row.
-    var predicateIdentity: AnyHashable? { AnyHashable(objectID) }
+    package var predicateIdentity: AnyHashable? { AnyHashable(objectID) }
 
     private func predicateValue(slot: Int) throws -> Any? {
         if case .object(let box) = try value(slot: slot) { return box.value is UndecodableValue ? nil : box.value }

@@ -35,7 +35,7 @@ extension WholeRowGraph {
 ///
 /// Rows and members are read at once for all rows known so far, so that a predicate over a relationship costs one
 /// statement for each step of its key path and not one for each row.
-final class StoreRowGraph: RowGraph {
+package final class StoreRowGraph: RowGraph {
     private let store: any RowStore
     private let coordinator: NSPersistentStoreCoordinator
     private let generation: (any StoreGeneration)?
@@ -50,14 +50,14 @@ final class StoreRowGraph: RowGraph {
         let field: Int
     }
 
-    init(store: any RowStore, coordinator: NSPersistentStoreCoordinator, generation: (any StoreGeneration)?) {
+    package init(store: any RowStore, coordinator: NSPersistentStoreCoordinator, generation: (any StoreGeneration)?) {
         self.store = store
         self.coordinator = coordinator
         self.generation = generation
     }
 
     /// The rows of pages, in the order of a result.
-    func subjects(of result: RowResult) -> [RowSubject] {
+    package func subjects(of result: RowResult) -> [RowSubject] {
         result.order.map { position in
             let page = result.pages[Int(position.page)]
             return subject(page: page, row: Int(position.row))
@@ -75,7 +75,7 @@ final class StoreRowGraph: RowGraph {
         return subject
     }
 
-    func subject(for key: ObjectKey) throws -> RowSubject? {
+    package func subject(for key: ObjectKey) throws -> RowSubject? {
         if let known = subjects[key] { return known }
         guard coordinator.entities.indices.contains(Int(key.entity)) else { return nil }
         let subject = RowSubject(
@@ -85,7 +85,7 @@ final class StoreRowGraph: RowGraph {
         return subject
     }
 
-    func read(_ subject: RowSubject) throws {
+    package func read(_ subject: RowSubject) throws {
         let root = subject.layout.entity.rootEntity
         let wanted = unread.filter { $0.layout.entity.rootEntity === root }
         unread.removeAll { $0.layout.entity.rootEntity === root }
@@ -98,7 +98,7 @@ final class StoreRowGraph: RowGraph {
         if case .unread = subject.content { subject.content = .missing }
     }
 
-    func members(field: Int, of subject: RowSubject) throws -> [RowSubject] {
+    package func members(field: Int, of subject: RowSubject) throws -> [RowSubject] {
         let memberKey = MemberKey(entity: subject.key.entity, field: field)
         if let known = members[memberKey]?[subject.key] { return known }
         let relationship = subject.layout.toMany[field].relationship
@@ -120,5 +120,5 @@ final class StoreRowGraph: RowGraph {
         return members[memberKey]?[subject.key] ?? []
     }
 
-    func objectID(for key: ObjectKey) -> NSManagedObjectID { coordinator.objectID(for: key) }
+    package func objectID(for key: ObjectKey) -> NSManagedObjectID { coordinator.objectID(for: key) }
 }

@@ -6,11 +6,11 @@ import PredicateLanguage
 ///
 /// The rules are those of SQL: an aggregate is computed over a group, or over all rows without grouping; a plain column
 /// of a group has the value of its first row; nil values are ignored by aggregates.
-struct ValueSelection {
+package struct ValueSelection {
     private let query: ValueQuery
     private let selection: RowSelection
 
-    init(_ query: ValueQuery) {
+    package init(_ query: ValueQuery) {
         self.query = query
         selection = RowSelection(query.query)
     }
@@ -19,7 +19,7 @@ struct ValueSelection {
     ///
     /// - Throws: Code 134060 when the predicate or an expression cannot be evaluated, or a column is a to-many
     ///   relationship.
-    func dictionaries(of rows: [RowSubject]) throws -> [NSDictionary] {
+    package func dictionaries(of rows: [RowSubject]) throws -> [NSDictionary] {
         var results = RowDictionaries(of: query)
         for values in try values(of: rows) { results.append(values) }
         return results.dictionaries

@@ -1,0 +1,125 @@
+import CoreDataErrors
+import Foundation
+import ManagedObjects
+
+/// The rows of a batch insertion, in the order in which the request returns them.
+struct BatchRows {
+    /// A new row, and the slots that the request sets.
+    typealias Row = (values: ContiguousArray<Value>, slots: [Int])
+
+    /// The next row; nil after the last.
+    let next: () throws -> Row?
+
+    /// - Throws: `CocoaError.coreData` if the request has nothing to insert.
+    init(_ request: NSBatchInsertRequest, entity: NSEntityDescription, store: UInt16) throws {
+        let layout = entity.layout
+        let reader = BatchValues(layout: layout, store: store)
+        func row(_ dictionary: [String: Any]) throws -> Row {
+            var values = layout.initialValues
+            let slots = try reader.set(dictionary, in: &values)
+            return (values, slots)
+        }
+        if let objects = request.objectsToInsert {
+            var position = 0
+            next = {
+                guard position < objects.count else { return nil }
+                defer { position += 1 }
+                return try row(objects[position])
+            }
+        } else if let handler = request.dictionaryHandler {
+            next = {
+                let dictionary = NSMutableDictionary()
+                if handler(dictionary) { return nil }
+                var named: [String: Any] = [:]
+                for (key, value) in dictionary { if let key = key as? String { named[key] = value } }
+                return try row(named)
+            }
+        } else if let handler = request.managedObjectHandler {
+            next = {
+                let object = entity.managedObjectClass.init(entity: entity, insertInto: nil)
+                if handler(object) { return nil }
+                return (object.currentValues(), Array(layout.slots.indices))
+            }
+        } else {
+            throw CocoaError(.coreData, "The batch insertion has no rows: set objects or a handler.")
+        }
+    }
+}
+
+/// Converts the values of batch requests to values of slots.
+struct BatchValues {
+    let layout: EntityLayout
+    /// The number of the store; references to objects of other stores are invalid.
+    let store: UInt16
+
+    /// The value for a slot.
+    ///
+    /// - Throws: `CocoaError.coreData` for a value of the wrong type, or an object that is not in the store.
+    func value(_ value: Any, slot: Int) throws -> Value {
+        let description = layout.slots[slot]
+        guard description.kind == .toOne else {
+            do {
+                return try Value(value, kind: description.kind)
+            } catch let error as UnacceptableValue {
+                throw failure(
+                    "“\(description.name ?? "")” of “\(layout.entity.name ?? "")” takes \(error.expected), "
+                        + "not \(error.actual).")
+            }
+        }
+        if value is NSNull { return .null }
+        guard let key = (value as? NSManagedObject)?.key ?? (value as? NSManagedObjectID)?.key, !key.isTemporary,
+            key.store == store, key.number > 0
+        else {
+            throw failure(
+                "“\(description.name ?? "")” of “\(layout.entity.name ?? "")” requires an object of the same store.")
+        }
+        return .reference(key)
+    }
+
+    /// Sets the values of a dictionary in a row. Elements of composites are given by nested dictionaries or by paths.
+    /// Returns the slots that were set.
+    func set(_ dictionary: [String: Any], in row: inout ContiguousArray<Value>, prefix: String = "") throws -> [Int] {
+        var slots: [Int] = []
+        for (key, value) in dictionary.sorted(by: { $0.key < $1.key }) {
+            let name = prefix + key
+            switch layout.fields[name] {
+            case .slot(let slot)?:
+                row[slot] = try self.value(value, slot: slot)
+                slots.append(slot)
+            case .composite(_, let elements)? where value is NSNull:
+                for slot in elements { row[slot] = .null }
+                slots += elements
+            case .composite?:
+                guard let elements = value as? [String: Any] else {
+                    throw failure("The composite attribute “\(name)” requires a dictionary.")
+                }
+                slots += try set(elements, in: &row, prefix: name + ".")
+            case .toMany?:
+                throw failure("The to-many relationship “\(name)” cannot be set by a batch request.")
+            case .fetched?, nil:
+                throw failure("The entity “\(layout.entity.name ?? "")” has no property “\(name)” to set.")
+            }
+        }
+        return slots
+    }
+
+    private func failure(_ sentence: String) -> CocoaError { CocoaError(.coreData, sentence) }
+}
+
+extension NSMergePolicyType {
+    /// Whether a batch insertion updates the existing row that has unique values of a new row. Otherwise the new row is
+    /// omitted.
+    ///
+    /// - Throws: `CocoaError.managedObjectConstraintMerge` if the policy is to report the conflict.
+    func updatesExistingRow(of entity: NSEntityDescription, with constraint: [String]) throws -> Bool {
+        switch self {
+        case .errorMergePolicyType:
+            throw CocoaError(
+                .managedObjectConstraintMerge,
+                "A new row of “\(entity.name ?? "")” has values of \(constraint.joined(separator: ", ")) "
+                    + "that another row has.")
+        case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType: return false
+        case .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType: return true
+        }
+    }
+}

@@ -1,0 +1,203 @@
+import CoreDataErrors
+import Foundation
+import ManagedObjects
+import class ManagedObjects.NSExpression
+import PredicateLanguage
+import SQLStatements
+
+/// The new values of a batch update: constants, and expressions that use the row's own values.
+struct BatchAssignments {
+    enum Source {
+        case value(Value)
+        case expression(SQLFragment)
+    }
+
+    /// By slot, ascending.
+    let sources: [(slot: Int, source: Source)]
+
+    /// - Throws: `CocoaError.coreData` for a property that the entity does not have, a value of the wrong type, or an
+    ///   expression that cannot be translated to SQL.
+    init(
+        _ properties: [AnyHashable: Any], of entity: SQLEntity, compiler: SQLQueryCompiler, store: UInt16
+    ) throws {
+        let layout = entity.entity.layout
+        let reader = BatchValues(layout: layout, store: store)
+        var sources: [Int: Source] = [:]
+        for (property, value) in properties {
+            guard let name = (property.base as? String) ?? (property.base as? NSPropertyDescription)?.name else {
+                throw CocoaError(.coreData, "The properties of a batch update must be strings or descriptions.")
+            }
+            if let expression = value as? NSExpression, !expression.node.isConstant {
+                guard let slot = layout.slot(named: name) else {
+                    throw CocoaError(
+                        .coreData, "The entity “\(entity.entity.name ?? "")” has no attribute “\(name)” to update.")
+                }
+                sources[slot] = .expression(
+                    try Self.fragment(expression, slot: slot, of: entity, compiler: compiler, store: store))
+            } else {
+                let constant = value as? NSExpression
+                let plain = try constant?.node.constant() ?? value
+                var row = layout.initialValues
+                for slot in try reader.set([name: constant == nil ? value : plain], in: &row) {
+                    sources[slot] = .value(row[slot])
+                }
+            }
+        }
+        self.sources = sources.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    private static func fragment(
+        _ expression: NSExpression, slot: Int, of entity: SQLEntity, compiler: SQLQueryCompiler, store: UInt16
+    ) throws -> SQLFragment {
+        do {
+            let writer = try compiler.writer(for: entity.entity, store: store)
+            let before = writer.subject.scope.from.text
+            let value = try writer.value(expression.node)
+            let slotKind = entity.entity.layout.slots[slot].kind
+            guard writer.subject.scope.from.text == before, let kind = SQLKind(slotKind),
+                kind == value.kind || (kind.isNumber && value.kind.isNumber)
+            else { throw PredicateRefusal(.mixedKinds, expression.node) }
+            return value.sql
+        } catch let refusal as PredicateRefusal {
+            throw CocoaError(
+                .coreData,
+                "“\(refusal.place)” cannot be computed by a batch update: it is not an expression that uses only the "
+                    + "row's own values, or not of the attribute's type.")
+        }
+    }
+}
+
+extension ExpressionNode {
+    /// Whether the expression has the same value for all rows.
+    fileprivate var isConstant: Bool {
+        switch self {
+        case .constant: true
+        case .function(_, let arguments): arguments.allSatisfy(\.isConstant)
+        case .aggregate(let elements): elements.allSatisfy(\.isConstant)
+        default: false
+        }
+    }
+
+    fileprivate func constant() throws -> Any {
+        try RowSelection.explaining(predicateFormat) {
+            try ExpressionEvaluator(self).value(for: nil) ?? NSNull()
+        }
+    }
+}
+
+/// Changes rows of one entity with one statement, or with two if the keys of the changed rows are required.
+struct BatchUpdater<Transaction: RowTransaction> {
+    private let entity: SQLEntity
+    private let batch: Transaction
+    private(set) var values: ValueWriter
+
+    init(_ entity: SQLEntity, batch: Transaction) {
+        self.entity = entity
+        self.batch = batch
+        values = ValueWriter(schema: batch.schema, externalData: batch.externalData)
+    }
+
+    /// Changes the rows of a selection; returns their number, and their keys if required.
+    mutating func update(
+        _ selection: BatchSelection, assignments: BatchAssignments, returnsKeys: Bool
+    ) throws -> (keys: [ObjectKey], count: Int) {
+        let columns = assignments.sources.compactMap { entity.columns[$0.slot] }
+        let needsKeys =
+            returnsKeys || batch.recordsHistory || batch.dialect.numbersParameters
+            || columns.contains(where: \.hasStorageByte)
+        var keys: [ObjectKey] = []
+        let rows: SQLRestriction
+        let arguments: [ColumnValue]
+        switch selection {
+        case .query(let query) where !needsKeys:
+            let selected = try batch.compiler.rows(query, selecting: .keys, store: batch.store)
+            rows = .text("Z_PK IN (\(selected.sql))")
+            arguments = selected.arguments
+        default:
+            keys = try selection.keys(of: entity, in: batch)
+            let numbers = keys.map(\.number)
+            try batch.noteFiles(in: columns, of: entity, keys: numbers)
+            rows = .keys
+            arguments = [.text(batch.dialect.value(of: numbers))]
+        }
+        let count = try run(assignments, rows: rows, arguments)
+        if batch.recordsHistory {
+            let slots = assignments.sources.map(\.slot)
+            for key in keys {
+                let own = batch.schema.model.orderedEntities[Int(key.entity)]
+                guard let sqlEntity = batch.schema.entity(own) else { continue }
+                batch.record { $0.update(sqlEntity, key: key.number, slots: slots) }
+            }
+        }
+        return (keys, count)
+    }
+
+    private mutating func run(
+        _ assignments: BatchAssignments, rows: SQLRestriction, _ arguments: [ColumnValue]
+    ) throws -> Int {
+        let all = try assignments.sources + derived(from: assignments)
+        var sets: [SQLAssignment] = []
+        for (slot, source) in all {
+            guard let column = entity.columns[slot] else { continue }
+            switch source {
+            case .value: sets += entity.columnNames(of: [slot]).map { .parameter($0) }
+            case .expression(let fragment): sets.append(.expression(fragment.text, of: column.name))
+            }
+        }
+        let bound = SQLArguments()
+        for (slot, source) in all {
+            guard let column = entity.columns[slot] else { continue }
+            switch source {
+            case .value(let value):
+                let target = ValueWriter.Target(slot: slot, of: entity.entity.layout, column: column)
+                _ = try values.bind(value, to: target, of: bound, at: bound.next)
+            case .expression(let fragment):
+                for argument in fragment.arguments {
+                    bound.append(argument.value(constants: [], offset: 0, limit: 0))
+                }
+            }
+        }
+        for argument in arguments { bound.append(argument) }
+        let update = SQLUpdate(entity.table, as: "t0", set: sets + [.versionIncrement()], where: rows)
+        return try batch.run(SQLQuery(update, bound.values, in: batch.dialect))
+    }
+
+    /// The new values of attributes that are derived from assigned attributes of the same row. Triggers update those of
+    /// other rows.
+    private func derived(from assignments: BatchAssignments) throws -> [(slot: Int, source: BatchAssignments.Source)] {
+        let layout = entity.entity.layout
+        var derived: [(slot: Int, source: BatchAssignments.Source)] = []
+        for (slot, description) in layout.slots.enumerated() {
+            guard let derivation = description.attribute.flatMap(Derivation.init), derivation.isOwn else { continue }
+            let origin: (name: String, function: PredicateFunctions.Name?)
+            switch derivation {
+            case .now:
+                derived.append((slot, .value(.real(Date().timeIntervalSinceReferenceDate))))
+                continue
+            case .copy(let name): origin = (name, nil)
+            case .canonical(let name): origin = (name, .canonical)
+            case .uppercase(let name): origin = (name, .uppercase)
+            case .lowercase(let name): origin = (name, .lowercase)
+            case .count, .sum, .related, .relatedText: continue
+            }
+            let changed = assignments.sources.first { $0.slot == layout.slot(named: origin.name) }
+            switch (changed?.source, origin.function) {
+            case (nil, _): continue
+            case (.value(.string(let text))?, .some):
+                derived.append((slot, .value(OwnDerivations.value(of: derivation, source: .string(text), now: 0))))
+            case (.value(let value)?, let function):
+                derived.append((slot, .value(function == nil ? value : .null)))
+            case (.expression(let fragment)?, let function?):
+                guard let name = batch.dialect.name(of: function) else {
+                    throw CocoaError(
+                        .coreData,
+                        "“\(description.name ?? "")” cannot be derived by a batch update: the database does not have the function."
+                    )
+                }
+                derived.append((slot, .expression("\(name)(\(fragment))")))
+            case (.expression(let fragment)?, nil): derived.append((slot, .expression(fragment)))
+            }
+        }
+        return derived
+    }
+}

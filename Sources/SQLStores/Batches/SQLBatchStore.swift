@@ -1,0 +1,126 @@
+import CoreDataErrors
+import Foundation
+import ManagedObjects
+
+/// A store in an SQL database that executes batch requests: many rows are changed by few statements, in one transaction,
+/// without objects.
+protocol SQLBatchStore: SQLRowStore, BatchStore {
+    associatedtype Transaction: RowTransaction
+
+    /// Runs work in one transaction, which is rolled back on an error.
+    ///
+    /// - Parameter isRepeatable: Whether the work may be done again if the database has ended the transaction because of
+    ///   concurrent ones.
+    func writing<Result>(
+        _ context: NSManagedObjectContext, isRepeatable: Bool, _ body: (Transaction) throws -> Result
+    ) throws -> Result
+
+    /// Inserts rows; those with unique values of stored rows are treated according to the merge policy. Returns the keys of the
+    /// inserted and changed rows.
+    func insert(
+        _ rows: BatchRows, into sqlEntity: SQLEntity, policy: NSMergePolicyType, in transaction: Transaction
+    ) throws -> [ObjectKey]
+}
+
+extension SQLBatchStore {
+    func executeBatch(
+        _ request: NSPersistentStoreRequest, for context: NSManagedObjectContext
+    ) throws -> NSPersistentStoreResult? {
+        if let stores = request.affectedStores, !stores.contains(where: { $0 === self }) { return nil }
+        let content = try content()
+        let model = content.schema.model
+        switch request {
+        case let request as NSBatchInsertRequest:
+            guard let sqlEntity = content.schema.entity(try request.target.entity(in: model)) else { return nil }
+            return try insert(request, sqlEntity, content, context)
+        case let request as NSBatchUpdateRequest:
+            guard let sqlEntity = content.schema.entity(try request.target.entity(in: model)) else { return nil }
+            return try update(request, sqlEntity, content, context)
+        case let request as NSBatchDeleteRequest:
+            guard let sqlEntity = content.schema.entity(try request.fetchRequest.specification.entity(in: model)) else {
+                return nil
+            }
+            return try delete(request, sqlEntity, content, context)
+        default: return nil
+        }
+    }
+
+    // MARK: - The requests
+
+    private func insert(
+        _ request: NSBatchInsertRequest, _ sqlEntity: SQLEntity, _ content: Content, _ context: NSManagedObjectContext
+    ) throws -> NSPersistentStoreResult {
+        let rows = try BatchRows(request, entity: sqlEntity.entity, store: number)
+        let policy = (context.mergePolicy as? NSMergePolicy)?.mergeType ?? .errorMergePolicyType
+        let keys = try writing(context, isRepeatable: false) { batch in
+            try insert(rows, into: sqlEntity, policy: policy, in: batch)
+        }
+        let result: Any =
+            switch request.resultType {
+            case .statusOnly: true
+            case .objectIDs: objectIDs(of: keys)
+            case .count: keys.count
+            }
+        return NSBatchInsertResult(result, type: request.resultType)
+    }
+
+    /// - Parameter check: Called in the transaction, before rows are changed.
+    func update(
+        _ request: NSBatchUpdateRequest, _ sqlEntity: SQLEntity, _ content: Content, _ context: NSManagedObjectContext,
+        after check: (Transaction) throws -> Void = { _ in }
+    ) throws -> NSPersistentStoreResult {
+        var query = RowQuery(
+            entity: sqlEntity.entity, predicate: try request.predicate?.converted(for: sqlEntity.entity))
+        query.includesSubentities = request.includesSubentities
+        let selection = try BatchSelection(query, store: self)
+        let assignments = try BatchAssignments(
+            request.propertiesToUpdate ?? [:], of: sqlEntity, compiler: content.compiler, store: number)
+        let returnsKeys = request.resultType == .updatedObjectIDsResultType
+        let (keys, count) = try writing(context, isRepeatable: true) { batch in
+            try check(batch)
+            var updater = BatchUpdater(sqlEntity, batch: batch)
+            defer { batch.take(files: updater.values.filesMade) }
+            return try updater.update(selection, assignments: assignments, returnsKeys: returnsKeys)
+        }
+        let result: Any =
+            switch request.resultType {
+            case .statusOnlyResultType: true
+            case .updatedObjectIDsResultType: objectIDs(of: keys)
+            case .updatedObjectsCountResultType: count
+            }
+        return NSBatchUpdateResult(result, type: request.resultType)
+    }
+
+    private func delete(
+        _ request: NSBatchDeleteRequest, _ sqlEntity: SQLEntity, _ content: Content, _ context: NSManagedObjectContext
+    ) throws -> NSPersistentStoreResult {
+        let selection: BatchSelection
+        if let ids = request.objectIDs {
+            guard ids.allSatisfy({ $0.entity.rootEntity.name == sqlEntity.entity.rootEntity.name }) else {
+                throw CocoaError(
+                    .coreData, "The objects of a batch deletion must all be of one entity's hierarchy.", url: url)
+            }
+            selection = .keys(ids.filter { !$0.isTemporaryID && $0.key.store == number }.map(\.key.number))
+        } else {
+            let specification = try request.fetchRequest.specification.converted(for: sqlEntity.entity)
+            let query = specification.rowQuery(entity: sqlEntity.entity)
+            selection = try BatchSelection(query, store: self)
+        }
+        let keys = try writing(context, isRepeatable: true) { batch in
+            var deleter = BatchDeleter(batch: batch)
+            return try deleter.delete(selection.keys(of: sqlEntity, in: batch))
+        }
+        let result: Any =
+            switch request.resultType {
+            case .resultTypeStatusOnly: true
+            case .resultTypeObjectIDs: objectIDs(of: keys)
+            case .resultTypeCount: keys.count
+            }
+        return NSBatchDeleteResult(result, type: request.resultType)
+    }
+
+    private func objectIDs(of keys: [ObjectKey]) -> [NSManagedObjectID] {
+        guard let coordinator = persistentStoreCoordinator else { return [] }
+        return keys.map(coordinator.objectID(for:))
+    }
+}

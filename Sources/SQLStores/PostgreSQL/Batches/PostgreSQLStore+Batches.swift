@@ -1,0 +1,168 @@
+#if PostgreSQL
+    import CoreDataErrors
+    import Foundation
+    import ManagedObjects
+    import PostgreSQLClient
+    import SQLStatements
+    import SQLiteConnections
+
+    // Batch requests.
+
+    extension PostgreSQLStore: SQLBatchStore {
+        func writing<Result>(
+            _ context: NSManagedObjectContext, isRepeatable: Bool, _ body: (PostgreSQLTransaction) throws -> Result
+        ) throws -> Result {
+            guard !isReadOnly else {
+                throw CocoaError(.persistentStoreSave, "The store is opened for reading only.", url: place)
+            }
+            let content = try content()
+            do {
+                return try content.writing(isRepeatable: isRepeatable) { connection, _ in
+                    let transaction = PostgreSQLTransaction(
+                        content: content, connection: connection, store: number, author: context.transactionAuthor,
+                        contextName: context.name)
+                    let result = try body(transaction)
+                    try transaction.finish()
+                    return result
+                }
+            } catch {
+                throw PostgreSQLFailure.translated(error, .saving, url: url)
+            }
+        }
+
+        /// Cost: two statements for each thousand rows of an entity with constraints, otherwise one.
+        func insert(
+            _ rows: BatchRows, into place: SQLEntity, policy: NSMergePolicyType, in batch: PostgreSQLTransaction
+        ) throws -> [ObjectKey] {
+            try PostgreSQLBatchInserter(place, batch: batch, policy: policy).insert(rows) { [self] count in
+                try reserveKeys(entity: place.entity, count: count)
+            }
+        }
+    }
+
+    /// A transaction of a batch request.
+    final class PostgreSQLTransaction: RowTransaction {
+        let content: PostgreSQLStore.Content
+        let connection: PostgreSQLConnection
+        let store: UInt16
+        private var history: PostgreSQLHistoryWriter?
+
+        var database: PostgreSQLDatabase { PostgreSQLDatabase(connection: connection) }
+        var schema: SQLSchema { content.schema }
+        var compiler: SQLQueryCompiler { content.compiler }
+        var externalData: ExternalData? { nil }
+
+        var recordsHistory: Bool { history != nil }
+        func record(_ changes: (inout HistoryRows) -> Void) { history?.record(changes) }
+        func take(files: [String]) {}
+        func noteFiles(in columns: [SQLColumn], of entity: SQLEntity, keys: [Int64]) {}
+
+        init(
+            content: PostgreSQLStore.Content, connection: PostgreSQLConnection, store: UInt16, author: String?,
+            contextName: String?
+        ) {
+            self.content = content
+            self.connection = connection
+            self.store = store
+            history = content.history.map {
+                PostgreSQLHistoryWriter(
+                    $0, content: content, connection: connection, author: author, contextName: contextName)
+            }
+        }
+
+        func finish() throws { try history?.finish() }
+    }
+
+    /// Inserts rows of an entity, a thousand with one statement.
+    struct PostgreSQLBatchInserter {
+        private let entity: SQLEntity
+        private let batch: PostgreSQLTransaction
+        private let policy: NSMergePolicyType
+        private let now = Date().timeIntervalSinceReferenceDate
+        private static let chunk = 1000
+
+        init(_ entity: SQLEntity, batch: PostgreSQLTransaction, policy: NSMergePolicyType) throws {
+            guard !entity.entity.isAbstract else {
+                throw CocoaError(.coreData, "The entity “\(entity.entity.name ?? "")” is abstract and has no objects.")
+            }
+            self.entity = entity
+            self.batch = batch
+            self.policy = policy
+        }
+
+        /// - Parameter reserve: Reserves primary keys.
+        func insert(_ rows: BatchRows, reserve: (Int) throws -> ClosedRange<Int64>) throws -> [ObjectKey] {
+            let derivations = OwnDerivations(entity.entity)
+            var keys: [ObjectKey] = []
+            var chunk: [BatchRows.Row] = []
+            var isEnd = false
+            while !isEnd {
+                if var row = try rows.next() {
+                    _ = derivations.apply(to: &row.values, now: now)
+                    chunk.append(row)
+                } else {
+                    isEnd = true
+                }
+                guard chunk.count == Self.chunk || isEnd && !chunk.isEmpty else { continue }
+                try insert(chunk, derivations, reserve: reserve, keys: &keys)
+                chunk = []
+            }
+            return keys
+        }
+
+        private func insert(
+            _ rows: [BatchRows.Row], _ derivations: OwnDerivations, reserve: (Int) throws -> ClosedRange<Int64>,
+            keys: inout [ObjectKey]
+        ) throws {
+            let numbers = Array(try reserve(rows.count))
+            var plan = SavePlan()
+            plan.inserts = [
+                SavePlan.Group(
+                    entity: entity.entity,
+                    changes: ContiguousArray(zip(numbers, rows).map { SavePlan.Insert(key: $0, values: $1.values) }))
+            ]
+            var holders: [Int64: SaveConflicts.Taken] = [:]
+            if !UniqueValues.slots(of: entity).isEmpty {
+                let finder = PostgreSQLConflictFinder(
+                    content: batch.content, store: batch.store, connection: batch.connection)
+                for taken in try finder.taken(by: plan) where holders[taken.key] == nil { holders[taken.key] = taken }
+            }
+            let new = plan.inserts[0].changes.filter { holders[$0.key] == nil }
+            if !new.isEmpty {
+                var columns = ColumnArrays(entity, slots: entity.storedSlots, schema: batch.schema, capacity: new.count)
+                for change in new { try columns.append(change.values, key: change.key) }
+                try batch.connection.execute(
+                    RowStatements(entity: entity).insertion(columns.names),
+                    [.array(PostgreSQLArray(new.lazy.map(\.key)))] + columns.values)
+                batch.record { $0.insert(entity, keys: new.lazy.map(\.key)) }
+            }
+            for (number, row) in zip(numbers, rows) {
+                guard let taken = holders[number] else {
+                    keys.append(
+                        ObjectKey(
+                            store: batch.store, entity: UInt16(truncatingIfNeeded: entity.entity.index), number: number)
+                    )
+                    continue
+                }
+                if let key = try resolveConflict(row, taken, derivations) { keys.append(key) }
+            }
+        }
+
+        private func resolveConflict(
+            _ row: BatchRows.Row, _ taken: SaveConflicts.Taken, _ derivations: OwnDerivations
+        ) throws -> ObjectKey? {
+            guard try policy.updatesExistingRow(of: entity.entity, with: taken.constraint) else { return nil }
+            let all = policy == .overwriteMergePolicyType ? entity.storedSlots : row.slots + derivations.slots
+            let slots = Set(all).filter { entity.columns[$0] != nil }.sorted()
+            var columns = ColumnArrays(entity, slots: slots, schema: batch.schema, capacity: 1)
+            try columns.append(row.values, key: taken.holder.number)
+            try batch.connection.execute(
+                RowStatements(entity: entity).update(columns.names, checksVersion: false),
+                [.array(PostgreSQLArray([taken.holder.number])), .array(PostgreSQLArray([0]))] + columns.values)
+            if let own = batch.schema.entity(batch.schema.model.orderedEntities[Int(taken.holder.entity)]) {
+                batch.record { $0.update(own, key: taken.holder.number, slots: slots) }
+            }
+            return taken.holder
+        }
+    }
+#endif

@@ -1,0 +1,149 @@
+#if PostgreSQL
+    import CoreDataErrors
+    import Foundation
+    import ManagedObjects
+    import PostgreSQLClient
+    import SQLStatements
+
+    // Reads and counts the history of the store, and deletes its oldest part.
+
+    extension PostgreSQLStore: HistoryStore {
+        func historyExtent() throws -> HistoryExtent? {
+            guard try content().history != nil else { return nil }
+            return try reading(nil, consistently: false) { try Self.extent(in: $0.connection) }
+        }
+
+        private static func extent(in connection: PostgreSQLConnection) throws -> HistoryExtent {
+            let result = try connection.execute(
+                "SELECT (SELECT min(Z_PK) FROM ATRANSACTION), Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = $1",
+                [.integer(HistoryTables.Number.transaction)])
+            guard result.rowCount == 1 else { return HistoryExtent(first: nil, last: 0) }
+            return HistoryExtent(
+                first: result.isNull(0, 0) ? nil : result.integer(0, 0), last: result.integer(0, 1))
+        }
+
+        func readHistory(
+            _ query: HistoryQuery, _ body: (HistoryTransactionRow, ContiguousArray<HistoryChangeRow>) throws -> Bool
+        ) throws {
+            let content = try content()
+            guard let tables = content.history else { return }
+            // After a lost connection the history is read again, and the transactions that were delivered are skipped.
+            var last = Int64.min
+            try reading(nil, consistently: true) { database in
+                try requireComplete(query, in: database.connection)
+                var reader = HistoryReader(
+                    query, tables, schema: content.schema, dialect: PostgreSQLDialect(), store: number, url: place)
+                try reader.read(in: database) { transaction, changes in
+                    guard transaction.number > last else { return true }
+                    last = transaction.number
+                    return try body(transaction, changes)
+                }
+            }
+        }
+
+        func countHistory(_ query: HistoryQuery) throws -> Int {
+            let content = try content()
+            guard let tables = content.history else { return 0 }
+            return try reading(nil, consistently: true) { database in
+                try requireComplete(query, in: database.connection)
+                let dialect = PostgreSQLDialect()
+                let wanted = HistoryConditions.changes(query, tables, schema: content.schema, dialect: dialect)
+                let cursor = try database.cursor(
+                    SQLQuery(HistoryStatements.countChanges(where: wanted.all), wanted.arguments, in: dialect))
+                return try cursor.step() ? Int(cursor.integer(0)) : 0
+            }
+        }
+
+        /// - Throws: Code 134301 if a part of what the query begins after has been deleted.
+        private func requireComplete(_ query: HistoryQuery, in connection: PostgreSQLConnection) throws {
+            guard case .after(let number) = query.start, try !Self.extent(in: connection).holdsEverything(after: number)
+            else { return }
+            throw CocoaError(
+                CocoaError.Code(rawValue: NSPersistentHistoryTokenExpiredError),
+                "The history of the store after transaction \(number) is not complete: a part of it has been deleted, or "
+                    + "the store has no such transaction.",
+                url: place)
+        }
+
+        func deleteHistory(_ deletion: HistoryDeletion) throws -> Int {
+            let content = try content()
+            guard let tables = content.history else { return 0 }
+            guard !isReadOnly else {
+                throw CocoaError(.persistentStoreSave, "The store is opened for reading only.", url: place)
+            }
+            do {
+                return try content.writing { connection, _ in
+                    let dialect = PostgreSQLDialect()
+                    let hasOldValues = try Self.hasOldValues(connection)
+                    let bound = HistoryStatements.firstKept(
+                        deletion, tables, hasOldValues: hasOldValues, dialect: dialect)
+                    let cursor = try PostgreSQLDatabase(connection: connection).cursor(bound)
+                    guard try cursor.step(), !cursor.isNull(0) else { return 0 }
+                    let kept = PostgreSQLValue.integer(cursor.integer(0))
+                    let count = try connection.execute(dialect.text(of: HistoryStatements.deleteChanges), [kept])
+                    try connection.execute(dialect.text(of: HistoryStatements.deleteTransactions), [kept])
+                    if hasOldValues {
+                        for command in OldValueStatements.purge {
+                            try connection.execute(dialect.text(of: command), [kept])
+                        }
+                    }
+                    return count.affectedCount
+                }
+            } catch {
+                throw PostgreSQLFailure.translated(error, .saving, url: url)
+            }
+        }
+
+        func historyFollowers() throws -> [String: Int64] {
+            let tables = PostgreSQLTables(location: try content().location)
+            return try reading(nil, consistently: false) {
+                try tables.metadata(in: $0.connection, url: place)?.historyFollowers ?? [:]
+            }
+        }
+
+        func setHistoryFollower(_ name: String, number: Int64?) throws {
+            let content = try content()
+            guard !isReadOnly else {
+                throw CocoaError(.persistentStoreSave, "The store is opened for reading only.", url: place)
+            }
+            let tables = PostgreSQLTables(location: content.location)
+            do {
+                try content.writing { connection, _ in
+                    try connection.execute(script: "SELECT 1 FROM Z_METADATA FOR UPDATE")
+                    guard var metadata = try tables.metadata(in: connection, url: place) else { return }
+                    metadata.historyFollowers[name] = number
+                    try tables.write(metadata, in: connection)
+                }
+            } catch {
+                throw PostgreSQLFailure.translated(error, .saving, url: url)
+            }
+        }
+
+        func oldValues(of change: HistoryChangeRow, transaction: Int64) throws -> HistoryOldValues? {
+            let schema = try content().schema
+            guard change.type != .insert, let entity = schema.entity(schema.model.orderedEntities[Int(change.entity)])
+            else { return nil }
+            return try reading(nil, consistently: true) { database in
+                guard try Self.hasOldValues(database.connection) else { return nil }
+                return try OldValueReader(
+                    of: change, entity, transaction: transaction, schema: schema, store: number, in: database,
+                    dialect: PostgreSQLDialect())?.found
+            }
+        }
+
+        /// Whether the schema has the tables of old values.
+        private static func hasOldValues(_ connection: PostgreSQLConnection) throws -> Bool {
+            try !connection.execute("SELECT to_regclass($1)", [.text(OldValueStatements.values)]).isNull(0, 0)
+        }
+
+        func propertyMasks() throws -> any PropertyMasks { try content().bitmaps }
+
+        func observeCommits(_ body: @escaping @Sendable () -> Void) throws -> AnyObject {
+            do {
+                return try content().commits.observe(body)
+            } catch {
+                throw PostgreSQLFailure.translated(error, .opening, url: url)
+            }
+        }
+    }
+#endif

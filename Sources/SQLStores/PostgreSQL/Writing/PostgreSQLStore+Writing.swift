@@ -1,0 +1,216 @@
+#if PostgreSQL
+    import CoreDataErrors
+    import Foundation
+    import ManagedObjects
+    import PostgreSQLClient
+    import SQLiteConnections
+    import StoreSupport
+
+    // Writes save plans, each in one transaction.
+
+    extension PostgreSQLStore {
+        /// In a transaction of its own, so that writers do not wait for each other until they commit. Keys that are not used
+        /// are lost.
+        func reserveKeys(entity: NSEntityDescription, count: Int) throws -> ClosedRange<Int64> {
+            let content = try content()
+            do {
+                // Keys that were reserved by a statement whose result was lost are lost too.
+                return try content.waitingForServer { connection in
+                    guard connection.isPooled else {
+                        return try reserveKeys(entity: entity, count: count, content, in: connection)
+                    }
+                    try content.begin("BEGIN", in: connection)
+                    let keys = try reserveKeys(entity: entity, count: count, content, in: connection)
+                    try connection.execute(script: "COMMIT")
+                    return keys
+                }
+            } catch {
+                throw PostgreSQLFailure.translated(error, .saving, url: url)
+            }
+        }
+
+        /// The keys' row is locked until the transaction of the connection ends.
+        func reserveKeys(
+            entity: NSEntityDescription, count: Int, _ content: Content, in connection: PostgreSQLConnection
+        ) throws -> ClosedRange<Int64> {
+            let root = try content.schema.requireEntity(entity.rootEntity)
+            let amount = Int64(max(1, count))
+            let result = try connection.execute(
+                """
+                INSERT INTO Z_PRIMARYKEY AS p (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES ($1, $3, 0, $2) \
+                ON CONFLICT (Z_ENT) DO UPDATE SET Z_MAX = COALESCE(p.Z_MAX, 0) + $2 RETURNING Z_MAX
+                """,
+                [.integer(root.number), .integer(amount), .text(root.entity.name ?? "")])
+            let end = result.rowCount == 1 ? result.integer(0, 0) : 0
+            guard end >= amount else { throw CocoaError.noPrimaryKeysLeft(of: root.entity, place) }
+            return (end - amount + 1)...end
+        }
+
+        func write(_ plan: SavePlan) throws -> SaveOutcome {
+            if plan.isEmpty, changedMetadata == nil { return SaveOutcome() }
+            return try inSaveTransaction({ try $0.write(plan) }) { try findConflicts(of: plan, $0) }
+        }
+
+        func inSaveTransaction<Result>(_ body: (any SaveTransaction) throws -> Result) throws -> Result {
+            try inSaveTransaction(body) { _ in }
+        }
+
+        /// - Parameter taken: Called if the transaction has been rolled back because another one has written the same unique value.
+        private func inSaveTransaction<Result>(
+            _ body: (any SaveTransaction) throws -> Result, ifTaken taken: (Content) throws -> Void
+        ) throws -> Result {
+            let content = try content()
+            guard !isReadOnly else {
+                throw CocoaError(.fileWriteNoPermission, "The store was added for reading only.", url: place)
+            }
+            do {
+                // A unique value that another transaction has removed again leaves no conflict; the work is then repeated.
+                for _ in 0..<8 {
+                    do {
+                        let (result, writesMetadata) = try content.writing { connection, notices in
+                            let transaction = PostgreSQLSaveTransaction(self, content, connection, notices)
+                            let lent = LentConnection(
+                                connection, of: content.pool, within: LentConnection.current.value)
+                            return try LentConnection.current.withValue(lent) {
+                                (try body(transaction), transaction.writesMetadata)
+                            }
+                        }
+                        if writesMetadata { didSaveMetadata() }
+                        return result
+                    } catch let error as PostgreSQLError where error.isUniqueViolation {
+                        try taken(content)
+                    }
+                }
+            } catch {
+                throw PostgreSQLFailure.translated(error, .saving, url: url)
+            }
+            throw CocoaError(
+                .persistentStoreSave,
+                "The save was tried eight times, and each time other processes changed the same unique values.",
+                url: place)
+        }
+
+        /// - Throws: ``SaveConflicts`` if rows of the plan have unique values of other rows.
+        private func findConflicts(of plan: SavePlan, _ content: Content) throws {
+            let conflicts = try content.pool.withConnection { connection in
+                try content.begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", in: connection)
+                var finder = PostgreSQLConflictFinder(content: content, store: number, connection: connection)
+                try finder.addTaken(plan)
+                try connection.execute(script: "COMMIT")
+                return finder.conflicts
+            }
+            guard conflicts.isEmpty else { throw conflicts }
+        }
+    }
+
+    extension PostgreSQLStore.Content {
+        /// Runs work in a transaction, and notifies other processes.
+        ///
+        /// The work is repeated in a new transaction if the server has ended the first one because of concurrent ones, or if
+        /// the connection was lost and the server has not committed the transaction.
+        ///
+        /// - Parameters:
+        ///   - isRepeatable: Whether the work may be repeated.
+        ///   - body: The work. Its second parameter collects the rows whose derived attributes triggers change, if there are any;
+        ///     texts of theirs are computed after the work.
+        func writing<Result>(
+            isRepeatable: Bool = true, _ body: (PostgreSQLConnection, DerivedNotices?) throws -> Result
+        ) throws -> Result {
+            var attempt = 0
+            while true {
+                attempt += 1
+                let mark = UUID().uuidString.lowercased()
+                var made: Result?
+                var isCommitting = false
+                do {
+                    try pool.withConnection { connection in
+                        // Ended if an error is thrown, because the pool closes connections in a transaction. Writers find rows
+                        // by keys: without statistics, the planner would read a table of up to some hundred thousand rows
+                        // instead.
+                        let notices = derivesFromOthers ? DerivedNotices() : nil
+                        connection.notice = notices?.take
+                        defer { connection.notice = nil }
+                        let beginning =
+                            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL enable_seqscan = off; "
+                            + (derivesFromOthers ? PostgreSQLDerivedTriggers.reporting + "; " : "")
+                        let marking = "INSERT INTO Z_SAVEMARK (Z_MARK) VALUES ('\(mark)')\(marks.cleanUp)"
+                        do {
+                            if connection.isPooled || keepsOldValues && !connection.keepsSession {
+                                let notes = keepsOldValues ? PostgreSQLOldValues.setup(for: .transaction) + "; " : ""
+                                try begin(beginning + notes + marking, in: connection)
+                            } else {
+                                // The server begins while the first statement is made.
+                                try connection.send(script: beginning + marking)
+                            }
+                            made = try body(connection, notices)
+                            try notices?.writeTexts(of: schema, in: connection)
+                        } catch {
+                            if connection.isOpen { _ = try? connection.execute(script: "ROLLBACK") }
+                            throw error
+                        }
+                        isCommitting = true
+                        try connection.commit(notifying: identifier)
+                    }
+                } catch let error as PostgreSQLError where error.isSerializationFailure && isRepeatable && attempt < 20
+                {
+                    StoreObservation.report(.retry, error.state ?? "", count: attempt)
+                    // Transactions that waited for each other should not begin again at the same time.
+                    Thread.sleep(forTimeInterval: .random(in: 0...0.005) * Double(attempt))
+                    continue
+                } catch var error as PostgreSQLError where error.isConnectionLost {
+                    pool.closeIdle()
+                    error.isOutcomeUnknown = isCommitting
+                    guard try isCommitted(mark, after: error) else {
+                        error.isOutcomeUnknown = false
+                        guard isRepeatable, attempt < 5 else { throw error }
+                        StoreObservation.report(.retry, error.state ?? "", count: attempt)
+                        continue
+                    }
+                    // The notification may have been lost with the connection.
+                    _ = try? pool.withConnection {
+                        try $0.execute(script: "NOTIFY \(PostgreSQLConnection.quoted(identifier))")
+                    }
+                }
+                if let made { return made }
+            }
+        }
+
+        /// Whether a transaction was committed whose connection was lost.
+        ///
+        /// The mark is inserted once more: the server waits until the transaction has ended, if it still runs, and ignores the
+        /// insertion if the mark exists. If it is inserted, the transaction can no longer be committed. A mark that exists is
+        /// changed, because that commit is acknowledged when synchronous standbys have it, and then they have the transaction
+        /// too.
+        ///
+        /// - Throws: The error of the transaction, if its outcome cannot be found out: the server cannot be reached for 30 seconds, or
+        ///   the store has been migrated or moved since. The error of that, if the commit had not begun.
+        private func isCommitted(_ mark: String, after lost: PostgreSQLError) throws -> Bool {
+            do {
+                return try waitingForServer { connection in
+                    let inserted = try connection.execute(
+                        "INSERT INTO Z_SAVEMARK (Z_MARK) VALUES ($1::uuid) ON CONFLICT DO NOTHING", [.text(mark)])
+                    guard inserted.affectedCount == 0 else { return false }
+                    try connection.execute(
+                        "UPDATE Z_SAVEMARK SET Z_TIME = now() WHERE Z_MARK = $1::uuid", [.text(mark)])
+                    return true
+                }
+            } catch let error {
+                throw lost.isOutcomeUnknown || error is PostgreSQLError ? lost : error
+            }
+        }
+
+        /// Calls a block with a connection, possibly several times: again as long as the server cannot be reached, for
+        /// at most 30 seconds, in which it is restarted or a standby is promoted.
+        func waitingForServer<Result>(_ body: (PostgreSQLConnection) throws -> Result) throws -> Result {
+            let end = Date(timeIntervalSinceNow: 30)
+            while true {
+                do {
+                    return try pool.withConnection(body)
+                } catch let error as PostgreSQLError where error.isUnavailable && Date() < end {
+                    pool.closeIdle()
+                    Thread.sleep(forTimeInterval: 0.1)
+                }
+            }
+        }
+    }
+#endif

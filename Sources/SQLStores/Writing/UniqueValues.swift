@@ -1,0 +1,119 @@
+import Foundation
+import ManagedObjects
+
+/// Finds the rows of a plan whose unique values other rows have: stored rows that the plan leaves unchanged, or earlier rows
+/// of the plan.
+struct UniqueValues {
+    private let plan: SavePlan
+    private let schema: SQLSchema
+    private let store: UInt16
+
+    /// A constraint of an entity, its own or an inherited one.
+    struct Constraint {
+        let names: [String]
+        let slots: [Int]
+    }
+
+    /// A row that the plan writes: its values, and the slots that are written of a stored row.
+    typealias Row = (key: Int64, values: ContiguousArray<Value>, slots: Set<Int>?)
+
+    /// Finds the stored rows that have the values of a constraint, by the indexes of the rows to be written. Rows with the keys of
+    /// the last parameter are left out.
+    typealias Search = (SQLEntity, Constraint, [Row], Set<Int64>) throws -> [Int: ObjectKey]
+
+    init(_ plan: SavePlan, schema: SQLSchema, store: UInt16) {
+        self.plan = plan
+        self.schema = schema
+        self.store = store
+    }
+
+    /// The slots of all constraints of an entity.
+    static func slots(of entity: SQLEntity) -> Set<Int> { Set(constraints(of: entity).flatMap(\.slots)) }
+
+    /// The constraints of an entity whose values are stored, inherited ones first.
+    static func constraints(of entity: SQLEntity) -> [Constraint] {
+        entity.entity.lineage.flatMap(\.uniquenessConstraints).compactMap { constraint in
+            let names = NSEntityDescription.names(constraint)
+            let slots = names.compactMap { entity.entity.layout.slot(named: $0) }.filter {
+                entity.columns[$0] != nil
+            }
+            return slots.count == names.count && !slots.isEmpty ? Constraint(names: names, slots: slots) : nil
+        }
+    }
+
+    /// - Parameter search: Called once for each entity and constraint of which the plan writes values.
+    func conflicts(_ search: Search) rethrows -> [SaveConflicts.Taken] {
+        var taken: [SaveConflicts.Taken] = []
+        var claimed: [String: [[Data]: ObjectKey]] = [:]
+        for (entity, changes) in rows {
+            for constraint in Self.constraints(of: entity) {
+                let wanted = changes.filter { change in
+                    (change.slots.map { !$0.isDisjoint(with: constraint.slots) } ?? true)
+                        && !constraint.slots.contains { change.values[$0].isNull }
+                }
+                guard !wanted.isEmpty else { continue }
+                let found = try search(entity, constraint, wanted, leaving(constraint, of: entity))
+                let name = ([entity.table] + constraint.names).joined(separator: ",")
+                for (index, change) in wanted.enumerated() {
+                    let own = ObjectKey(
+                        store: store, entity: UInt16(truncatingIfNeeded: entity.entity.index), number: change.key)
+                    let parts = constraint.slots.map { UniqueValues.bytes(of: change.values[$0]) }
+                    if let holder = found[index] ?? claimed[name]?[parts] {
+                        taken.append(
+                            SaveConflicts.Taken(
+                                entity: entity.entity, constraint: constraint.names, key: change.key, holder: holder
+                            ))
+                    } else {
+                        claimed[name, default: [:]][parts] = own
+                    }
+                }
+            }
+        }
+        return taken
+    }
+
+    /// The rows that the plan writes, by entity.
+    private var rows: [(entity: SQLEntity, changes: [Row])] {
+        let updates = plan.updates.compactMap { group in
+            schema.entity(group.entity).map { place in
+                (place, group.changes.map { ($0.key, $0.values.complete, Optional(Set($0.slots))) as Row })
+            }
+        }
+        let inserts = plan.inserts.compactMap { group in
+            schema.entity(group.entity).map { place in
+                (place, group.changes.map { ($0.key, $0.values, nil) as Row })
+            }
+        }
+        return (updates + inserts).map { (entity: $0.0, changes: $0.1) }
+    }
+
+    /// The keys of stored rows that the plan deletes, or that get other values of a constraint.
+    private func leaving(_ constraint: Constraint, of entity: SQLEntity) -> Set<Int64> {
+        let root = entity.entity.rootEntity
+        var keys: Set<Int64> = []
+        for group in plan.deletes where group.entity.rootEntity === root {
+            keys.formUnion(group.changes.map(\.key))
+        }
+        for group in plan.updates where group.entity.rootEntity === root {
+            for change in group.changes where !Set(change.slots).isDisjoint(with: constraint.slots) {
+                keys.insert(change.key)
+            }
+        }
+        return keys
+    }
+
+    /// The value as bytes, by which values are compared as in the database.
+    private static func bytes(of value: Value) -> Data {
+        switch value {
+        case .integer(let number): withUnsafeBytes(of: Double(number)) { Data($0) }
+        case .real(let number): withUnsafeBytes(of: number) { Data($0) }
+        case .decimal(let number): withUnsafeBytes(of: number.nearestDouble) { Data($0) }
+        case .string(let text): Data(text.utf8)
+        case .data(let data): data
+        case .uuid(let uuid): withUnsafeBytes(of: uuid.uuid) { Data($0) }
+        case .reference(let key): withUnsafeBytes(of: key.number) { Data($0) }
+        case .object(let box): Data("\(box.value)".utf8)
+        case .null: Data()
+        }
+    }
+}
