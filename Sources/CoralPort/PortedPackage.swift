@@ -86,10 +86,12 @@
         package mutating func rewrite(usesMacro: Bool = false, checkout: URL? = nil) {
             let rewrites: [any Rewrite] =
                 [
-                    FoundationRewrite(), AppleImportRewrite(), AppleFileRewrite(), KeyPathRewrite(),
+                    FoundationRewrite(), OptionalCallRewrite(), ApplicationNotificationRewrite(),
+                    UncaughtExceptionRewrite(), AppleImportRewrite(), AppleFileRewrite(), KeyPathRewrite(),
                     SetLiteralRewrite(),
                     RequestCastRewrite(), ClassForCoderRewrite(),
                     ModuleNameRewrite(), SelectorRewrite(), ExpectationWaitRewrite(), MainActorTestRewrite(),
+                    ExceptionTestRewrite(), ExceptionCatcherRewrite(cFiles),
                     RequiredInitializerRewrite(),
                     OverrideRewrite(), AmbiguousNameRewrite(), MigrationFunctionRewrite(),
                     DestinationClassRewrite(models: models),

@@ -128,7 +128,18 @@
                     indentation: indentation(at: range.lowerBound)))
         }
 
-        /// The maximum number of lines of a statement that is written twice. Longer statements must be changed by hand.
+        /// The members of a type, of which a part of a statement of any length consists, as `.isMainThread` of `Thread`: one for each kind
+        /// of platform in a branch of `#if`, which may stand behind a name.
+        func conditionalMembers(of node: MemberAccessExprSyntax, else other: String) -> SourceEdit {
+            let text = node.trimmedDescription
+            let name = text.prefix { $0 != "." }
+            let indentation = indentation(at: node.codeRange.lowerBound)
+            let lines = [String(name), "#if canImport(ObjectiveC)", String(text.dropFirst(name.count)), "#else", other]
+            return SourceEdit(
+                node.codeRange, (lines + ["#endif", ""]).joined(separator: lineBreak + indentation))
+        }
+
+        /// The maximum number of lines of a statement that is written twice.
         private static let longestStatement = 6
 
         /// Lines around a text that is kept on Apple's platforms, and the text for other platforms.

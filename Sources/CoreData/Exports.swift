@@ -18,6 +18,7 @@
 @_exported import let ManagedObjects.JoinTableNamesOption
 @_exported import enum ManagedObjects.KeyPathRegistry
 @_exported import protocol ManagedObjects.KeyValueObservable
+@_exported import class ManagedObjects.LocalPort
 @_exported import class ManagedObjects.ManagedKeyPaths
 @_exported import struct ManagedObjects.ManagedProperty
 @_exported import protocol ManagedObjects.ManagedPropertyValue

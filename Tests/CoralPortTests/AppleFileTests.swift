@@ -29,6 +29,85 @@
                     ])
         }
 
+        /// As scout begins and ends its sessions.
+        @Test("Notifications of the application by their names, without the module")
+        func applicationNotifications() {
+            #expect(
+                rewritten(
+                    """
+                    #if canImport(UIKit)
+                        import UIKit
+                    #else
+                        import AppKit
+                    #endif
+
+                    var end: Notification.Name {
+                        #if canImport(UIKit)
+                            UIApplication.didEnterBackgroundNotification
+                        #else
+                            NSApplication.didResignActiveNotification
+                        #endif
+                    }
+                    """, "import AppKit\n\nlet color: NSColor") == [
+                        """
+                        #if canImport(UIKit)
+                            import UIKit
+                        #else
+                            #if canImport(AppKit)
+                        import AppKit
+                        #else
+                        import Foundation
+                        #endif
+                        #endif
+
+                        var end: Notification.Name {
+                            #if canImport(UIKit)
+                                UIApplication.didEnterBackgroundNotification
+                            #else
+                                #if canImport(ObjectiveC)
+                                NSApplication.didResignActiveNotification
+                                #else
+                                Notification.Name("NSApplicationDidResignActiveNotification")
+                                #endif
+                            #endif
+                        }
+                        """, "#if canImport(AppKit)\nimport AppKit\n\nlet color: NSColor\n#endif\n",
+                    ])
+        }
+
+        @Test("The handler of uncaught exceptions")
+        func uncaughtExceptions() {
+            #expect(
+                rewritten(
+                    """
+                    private var previous: NSUncaughtExceptionHandler?
+                    func install() {
+                        previous = NSGetUncaughtExceptionHandler()
+                        NSSetUncaughtExceptionHandler { exception in
+                            previous?(exception)
+                        }
+                        report()
+                    }
+                    """) == [
+                        """
+                        #if canImport(ObjectiveC)
+                        private var previous: NSUncaughtExceptionHandler?
+                        #endif
+                        func install() {
+                            #if canImport(ObjectiveC)
+                            previous = NSGetUncaughtExceptionHandler()
+                            #endif
+                            #if canImport(ObjectiveC)
+                            NSSetUncaughtExceptionHandler { exception in
+                                previous?(exception)
+                            }
+                            #endif
+                            report()
+                        }
+                        """
+                    ])
+        }
+
         @Test(
             "A file stays if others need it, or if it has a model's class, the program's beginning or an initialiser",
             arguments: [

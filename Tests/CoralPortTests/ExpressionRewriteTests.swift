@@ -98,6 +98,135 @@
                 ])
         }
 
+        @Test("The main thread in a long statement, behind the type's name")
+        func mainThreadInLongStatement() {
+            #expect(
+                rewritten(
+                    """
+                    import CoreData
+                    func save() {
+                        if !Thread.isMainThread || Thread.current.isMainThread {
+                            a()
+                            b()
+                            c()
+                            d()
+                            e()
+                        }
+                    }
+                    """) == [
+                        """
+                        import CoreData
+                        func save() {
+                            if !Thread
+                            #if canImport(ObjectiveC)
+                            .isMainThread
+                            #else
+                            .executesMainQueue
+                            #endif
+                             || Thread
+                            #if canImport(ObjectiveC)
+                            .current.isMainThread
+                            #else
+                            .executesMainQueue
+                            #endif
+                             {
+                                a()
+                                b()
+                                c()
+                                d()
+                                e()
+                            }
+                        }
+                        """
+                    ])
+        }
+
+        /// As DuckDuckGo's apps wait for a store that another queue loads (`RunLoop.ResumeCondition`).
+        @Test("Ports within the process")
+        func ports() {
+            let own = "struct Port {}\nlet port = Port()"
+            #expect(rewritten(own) == [own])
+            #expect(
+                rewritten("import Foundation\nlet port = Port()") == [
+                    """
+                    import CoreData
+                    import Foundation
+                    #if canImport(ObjectiveC)
+                    let port = Port()
+                    #else
+                    let port = LocalPort()
+                    #endif
+                    """
+                ])
+        }
+
+        /// As BNR's CoreDataStack observes entities (`EntityMonitor`).
+        @Test("A selector that is a private property of a generic class")
+        func selectorProperty() {
+            #expect(
+                rewritten(
+                    """
+                    final class Monitor<T: NSObject> {
+                        private let change = #selector(Monitor<T>.changed(_:))
+                        func begin() {
+                            center.addObserver(self, selector: change, name: name, object: nil)
+                        }
+                        func changed(_ notification: Notification) {}
+                    }
+                    """) == [
+                        """
+                        final class Monitor<T: NSObject> {
+                            #if canImport(ObjectiveC)
+                            private let change = #selector(Monitor<T>.changed(_:))
+                            #endif
+                            func begin() {
+                                #if canImport(ObjectiveC)
+                                center.addObserver(self, selector: change, name: name, object: nil)
+                                #else
+                                _ = center.addObserver(forName: name, object: nil, queue: nil) { [weak self] notification in
+                                    self?.changed(notification)
+                                }
+                                #endif
+                            }
+                            func changed(_ notification: Notification) {}
+                        }
+                        """
+                    ])
+        }
+
+        @Test("Calls of methods that a delegate may lack")
+        func optionalCalls() {
+            let other = "a?.controller?(b)\n_ = d.controller?(c, sectionIndexTitleForSectionName: n)"
+            #expect(
+                rewritten(
+                    """
+                    import CoreData
+                    func f() {
+                        delegate?.controllerDidChangeContent?(controller)
+                        d.controller?(
+                            c, didChange: o, at: nil, for: .insert, newIndexPath: p)
+                    }
+                    """, other) == [
+                        """
+                        import CoreData
+                        func f() {
+                            #if canImport(ObjectiveC)
+                            delegate?.controllerDidChangeContent?(controller)
+                            #else
+                            delegate?.controllerDidChangeContent(controller)
+                            #endif
+                            #if canImport(ObjectiveC)
+                            d.controller?(
+                                c, didChange: o, at: nil, for: .insert, newIndexPath: p)
+                            #else
+                            d.controller(
+                                c, didChange: o, at: nil, for: .insert, newIndexPath: p)
+                            #endif
+                        }
+                        """, other,
+                    ])
+        }
+
         @Test("Literals of sets, and initialisers")
         func literals() {
             #expect(

@@ -43,6 +43,74 @@
                     == "\u{FEFF}import CoreData\r\n#if canImport(ObjectiveC)\r\n@objc\r\n#endif\r\nclass A {}\r\n")
         }
 
+        /// As SwiftSync opens a container (`SyncContainer._executeCatchingObjectiveCException`).
+        @Test("A class of the package that catches exceptions of Objective-C has a form without exceptions")
+        func exceptions() throws {
+            let header = "#import <Foundation/Foundation.h>\n@interface Catcher : NSObject\n@end\n"
+            try write(header.utf8, to: "Sources/Catcher/include/Catcher.h")
+            let code = """
+                #import "Catcher.h"
+                NSString * const ReasonKey = @"reason";
+                NSString * const OtherKey = @"other";
+                @implementation Catcher
+                + (void)f { @try {} @catch (NSException *e) {} }
+                @end
+
+                """
+            try write(code.utf8, to: "Sources/Catcher/Catcher.m")
+            let opening = """
+                import Catcher
+                func open() {
+                    do {
+                        try Catcher.`try`({ make() })
+                    } catch {
+                        print((error as NSError).userInfo[ReasonKey])
+                    }
+                }
+
+                """
+            try write(opening.utf8, to: "Sources/App/Opening.swift")
+            let test = """
+                import XCTest
+                final class OpeningTests: XCTestCase {
+                    func testException() {
+                        NSException(name: name, reason: nil).raise()
+                    }
+                    func testOther() {}
+                }
+
+                """
+            try write(test.utf8, to: "Tests/AppTests/OpeningTests.swift")
+            let expected = """
+                \(opening)
+                #if !canImport(ObjectiveC)
+                /// There are no exceptions of Objective-C here.
+                private enum Catcher {
+                    static func `try`(_ body: () -> Void) throws { body() }
+                }
+                private let ReasonKey = "reason"
+                #endif
+
+                """
+            for _ in 1...2 {
+                #expect(try port() == [])
+                #expect(try read("Sources/App/Opening.swift") == expected)
+                #expect(
+                    try read("Tests/AppTests/OpeningTests.swift") == """
+                        import XCTest
+                        final class OpeningTests: XCTestCase {
+                            #if canImport(ObjectiveC)
+                            func testException() {
+                                NSException(name: name, reason: nil).raise()
+                            }
+                            #endif
+                            func testOther() {}
+                        }
+
+                        """)
+            }
+        }
+
         private func git(_ arguments: String...) throws {
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

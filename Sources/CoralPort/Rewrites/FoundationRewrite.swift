@@ -18,6 +18,7 @@
     ///   in a target with resources; a target without them that imports the model's module, as the tests of an app, searches in the
     ///   bundle of that module,
     /// - `Bundle.main.bundleIdentifier!` becomes the identifier or, where the bundle has none, the name of the process,
+    /// - `Port()`, which stops the program on other platforms, becomes `LocalPort()` there,
     /// - `ProcessInfo()` becomes `ProcessInfo.processInfo`, and `kCFBundleNameKey` the key itself,
     /// - `Thread.isMainThread` in a file that imports Core Data becomes `Thread.executesMainQueue` for other platforms, where the main
     ///   thread does not execute the main queue in a program with an asynchronous `main`,
@@ -38,8 +39,8 @@
                 "Bundle(for", "Bundle(identifier", "init(for", "Bundle.main.",
                 "NSURL()", "XCTIssue(", "bundleIdentifier!", "CFNumberIsFloatType", "CFBooleanGetTypeID",
                 ".commonModes",
-                "XCTExpectFailure", "ProcessInfo()", "kCFBundle", "extension StringProtocol", "Thread.isMainThread",
-                "conformingTo:",
+                "XCTExpectFailure", "ProcessInfo()", "kCFBundle", "extension StringProtocol", ".isMainThread",
+                "conformingTo:", "Port()",
             ]) { Visitor(package, $0) }
         }
 
@@ -66,6 +67,11 @@
                     node.enclosing(ExtensionDeclSyntax.self)?.extendedName == "StringProtocol"
                 {
                     visit(node, indicesOf: node.arguments.first)
+                } else if called == "Port", labels.isEmpty, node.trailingClosure == nil,
+                    !package.types.contains("Port")
+                {
+                    edits += [file.conditional(around: node, replacing: node.codeRange, by: "LocalPort()")]
+                        .compactMap(\.self)
                 } else if called == "NSURL", labels.isEmpty, node.trailingClosure == nil {
                     edits.append(SourceEdit(node.codeRange, "NSURL(fileURLWithPath: \"/\")"))
                 } else if labels == ["for"], Self.isBundle(node, called), let type = node.arguments.first?.expression {
@@ -113,11 +119,12 @@
             }
 
             override func visit(_ node: MemberAccessExprSyntax) -> SyntaxVisitorContinueKind {
-                if node.trimmedDescription == "Thread.isMainThread", file.declarations.imports.contains("CoreData") {
-                    edits += [
-                        file.conditional(
-                            around: node, replacing: node.codeRange, by: "Thread.executesMainQueue")
-                    ].compactMap(\.self)
+                if ["Thread.isMainThread", "Thread.current.isMainThread"].contains(node.trimmedDescription),
+                    file.declarations.imports.contains("CoreData")
+                {
+                    edits.append(
+                        file.conditional(around: node, replacing: node.codeRange, by: "Thread.executesMainQueue")
+                            ?? file.conditionalMembers(of: node, else: ".executesMainQueue"))
                 }
                 return .visitChildren
             }

@@ -109,13 +109,13 @@
     }
 
     /// The import of a module that exists on Apple's platforms only becomes conditional where the code that uses it may compile without
-    /// it: `CoreGraphics`, whose types Foundation has too, `ObjectiveC`, and `UIKit` in a file without its names, which often imports it
-    /// for Foundation's. `CryptoKit` becomes `Crypto` on other platforms, the same interface in the package swift-crypto.
+    /// it: `CoreGraphics`, whose types Foundation has too, `ObjectiveC`, and `UIKit` or `AppKit` in a file without its names, which often
+    /// imports it for Foundation's. `CryptoKit` becomes `Crypto` on other platforms, the same interface in the package swift-crypto.
     /// `import os.log` and `import OSLog` become `import os`, which the package `Apple` has, unless the file reads logs, which OSLog
     /// alone does. `import Observation` becomes public in a file whose public declarations have its types: Apple's Foundation exports
     /// the module, so that the import there may be internal.
     struct AppleImportRewrite: Rewrite {
-        private static let optional: Set<String> = ["CoreGraphics", "ObjectiveC", "UIKit"]
+        private static let optional: Set<String> = ["AppKit", "CoreGraphics", "ObjectiveC", "UIKit"]
         private static let submodules = ["os.log": "os", "os.signpost": "os", "os.lock": "os", "OSLog": "os"]
         private static let readersOfLogs = ["OSLogStore", "OSLogEntry", "OSLogEnumerator", "OSLogPosition"]
 
@@ -155,10 +155,11 @@
                     ]
                     edits.append(SourceEdit(node.codeRange, lines.joined(separator: file.lineBreak)))
                 } else if AppleImportRewrite.optional.contains(path), !isConditional(node) {
-                    if path == "UIKit", InterfaceNames.areUsed(in: file) { return .skipChildren }
-                    // Apple's module exports Foundation.
+                    let isInterface = path == "UIKit" || path == "AppKit"
+                    if isInterface, InterfaceNames.areUsed(in: file, of: path) { return .skipChildren }
+                    // Apple's modules export Foundation.
                     let foundation = ["Foundation", "CoreData", "XCTest"]
-                    let lacksFoundation = path == "UIKit" && file.declarations.imports.isDisjoint(with: foundation)
+                    let lacksFoundation = isInterface && file.declarations.imports.isDisjoint(with: foundation)
                     let lines =
                         ["#if canImport(\(path))", node.trimmedDescription]
                         + (lacksFoundation ? ["#else", "import Foundation"] : []) + ["#endif"]
@@ -213,22 +214,39 @@
         }
     }
 
-    /// Searches for names of UIKit in the code that is compiled on other platforms.
+    /// Searches for names of UIKit or AppKit in the code that is compiled on other platforms.
     private final class InterfaceNames: CompiledCodeVisitor {
+        private let prefixes: [String]
         private var areUsed = false
 
-        static func areUsed(in file: SourceFile) -> Bool {
-            let visitor = InterfaceNames()
+        /// What names of AppKit begin with, after the prefix that Foundation has too.
+        private static let stems = [
+            "Accessibility", "Alert", "Animation", "App", "Application", "Bezier", "Box", "Button", "Cell", "Click",
+            "Collection",
+            "Color", "Control", "Cursor", "Document", "Dragging", "Event", "Font", "Gesture", "Graphics", "Grid",
+            "Hosting", "Image", "Layout", "Menu", "Nib", "OpenPanel", "Outline", "Page", "Panel", "Pasteboard",
+            "PopUp", "Popover", "Print", "ProgressIndicator", "Responder", "SavePanel", "Screen", "Scroll",
+            "SearchField", "Segmented", "Sharing", "Slider", "Sound", "Split", "Stack", "Status", "Storyboard",
+            "Switch", "Tab", "Table", "Text", "Toolbar", "Touch", "View", "Visual", "Window", "Workspace",
+        ].map { "NS" + $0 }
+
+        private init(of module: String) {
+            prefixes = module == "UIKit" ? ["UI"] : Self.stems
+            super.init()
+        }
+
+        static func areUsed(in file: SourceFile, of module: String) -> Bool {
+            let visitor = InterfaceNames(of: module)
             visitor.walk(file.tree)
             return visitor.areUsed
         }
 
         override func visit(_ token: TokenSyntax) -> SyntaxVisitorContinueKind {
-            if token.text.hasPrefix("UI"), token.text.dropFirst(2).first?.isUppercase == true,
-                !token.text.hasPrefix("UIKit")
-            {
-                areUsed = true
+            guard case .identifier(let name) = token.tokenKind else { return .skipChildren }
+            let isOne = prefixes.contains { prefix in
+                name.hasPrefix(prefix) && name.dropFirst(prefix.count).first?.isLowercase != true
             }
+            if isOne, name != "UIKit" { areUsed = true }
             return .skipChildren
         }
     }

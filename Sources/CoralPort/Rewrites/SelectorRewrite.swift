@@ -62,27 +62,72 @@
             /// A constant with a selector whose only uses are observers in the same block: `let didSave = #selector(…)`.
             override func visit(_ node: CodeBlockItemListSyntax) -> SyntaxVisitorContinueKind {
                 for item in node {
-                    guard let variable = item.item.as(VariableDeclSyntax.self), variable.bindings.count == 1,
-                        let binding = variable.bindings.first, file.beginsLine(item.codeRange.lowerBound),
-                        let selector = binding.initializer?.value.as(MacroExpansionExprSyntax.self),
-                        selector.macroName.text == "selector", let argument = selector.arguments.first?.expression,
-                        nameOfComparison(argument.trimmedDescription) == nil,
-                        let method = methodCall(argument.trimmedDescription, at: selector)
+                    guard let variable = item.item.as(VariableDeclSyntax.self), let constant = constant(variable)
                     else { continue }
-                    let name = binding.pattern.trimmedDescription
                     // An array, because filtering a collection of swift-syntax creates a new tree, whose nodes have other
                     // positions.
                     let users = Array(node).filter { user in
-                        user != item && user.tokens(viewMode: .sourceAccurate).contains { $0.text == name }
+                        user != item && user.tokens(viewMode: .sourceAccurate).contains { $0.text == constant.name }
                     }
-                    let observers = users.map { observer($0, selector: name, method: method) }
-                    guard !observers.isEmpty, !observers.contains(nil) else { continue }
-                    edits += observers.compactMap { $0 }
-                    let indentation = file.indentation(at: item.codeRange.lowerBound)
-                    let lines = ["#if canImport(ObjectiveC)", item.trimmedDescription, "#endif"]
-                    edits.append(SourceEdit(item.codeRange, lines.joined(separator: file.lineBreak + indentation)))
+                    replace(constant, declaredBy: item, users: users)
                 }
                 return .visitChildren
+            }
+
+            /// The same as a private property of a class, whose uses are in the body of the class.
+            override func visit(_ node: MemberBlockItemListSyntax) -> SyntaxVisitorContinueKind {
+                for item in node {
+                    guard let variable = item.decl.as(VariableDeclSyntax.self), let constant = constant(variable),
+                        variable.modifiers.contains("private") || variable.modifiers.contains("fileprivate")
+                    else { continue }
+                    let users = Statements(with: constant.name)
+                    users.walk(file.tree)
+                    replace(constant, declaredBy: item, users: users.found)
+                }
+                return .visitChildren
+            }
+
+            private typealias Constant = (name: String, method: (parameter: String, call: String))
+
+            private func constant(_ variable: VariableDeclSyntax) -> Constant? {
+                guard variable.bindings.count == 1, let binding = variable.bindings.first,
+                    let selector = binding.initializer?.value.as(MacroExpansionExprSyntax.self),
+                    selector.macroName.text == "selector", let argument = selector.arguments.first?.expression,
+                    nameOfComparison(argument.trimmedDescription) == nil,
+                    let method = methodCall(argument.trimmedDescription, at: selector)
+                else { return nil }
+                return (binding.pattern.trimmedDescription, method)
+            }
+
+            private func replace(
+                _ constant: Constant, declaredBy item: some SyntaxProtocol, users: [CodeBlockItemSyntax]
+            ) {
+                let observers = users.map { observer($0, selector: constant.name, method: constant.method) }
+                guard file.beginsLine(item.codeRange.lowerBound), !observers.isEmpty, !observers.contains(nil) else {
+                    return
+                }
+                edits += observers.compactMap { $0 }
+                let indentation = file.indentation(at: item.codeRange.lowerBound)
+                let lines = ["#if canImport(ObjectiveC)", item.trimmedDescription, "#endif"]
+                edits.append(SourceEdit(item.codeRange, lines.joined(separator: file.lineBreak + indentation)))
+            }
+
+            /// Collects the innermost statements with a name.
+            private final class Statements: CompiledCodeVisitor {
+                let name: String
+                private(set) var found: [CodeBlockItemSyntax] = []
+
+                init(with name: String) {
+                    self.name = name
+                    super.init()
+                }
+
+                override func visit(_ node: DeclReferenceExprSyntax) -> SyntaxVisitorContinueKind {
+                    if node.baseName.text == name, let item = node.enclosing(CodeBlockItemSyntax.self) {
+                        found.append(item)
+                    }
+                    return .visitChildren
+                }
             }
 
             /// The observer with a closure for other platforms; nil if the statement does not add this object as an observer with
@@ -118,8 +163,10 @@
             {
                 var method = Substring(text)
                 if method.hasPrefix("self.") { method = method.dropFirst(5) }
-                if let type = enclosingType(node), method.hasPrefix(type + ".") {
-                    method = method.dropFirst(type.count + 1)
+                if let type = enclosingType(node), method.hasPrefix(type) {
+                    var rest = method.dropFirst(type.count)
+                    if rest.first == "<", let end = rest.firstIndex(of: ">") { rest = rest[rest.index(after: end)...] }
+                    if rest.first == "." { method = rest.dropFirst() }
                 }
                 if let open = method.firstIndex(of: "("), method.hasSuffix(")") {
                     let labels = method[method.index(after: open)...].dropLast().split(separator: ":").map(String.init)

@@ -72,4 +72,33 @@
             }
         }
     }
+
+    /// A test that raises an exception of Objective-C is compiled on Apple's platforms alone.
+    struct ExceptionTestRewrite: Rewrite {
+        func edits(in package: PackageIndex) -> PackageEdits {
+            package.edits(containing: ["NSException("]) { Visitor($0) }
+        }
+
+        private final class Visitor: EditVisitor {
+            let file: SourceFile
+
+            init(_ file: SourceFile) {
+                self.file = file
+                super.init()
+            }
+
+            override func visit(_ node: FunctionDeclSyntax) -> SyntaxVisitorContinueKind {
+                let isTest = node.name.text.hasPrefix("test") || node.attributes.named("Test") != nil
+                guard isTest, !file.declarations.imports.isDisjoint(with: ["XCTest", "Testing"]),
+                    let member = node.parent?.as(MemberBlockItemSyntax.self),
+                    file.beginsLine(member.codeRange.lowerBound), let body = node.body,
+                    body.tokens(viewMode: .sourceAccurate).contains(where: { $0.text == "NSException" })
+                else { return .visitChildren }
+                let separator = file.lineBreak + file.indentation(at: member.codeRange.lowerBound)
+                let lines = ["#if canImport(ObjectiveC)", member.trimmedDescription, "#endif"]
+                edits.append(SourceEdit(member.codeRange, lines.joined(separator: separator)))
+                return .skipChildren
+            }
+        }
+    }
 #endif

@@ -16,7 +16,7 @@ enum CoreDataNames {
         NSBinaryStoreType NSComparisonPredicate NSCompositeAttributeDescription NSCompoundPredicate
         NSConstraintConflict NSCoreDataError NSCustomMigrationStage NSDeleteRule NSDeletedObjectIDsKey
         NSDeletedObjectsKey NSDerivedAttributeDescription NSDetailedErrorsKey NSDiffableDataSourceSnapshotReference
-        NSEC_PER_SEC NSFastEnumerationIterator
+        LocalPort NSEC_PER_SEC NSFastEnumerationIterator
         NSEntityDescription NSEntityMapping NSEntityMappingType NSEntityMigrationPolicy NSEntityMigrationPolicyError
         NSErrorMergePolicy NSExpression NSExpressionDescription NSExternalRecordImportError NSFetchIndexDescription
         NSFetchIndexElementDescription NSFetchIndexElementType NSFetchRequest NSFetchRequestExpression

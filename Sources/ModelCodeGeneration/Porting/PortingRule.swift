@@ -175,11 +175,14 @@ public struct PortingRule: Sendable, Hashable {
 
     /// Modules that exist on Apple's platforms only and are often used together with Core Data.
     package static let appleModules = [
-        "AppKit", "CloudKit", "Combine", "Contacts", "CoreLocation", "CoreSpotlight", "CryptoKit", "Darwin",
-        "HealthKit", "LinkPresentation", "LocalAuthentication", "MachO", "MapKit", "Network", "OSLog", "ObjectiveC",
-        "Photos",
-        "Security", "StoreKit", "SwiftUI", "UIKit", "UniformTypeIdentifiers", "UserNotifications", "WatchKit",
-        "WebKit", "WidgetKit", "os",
+        "AVFoundation", "AVKit", "Accelerate", "AppKit", "AuthenticationServices", "BackgroundTasks", "CloudKit",
+        "Combine", "Contacts", "CoreBluetooth", "CoreImage", "CoreLocation", "CoreML", "CoreMedia", "CoreMotion",
+        "CoreSpotlight", "CoreTelephony", "CoreText", "CryptoKit", "Darwin", "EventKit", "HealthKit", "ImageIO",
+        "LinkPresentation", "LocalAuthentication", "MachO", "MapKit", "MediaPlayer", "MessageUI", "MetricKit",
+        "MultipeerConnectivity", "Network", "OSLog", "ObjectiveC", "PDFKit", "PassKit", "Photos", "QuartzCore",
+        "QuickLook", "SafariServices", "Security", "ServiceManagement", "StoreKit", "SwiftUI", "SystemConfiguration",
+        "UIKit", "UniformTypeIdentifiers", "UserNotifications", "WatchConnectivity", "WatchKit", "WebKit",
+        "WidgetKit", "os",
     ]
 
     /// What is wrong with the code.
