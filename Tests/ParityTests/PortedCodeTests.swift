@@ -295,4 +295,50 @@ extension NSManagedObjectContext {
         #expect(String(localized: "100%", comment: "a share") == "100%")
         #expect(String(localized: "share", defaultValue: "\(count) of them", locale: locale) == "3 of them")
     }
+
+    /// DuckDuckGo's data layer waits for its store in a run loop, which a message to a port wakes:
+    /// https://developer.apple.com/documentation/foundation/runloop/run(mode:before:)
+    @Test(arguments: [RunLoop.Mode.default, RunLoop.Mode("org.example.waiting")])
+    func aMessageToAPortEndsTheTurnOfARunLoop(mode: RunLoop.Mode) throws {
+        #if canImport(ObjectiveC)
+            @Sendable func makePort() -> Port { Port() }
+        #else
+            @Sendable func makePort() -> Port { LocalPort() }
+        #endif
+        // A thread of its own, because other tests may use the run loop of this one.
+        let outcome = PortOutcome()
+        let thread = Thread {
+            let port = makePort()
+            // Unsafe for the compiler only: a message may be sent from every thread.
+            nonisolated(unsafe) let receiver = port
+            RunLoop.current.add(port, forMode: mode)
+            let start = Date()
+            DispatchQueue.global().asyncAfter(deadline: .now() + 0.05) {
+                _ = receiver.send(before: Date(), components: nil, from: makePort(), reserved: 0)
+            }
+            let wasHandled = RunLoop.current.run(mode: mode, before: Date(timeIntervalSinceNow: 30))
+            let seconds = Date().timeIntervalSince(start)
+            RunLoop.current.remove(port, forMode: mode)
+            // Without a port the mode has nothing to wait for.
+            let empty = RunLoop.Mode("org.example.empty")
+            let remains = RunLoop.current.run(mode: empty, before: Date(timeIntervalSinceNow: 30))
+            port.invalidate()
+            outcome.finish(wasHandled && seconds >= 0.04 && seconds < 20 && !remains && !port.isValid)
+        }
+        thread.start()
+        #expect(outcome.wait())
+    }
+}
+
+/// What a thread has found.
+private final class PortOutcome: @unchecked Sendable {  // because the semaphore orders the accesses
+    private let semaphore = DispatchSemaphore(value: 0)
+    private var isExpected = false
+
+    func finish(_ isExpected: Bool) {
+        self.isExpected = isExpected
+        semaphore.signal()
+    }
+
+    func wait() -> Bool { semaphore.wait(timeout: .now() + 60) == .success && isExpected }
 }

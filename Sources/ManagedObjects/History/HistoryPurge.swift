@@ -40,13 +40,25 @@ extension NSPersistentStoreCoordinator {
         _ purge: HistoryPurge, _ store: NSPersistentStore, _ history: any HistoryStore
     ) throws -> HistoryDeletion? {
         switch purge {
-        case .before(let date): return .earlier(date)
-        case .beforeToken(let token): return token.number(ofStore: store.identifier).map { .before($0) }
-        case .keepingChanges(let count): return .leavingChanges(count)
-        case .keepingBytes(let count): return .leavingBytes(count)
+        case .before(let date): return .oldest(.earlier(date))
+        case .beforeToken(let token): return token.number(ofStore: store.identifier).map { .oldest(.before($0)) }
+        case .keepingChanges(let count): return .oldest(.leavingChanges(count))
+        case .keepingBytes(let count): return .oldest(.leavingBytes(count))
         case .readByAllFollowers:
             guard let slowest = try history.historyFollowers().values.min(), slowest < .max else { return nil }
-            return .before(slowest + 1)
+            return .oldest(.before(slowest + 1))
+        }
+    }
+
+    /// Deletes transactions, wherever they are in the histories of their stores. A reader whose token is older than a deleted one does
+    /// not see that it is missing, unless it was the oldest of its store.
+    ///
+    /// Cost: some seven statements for each store, in one transaction.
+    package final func deleteHistory(of transactions: [NSPersistentHistoryTransaction]) throws {
+        let numbers = Dictionary(grouping: transactions, by: \.storeID).mapValues { $0.map(\.transactionNumber) }
+        for (store, history) in historyStores(nil) {
+            guard let numbers = numbers[store.identifier] else { continue }
+            _ = try history.deleteHistory(.transactions(numbers))
         }
     }
 

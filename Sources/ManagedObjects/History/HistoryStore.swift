@@ -20,10 +20,10 @@ package protocol HistoryStore: RowStore {
     /// The number of changes of the transactions that a query selects.
     func countHistory(_ query: HistoryQuery) throws -> Int
 
-    /// Deletes the oldest transactions and their changes.
+    /// Deletes transactions and their changes.
     ///
     /// - Returns: The number of changes that were deleted.
-    func deleteHistory(_ bound: HistoryDeletion) throws -> Int
+    func deleteHistory(_ deletion: HistoryDeletion) throws -> Int
 
     /// What a transaction has changed in an object that it has updated or deleted; nil where the store has not kept it, and
     /// for insertions.
@@ -97,8 +97,16 @@ package struct HistoryQuery: Sendable {
     }
 }
 
-/// The part of a store's history to delete. It is always the oldest part, so that no gap arises.
+/// The part of a store's history to delete.
 package enum HistoryDeletion: Sendable {
+    /// The oldest part, so that no gap arises.
+    case oldest(OldestHistory)
+    /// The transactions with some numbers, wherever they are.
+    case transactions([Int64])
+}
+
+/// The oldest part of a store's history.
+package enum OldestHistory: Sendable {
     /// The transactions before the one with a number.
     case before(Int64)
     /// The transactions before the first one that is not earlier than a date.

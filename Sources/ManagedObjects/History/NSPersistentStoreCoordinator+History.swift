@@ -57,10 +57,10 @@ extension NSPersistentStoreCoordinator {
         try stores.reduce(0) { count, entry in
             switch bound {
             case .none: return count
-            case .date(let date): return try count + entry.history.deleteHistory(.earlier(date))
+            case .date(let date): return try count + entry.history.deleteHistory(.oldest(.earlier(date)))
             case .token(let token):
                 guard let number = token?.number(ofStore: entry.store.identifier) else { return count }
-                return try count + entry.history.deleteHistory(.before(number))
+                return try count + entry.history.deleteHistory(.oldest(.before(number)))
             }
         }
     }

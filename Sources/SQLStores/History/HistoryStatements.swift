@@ -120,13 +120,26 @@ enum HistoryStatements {
 
     // MARK: - Deleting
 
-    /// Parameter: the number of the first transaction that is kept.
-    static let deleteChanges = SQLDelete(from: "ACHANGE", where: .text("ZTRANSACTIONID < ?"))
-    static let deleteTransactions = SQLDelete(from: "ATRANSACTION", where: .text("Z_PK < ?"))
+    /// The statements that delete the transactions before one, whose number is the parameter; the changes are the first.
+    static func deleteOldest(hasOldValues: Bool) -> [SQLDelete] {
+        deletions(hasOldValues) { .text("\($0) < ?") }
+    }
+
+    /// The statements that delete the transactions of a list of numbers, which is the parameter; the changes are the first.
+    static func deleteListed(hasOldValues: Bool) -> [SQLDelete] {
+        deletions(hasOldValues) { .listed($0) }
+    }
+
+    private static func deletions(_ hasOldValues: Bool, where condition: (String) -> SQLRestriction) -> [SQLDelete] {
+        let columns =
+            [("ACHANGE", "ZTRANSACTIONID"), ("ATRANSACTION", "Z_PK")]
+            + (hasOldValues ? [OldValueStatements.values, OldValueStatements.pairs].map { ($0, "TRANSACTIONID") } : [])
+        return columns.map { table, column in SQLDelete(from: table, where: condition(column)) }
+    }
 
     /// Selects the number of the first transaction that is kept.
     static func firstKept(
-        _ deletion: HistoryDeletion, _ tables: HistoryTables, hasOldValues: Bool, dialect: any SQLDialect
+        _ deletion: OldestHistory, _ tables: HistoryTables, hasOldValues: Bool, dialect: any SQLDialect
     ) -> SQLQuery {
         let afterLast = "(SELECT max(Z_PK) FROM ATRANSACTION) + 1"
         return switch deletion {

@@ -62,7 +62,7 @@ enum OldValueStatements {
 
     static let deleteNotes = [valueNotes, pairNotes].map { SQLDelete(from: $0, where: .none) }
 
-    // MARK: - Reading and deleting
+    // MARK: - Reading
 
     /// Columns: name of the column, old value, new value; the row that marks the transaction has no name. Parameters: the
     /// numbers of the transaction and of the entity, and the key.
@@ -80,7 +80,4 @@ enum OldValueStatements {
             where: .all([.equals("TRANSACTIONID"), .equals("PAIRTABLE"), .equals("\(own)PK")]),
             orderBy: ["\(other)ENTITY", "\(other)PK"])
     }
-
-    /// Parameter: the number of the first transaction that is kept.
-    static let purge = [values, pairs].map { SQLDelete(from: $0, where: .text("TRANSACTIONID < ?")) }
 }

@@ -18,28 +18,23 @@ extension ModelContext {
         return try provided.flatMap { $0 } + container.transactions(descriptor, in: managedContext).map(\.typed)
     }
 
-    /// Deletes the transactions that a descriptor selects. They must be the oldest ones, because the history has no gaps. A ``DataStore``
-    /// with a history has rules of its own.
+    /// Deletes the transactions that a descriptor selects, for example those of an author:
     ///
-    /// - Throws: ``SwiftDataError/invalidTransactionFetchRequest`` if an older transaction would remain, and the error of a ``DataStore``.
+    ///     try context.deleteHistory(
+    ///         HistoryDescriptor<DefaultHistoryTransaction>(
+    ///             predicate: #Predicate { $0.author == "import" }))
+    ///
+    /// Later readers do not see that transactions between others are missing. If the oldest ones were deleted, a token before them
+    /// has expired. A ``DataStore`` with a history has rules of its own.
+    ///
+    /// - Throws: ``SwiftDataError/historyTokenExpired`` if transactions after a token of the predicate have been deleted,
+    ///   ``SwiftDataError/invalidTransactionFetchRequest`` if no store has transactions of the type, and the error of a ``DataStore``.
     public func deleteHistory<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws {
         let isProvided = try container.dataStores.reduce(false) { try $1.deleteHistory(descriptor) || $0 }
         if isProvided, T.self != DefaultHistoryTransaction.self { return }
         let selected = try container.transactions(descriptor, in: managedContext).map(\.origin)
-        let all = try container.transactions(HistoryDescriptor<T>(), in: managedContext).map(\.origin)
-        guard let last = selected.max(by: { $0.transactionNumber < $1.transactionNumber }) else { return }
-        let numbers = Set(selected.map(\.transactionNumber))
-        guard
-            all.allSatisfy({ $0.transactionNumber > last.transactionNumber || numbers.contains($0.transactionNumber) })
-        else {
-            throw SwiftDataError.invalidTransactionFetchRequest.because(
-                "The predicate leaves transactions that are older than transaction \(last.transactionNumber).")
-        }
-        let next = all.first { $0.transactionNumber > last.transactionNumber }
-        let request =
-            next.map { NSPersistentHistoryChangeRequest.deleteHistory(before: $0) }
-            ?? NSPersistentHistoryChangeRequest.deleteHistory(before: Date.distantFuture)
-        _ = try managedContext.execute(request)
+        guard !selected.isEmpty else { return }
+        try managedContext.persistentStoreCoordinator?.deleteHistory(of: selected)
     }
 }
 

@@ -44,6 +44,28 @@ import Testing
         return "\(id.entity.name ?? "")/\(id.uriRepresentation().lastPathComponent)"
     }
 
+    @Test(arguments: TestStores.sqlTypes) func `old values are deleted with transactions between others`(
+        type: String
+    ) throws {
+        let stack = try stack(type)
+        let context = stack.context()
+        let note = context.insert("Note", ["title": "a"])
+        try context.save()
+        for (title, author) in [("b", "server"), ("c", nil), ("d", "server")] {
+            context.transactionAuthor = author
+            note.setValue(title, forKey: "title")
+            try context.save()
+        }
+        let request = NSPersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast)
+        let result = try #require((try context.execute(request) as? NSPersistentHistoryResult)?.result)
+        let transactions = try #require(result as? [NSPersistentHistoryTransaction])
+        try stack.coordinator.deleteHistory(of: transactions.filter { $0.author == "server" })
+        #expect(try texts(stack) == [["unknown"], ["title: b -> c"]])
+        try stack.coordinator.deleteHistory(of: [])
+        try stack.coordinator.deleteHistory(of: transactions)
+        #expect(try texts(stack) == [])
+    }
+
     @Test(arguments: TestStores.sqlTypes) func `saves and batch requests keep old and new values`(
         type: String
     ) throws {

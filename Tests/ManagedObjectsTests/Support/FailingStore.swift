@@ -174,7 +174,9 @@ final class FailingStore: HistoryStore, BatchStore {
 
     func countHistory(_ query: HistoryQuery) throws -> Int { try history()?.countHistory(query) ?? 0 }
 
-    func deleteHistory(_ bound: HistoryDeletion) throws -> Int { try history()?.deleteHistory(bound) ?? 0 }
+    func deleteHistory(_ deletion: HistoryDeletion) throws -> Int {
+        try history()?.deleteHistory(deletion) ?? 0
+    }
 
     func oldValues(of change: HistoryChangeRow, transaction: Int64) throws -> HistoryOldValues? {
         try history()?.oldValues(of: change, transaction: transaction)

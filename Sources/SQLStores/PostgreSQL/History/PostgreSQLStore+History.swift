@@ -5,7 +5,7 @@
     import PostgreSQLClient
     import SQLStatements
 
-    // Reads and counts the history of the store, and deletes its oldest part.
+    // Reads and counts the history of the store, and deletes parts of it.
 
     extension PostgreSQLStore: HistoryStore {
         func historyExtent() throws -> HistoryExtent? {
@@ -75,19 +75,23 @@
                 return try content.writing { connection, _ in
                     let dialect = PostgreSQLDialect()
                     let hasOldValues = try Self.hasOldValues(connection)
-                    let bound = HistoryStatements.firstKept(
-                        deletion, tables, hasOldValues: hasOldValues, dialect: dialect)
-                    let cursor = try PostgreSQLDatabase(connection: connection).cursor(bound)
-                    guard try cursor.step(), !cursor.isNull(0) else { return 0 }
-                    let kept = PostgreSQLValue.integer(cursor.integer(0))
-                    let count = try connection.execute(dialect.text(of: HistoryStatements.deleteChanges), [kept])
-                    try connection.execute(dialect.text(of: HistoryStatements.deleteTransactions), [kept])
-                    if hasOldValues {
-                        for command in OldValueStatements.purge {
-                            try connection.execute(dialect.text(of: command), [kept])
-                        }
+                    let statements: [SQLDelete]
+                    let argument: PostgreSQLValue
+                    switch deletion {
+                    case .transactions(let numbers):
+                        statements = HistoryStatements.deleteListed(hasOldValues: hasOldValues)
+                        argument = .text(dialect.value(of: numbers))
+                    case .oldest(let oldest):
+                        statements = HistoryStatements.deleteOldest(hasOldValues: hasOldValues)
+                        let bound = HistoryStatements.firstKept(
+                            oldest, tables, hasOldValues: hasOldValues, dialect: dialect)
+                        let cursor = try PostgreSQLDatabase(connection: connection).cursor(bound)
+                        guard try cursor.step(), !cursor.isNull(0) else { return 0 }
+                        argument = .integer(cursor.integer(0))
                     }
-                    return count.affectedCount
+                    return try statements.map {
+                        try connection.execute(dialect.text(of: $0), [argument]).affectedCount
+                    }[0]
                 }
             } catch {
                 throw PostgreSQLFailure.translated(error, .saving, url: url)

@@ -5,7 +5,7 @@ import ManagedObjects
 import SQLStatements
 import SQLiteConnections
 
-// Reads and counts the history of the store, and deletes its oldest part.
+// Reads and counts the history of the store, and deletes parts of it.
 
 extension SQLiteStore: HistoryStore {
     func historyExtent() throws -> HistoryExtent? {
@@ -68,26 +68,30 @@ extension SQLiteStore: HistoryStore {
             return try content().connection.write { database in
                 guard let tables = try HistoryTables(in: database) else { return 0 }
                 let hasOldValues = try database.hasTable(OldValueStatements.values)
-                let bound = try SQLStatement(
-                    HistoryStatements.firstKept(
-                        deletion, tables, hasOldValues: hasOldValues, dialect: SQLiteDialect()), in: database)
-                let kept = try bound.step() && !bound.isNull(0) ? bound.integer(0) : nil
-                bound.finish()
-                guard let kept else { return 0 }
+                let statements: [SQLDelete]
+                let argument: ColumnValue
+                switch deletion {
+                case .transactions(let numbers):
+                    statements = HistoryStatements.deleteListed(hasOldValues: hasOldValues)
+                    argument = .text(SQLiteDialect().value(of: numbers))
+                case .oldest(let oldest):
+                    statements = HistoryStatements.deleteOldest(hasOldValues: hasOldValues)
+                    let bound = try SQLStatement(
+                        HistoryStatements.firstKept(
+                            oldest, tables, hasOldValues: hasOldValues, dialect: SQLiteDialect()), in: database)
+                    defer { bound.finish() }
+                    guard try bound.step(), !bound.isNull(0) else { return 0 }
+                    argument = .integer(bound.integer(0))
+                }
                 // Recorded before the rows are deleted, so that their numbers are not assigned again.
                 let last = try PrimaryKeys.last(HistoryTables.Number.transaction, table: "ATRANSACTION", in: database)
                 let lastChange = try PrimaryKeys.last(HistoryTables.Number.change, table: "ACHANGE", in: database)
                 try PrimaryKeys.raise(HistoryTables.Number.transaction, to: last, name: "TRANSACTION", in: database)
                 try PrimaryKeys.raise(HistoryTables.Number.change, to: lastChange, name: "CHANGE", in: database)
-                try database.execute(SQLQuery(HistoryStatements.deleteChanges, [.integer(kept)]))
-                let count = database.changesCount
-                try database.execute(SQLQuery(HistoryStatements.deleteTransactions, [.integer(kept)]))
-                if hasOldValues {
-                    for statement in OldValueStatements.purge {
-                        try database.execute(SQLQuery(statement, [.integer(kept)]))
-                    }
-                }
-                return count
+                return try statements.map { statement in
+                    try database.execute(SQLQuery(statement, [argument]))
+                    return database.changesCount
+                }[0]
             }
         } catch {
             throw SQLiteError.translated(error, .saving, url: place)
