@@ -72,6 +72,8 @@
             #expect(rowCount > 100)
             #expect(try Self.contents(destination) == contents)
             #expect(try Self.objects(destination) == objects)
+            // The marks of saves are asked for at the former place only.
+            #expect(try ServerStores.execute("SELECT count(*) FROM Z_SAVEMARK", at: destination).integerOfText == 0)
             let form = try PostgreSQLStore.withConnection(to: destination, .opening) {
                 try PostgreSQLForm(ofSchema: $1.location.schema, in: $0)
             }

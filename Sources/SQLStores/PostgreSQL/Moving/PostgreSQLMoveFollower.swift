@@ -36,7 +36,7 @@
             try target.execute(script: "BEGIN")
             for table in tables {
                 try target.execute(script: table.creation)
-                try copy(table, didCopy)
+                if table.hasMovedRows { try copy(table, didCopy) }
             }
             try target.execute(script: "COMMIT")
             try source.execute(script: "COMMIT")
@@ -70,7 +70,7 @@
         func copyRest(_ statements: [String]) throws {
             try target.execute(script: "BEGIN")
             try copyNoted()
-            for table in tables where table.key.isEmpty {
+            for table in tables where table.key.isEmpty && table.hasMovedRows {
                 try target.execute(script: "DELETE FROM \(table.name)")
                 try copy(table)
             }

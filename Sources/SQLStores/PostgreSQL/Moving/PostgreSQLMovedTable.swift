@@ -12,6 +12,9 @@
         /// The quoted names of one or two columns with integers, by whose values rows are noted and copied again. Rows with equal
         /// values are copied together. Empty if the table is copied whole at the end, because it is small.
         let key: [String]
+        /// Whether the rows are copied. The marks of saves are not: a process that looks for one asks at the former place, and a busy
+        /// store has as many as saves in an hour, which the switch would copy.
+        let hasMovedRows: Bool
         /// The statement that creates the table without its indexes.
         let creation: String
         /// The statements that create its constraints and indexes.
@@ -68,6 +71,7 @@
                 // Old values have no key of their own, and are never changed.
                 key = all.filter { $0.name == "transactionid" && $0.isInteger }.map(\.name)
             }
+            hasMovedRows = name != "Z_SAVEMARK"
             let list = all.map { "\($0.name) \($0.definition)" }.joined(separator: ", ")
             creation = "CREATE TABLE \(name) (\(list))" + (try PostgreSQLCopy.options(ofTable: name, in: connection))
             definitions = try PostgreSQLCopy.definitions(ofTable: name, in: connection)
