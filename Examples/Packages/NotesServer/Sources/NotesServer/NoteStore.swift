@@ -1,47 +1,62 @@
 import CoralPostgreSQL
 import CoreData
 
-/// The notes of one tenant. Each tenant has a store of its own, so that no request can forget to filter by the tenant.
+/// The stores of all tenants. Each tenant has a store of its own, so that no request can forget to filter by the tenant.
+public final class NoteStores: Sendable {
+    /// Opens a store at the first request of its tenant, and closes those that have not been used for the longest time.
+    let pool: TenantPool
+    /// The stores that are followed now.
+    let followed = FollowedStores()
+    private let location: String
+
+    /// - Parameters:
+    ///   - location: The URL of a PostgreSQL database, in which each tenant has a schema, or the path of a folder.
+    ///   - openLimit: The number of stores that stay open.
+    public init(in location: String, openLimit: Int = 100) throws {
+        self.location = location
+        pool = TenantPool(managedObjectModel: try Self.model.get(), openLimit: openLimit) {
+            Self.description(of: $0, in: location)
+        }
+    }
+
+    /// - Parameter tenant: A name from the list of tenants, never from a request.
+    public func store(of tenant: String) -> NoteStore { NoteStore(tenant: tenant, stores: self) }
+
+    static let model = Result {
+        guard let url = Bundle.module.url(forResource: "Notes", withExtension: "momd"),
+            let model = NSManagedObjectModel(contentsOf: url)
+        else { throw CocoaError(.fileReadNoSuchFile) }
+        return model
+    }
+
+    func description(of tenant: String) -> NSPersistentStoreDescription { Self.description(of: tenant, in: location) }
+
+    private static func description(of tenant: String, in location: String) -> NSPersistentStoreDescription {
+        let description =
+            location.hasPrefix("postgresql:")
+            ? NSPersistentStoreDescription.postgreSQL(url: location, schema: tenant)
+            : NSPersistentStoreDescription(
+                url: URL(fileURLWithPath: location).appendingPathComponent("\(tenant).sqlite"))
+        description.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey)
+        return description
+    }
+}
+
+/// The notes of one tenant.
 public struct NoteStore: Sendable {
     /// The time after which a request is given up, with its statement.
     private static let deadline = Duration.seconds(5)
 
-    let container: NSPersistentContainer
-    let readers: ContextPool
-    let writers: ContextPool
+    let tenant: String
+    let stores: NoteStores
 
-    private static let model = Bundle.module.url(forResource: "Notes", withExtension: "momd")
-        .flatMap(NSManagedObjectModel.init(contentsOf:))
-
-    /// Opens the store of a tenant in a schema of a PostgreSQL database, or in a folder.
-    ///
-    /// - Parameter location: A URL that begins with `postgresql:`, or the path of a folder.
-    public init(tenant: String, in location: String) throws {
-        if location.hasPrefix("postgresql:") {
-            try self.init(.postgreSQL(url: location, schema: tenant), writers: 8)
-        } else {
-            let file = URL(fileURLWithPath: location).appendingPathComponent("\(tenant).sqlite")
-            // A file has one writer: the others wait as suspended tasks instead of waiting for its lock.
-            try self.init(NSPersistentStoreDescription(url: file), writers: 1)
-        }
-    }
-
-    private init(_ description: NSPersistentStoreDescription, writers: Int) throws {
-        guard let model = Self.model else { throw CocoaError(.fileReadNoSuchFile) }
-        container = NSPersistentContainer(name: "Notes", managedObjectModel: model)
-        description.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey)
-        description.setOption(true as NSNumber, forKey: NSPersistentStoreRemoteChangeNotificationPostOptionKey)
-        container.persistentStoreDescriptions = [description]
-        var failure: (any Error)?
-        container.loadPersistentStores { failure = $1 }
-        if let failure { throw failure }
-        readers = ContextPool(container)
-        self.writers = ContextPool(container, limit: writers)
+    private func withContext<T>(_ block: @escaping (NSManagedObjectContext) throws -> T) async throws -> T {
+        try await stores.pool.withContext(for: tenant, timeout: Self.deadline, block)
     }
 
     /// The notes behind a key, in the order of the keys.
     public func notes(after key: String?, limit: Int) async throws -> [NoteValue] {
-        try await readers.withContext(timeout: Self.deadline) { context in
+        try await withContext { context in
             let request = Note.fetchRequest()
             if let key { request.predicate = NSPredicate(format: "key > %@", key) }
             request.sortDescriptors = [NSSortDescriptor(key: "key", ascending: true)]
@@ -52,12 +67,12 @@ public struct NoteStore: Sendable {
     }
 
     public func note(_ key: String) async throws -> NoteValue? {
-        try await readers.withContext(timeout: Self.deadline) { try Self.find([key], in: $0).first.map(NoteValue.init) }
+        try await withContext { try Self.find([key], in: $0).first.map(NoteValue.init) }
     }
 
     /// Inserts notes, and changes those whose keys exist, all or none.
     public func put(_ values: [NoteValue]) async throws {
-        try await writers.withContext(timeout: Self.deadline) { context in
+        try await withContext { context in
             context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             var notes = Dictionary(
                 try Self.find(values.map(\.key), in: context).map { ($0.key, $0) }, uniquingKeysWith: { $1 })
@@ -72,7 +87,7 @@ public struct NoteStore: Sendable {
 
     /// Deletes a note. Returns whether there was one.
     public func delete(_ key: String) async throws -> Bool {
-        try await writers.withContext(timeout: Self.deadline) { context in
+        try await withContext { context in
             let notes = try Self.find([key], in: context)
             for note in notes { context.delete(note) }
             try context.save()

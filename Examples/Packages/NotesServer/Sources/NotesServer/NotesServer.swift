@@ -6,9 +6,10 @@ import Logging
 
 /// The service: its routes, and the closing of its stores.
 ///
-/// - Parameter stores: The stores of the tenants, by their tokens.
+/// - Parameter tenants: The names of the tenants, by their tokens.
 public func notesServer(
-    stores: [String: NoteStore], address: BindAddress = .hostname("127.0.0.1", port: 8080), logger: Logger
+    stores: NoteStores, tenants: [String: String], address: BindAddress = .hostname("127.0.0.1", port: 8080),
+    logger: Logger
 ) -> some ApplicationProtocol {
     let router = Router(context: NotesContext.self)
     router.addMiddleware {
@@ -16,14 +17,16 @@ public func notesServer(
         MetricsMiddleware()
         LogRequestsMiddleware(.debug)
         StoreRequestMiddleware()
-        TenantMiddleware(stores: stores)
+        TenantMiddleware(stores: stores, tenants: tenants)
     }
     // The process works. One that does not answer is started again.
     router.get("health") { _, _ in HTTPResponse.Status.ok }
-    // The stores can be read. Requests go to another process until then.
+    // A store can be read: the folder or the server is there. Requests go to another process until then.
     router.get("ready") { _, context in
         do {
-            for store in stores.values { _ = try await store.notes(after: nil, limit: 1) }
+            if let tenant = tenants.values.first {
+                _ = try await stores.store(of: tenant).notes(after: nil, limit: 1)
+            }
             return HTTPResponse.Status.ok
         } catch {
             context.logger.warning("A store cannot be read.", metadata: ["error": "\((error as NSError).code)"])
@@ -35,7 +38,7 @@ public func notesServer(
     // The group ends its services in reverse order: first the server, then the stores.
     return Application(
         router: router, configuration: ApplicationConfiguration(address: address, serverName: "notes"),
-        services: stores.values.map { StoreService($0.container, pools: [$0.readers, $0.writers]) }, logger: logger)
+        services: [StoreService(stores.pool)], logger: logger)
 }
 
 private func addNotes(to router: RouterGroup<TenantContext>) {

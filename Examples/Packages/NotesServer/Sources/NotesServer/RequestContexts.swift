@@ -24,14 +24,17 @@ struct TenantContext: ChildRequestContext {
 
 /// Finds the store of the tenant to whom the token of a request belongs. Tokens are random and long.
 struct TenantMiddleware: RouterMiddleware {
-    let stores: [String: NoteStore]
+    let stores: NoteStores
+    let tenants: [String: String]
 
     func handle(
         _ request: Request, context: NotesContext, next: (Request, NotesContext) async throws -> Response
     ) async throws -> Response {
         var context = context
         let words = request.headers[.authorization]?.split(separator: " ") ?? []
-        if words.count == 2, words[0] == "Bearer" { context.store = stores[String(words[1])] }
+        if words.count == 2, words[0] == "Bearer" {
+            context.store = tenants[String(words[1])].map(stores.store(of:))
+        }
         return try await next(request, context)
     }
 }

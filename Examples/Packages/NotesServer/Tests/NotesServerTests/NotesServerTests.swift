@@ -10,23 +10,23 @@ import Testing
 /// The stores are files, or schemas of the database of `CORAL_POSTGRESQL`.
 @Suite final class NotesServerTests {
     private let folder: URL
-    private let stores: [String: NoteStore]
+    private let stores: NoteStores
+    private let tenants: [String: String]
 
     init() throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let location = ProcessInfo.processInfo.environment["CORAL_POSTGRESQL"] ?? folder.path
         let suffix = String(UInt32.random(in: 0...UInt32.max), radix: 16)
-        stores = [
-            "blue-token": try NoteStore(tenant: "blue_\(suffix)", in: location),
-            "green-token": try NoteStore(tenant: "green_\(suffix)", in: location),
-        ]
+        stores = try NoteStores(in: location, openLimit: 3)
+        tenants = ["blue-token": "blue_\(suffix)", "green-token": "green_\(suffix)"]
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
     private var server: some ApplicationProtocol {
-        notesServer(stores: stores, address: .hostname("127.0.0.1", port: 0), logger: Logger(label: "notes"))
+        notesServer(
+            stores: stores, tenants: tenants, address: .hostname("127.0.0.1", port: 0), logger: Logger(label: "notes"))
     }
 
     private static func headers(_ tenant: String) -> HTTPFields { [.authorization: "Bearer \(tenant)-token"] }
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test func `events continue behind the last one that the client has processed`() async throws {
-        let store = try #require(stores["blue-token"])
+        let store = stores.store(of: try #require(tenants["blue-token"]))
         let stream = try store.changes(after: nil)
         try await store.put([NoteValue(key: "a", title: "A", text: "")])
         try await store.put([NoteValue(key: "b", title: "B", text: "")])
@@ -115,6 +115,16 @@ import Testing
         }
     }
 
+    @Test func `of many tenants only the stores that were used last are open`() async throws {
+        let many = (0..<6).map { "\($0)-\(tenants["blue-token"] ?? "")" }
+        for tenant in many { try await stores.store(of: tenant).put([NoteValue(key: "a", title: tenant, text: "")]) }
+        #expect(stores.pool.openCount == 3)
+        for tenant in [many[0], many[many.count - 1]] {
+            let notes = try await stores.store(of: tenant).notes(after: nil, limit: 2)
+            #expect(notes.map(\.title) == [tenant])
+        }
+    }
+
     @Test func `the server is healthy, and its stores are closed at the end`() async throws {
         try await server.test(.live) { client in
             for path in ["/health", "/ready"] {
@@ -122,8 +132,8 @@ import Testing
                 #expect(response.status == .ok)
             }
         }
-        #expect(stores.values.allSatisfy { $0.container.persistentStoreCoordinator.persistentStores.isEmpty })
-        let store = try #require(stores["blue-token"])
+        #expect(stores.pool.openCount == 0)
+        let store = stores.store(of: try #require(tenants["blue-token"]))
         await #expect(throws: CocoaError.self) { try await store.notes(after: nil, limit: 1) }
     }
 }
