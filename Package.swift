@@ -113,8 +113,8 @@ if engineIsBuilt {
         .target(
             name: "SQLStores",
             dependencies: [
-                "AtomicFiles", "CoreDataErrors", "ManagedObjects", "ModelFiles", "PredicateLanguage", "SQLiteConnections",
-                "SQLStatements", "StoreRescue", "StoreSupport",
+                "AtomicFiles", "CoreDataErrors", "ManagedObjects", "ModelFiles", "PredicateLanguage",
+                "SQLiteConnections", "SQLStatements", "StoreRescue", "StoreSupport",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ] + postgreSQL),
         // The module `CoreData` outside Apple's platforms.
