@@ -43,23 +43,30 @@ let package = Package(
             name: "ModelFiles",
             dependencies: ["AtomicFiles", "CodedErrors", "KeyedArchives", "PredicateLanguage", "XMLReading", "CZlib"]),
         .target(name: "GraphDocuments", dependencies: ["AtomicFiles", "CodedErrors", "KeyedArchives", "XMLReading"]),
-        .target(name: "SQLStatements", dependencies: ["PredicateLanguage"]),
+        .target(name: "StoreSupport"),
+        .target(name: "SQLStatements", dependencies: ["PredicateLanguage", "StoreSupport"]),
         .target(name: "StoreRescue", dependencies: ["AtomicFiles", "SQLStatements"]),
         .target(name: "CoreDataErrors", dependencies: ["AtomicFiles"]),
         .target(
             name: "SQLiteConnections",
             dependencies: [
-                "AtomicFiles", "CoreDataErrors", "PredicateLanguage", "SQLStatements",
+                "AtomicFiles", "CoreDataErrors", "PredicateLanguage", "SQLStatements", "StoreSupport",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
         .target(
             name: "ManagedObjects",
             dependencies: [
-                "AtomicFiles", "CoreDataErrors", "KeyedArchives", "PredicateLanguage", "ModelFiles", "SQLiteConnections",
-                "SQLStatements", "StoreRescue", "XMLReading",
+                "AtomicFiles", "CoreDataErrors", "KeyedArchives", "PredicateLanguage", "ModelFiles", "StoreSupport",
+                "XMLReading",
+            ]),
+        .target(
+            name: "SQLStores",
+            dependencies: [
+                "AtomicFiles", "CoreDataErrors", "ManagedObjects", "ModelFiles", "PredicateLanguage",
+                "SQLiteConnections", "SQLStatements", "StoreRescue", "StoreSupport",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
-        .target(name: "CoreData", dependencies: ["CoreDataErrors", "ManagedObjects"]),
+        .target(name: "CoreData", dependencies: ["CoreDataErrors", "ManagedObjects", "SQLStores"]),
         .target(
             name: "Coral",
             dependencies: [
@@ -68,7 +75,7 @@ let package = Package(
         .target(
             name: "CoralRows",
             dependencies: [
-                "Coral", "CoreData", "GraphDocuments", "ManagedObjects", "SQLiteConnections", "XMLReading",
+                "Coral", "CoreData", "GraphDocuments", "ManagedObjects", "SQLStores", "SQLiteConnections", "XMLReading",
             ]),
         // The file of the command that quotes completions for shells.
         .target(
