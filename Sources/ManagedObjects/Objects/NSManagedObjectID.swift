@@ -8,7 +8,7 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
     /// The entity, store and coordinator.
     final let origin: ObjectIDOrigin
 
-    package init(key: ObjectKey, origin: ObjectIDOrigin) {
+    init(key: ObjectKey, origin: ObjectIDOrigin) {
         self.key = key
         self.origin = origin
     }
