@@ -1,4 +1,4 @@
-import CoreFoundation
+internal import CoreFoundation
 import Foundation
 
 /// A port within the process, for code that calls `Port()` on Apple's platforms.

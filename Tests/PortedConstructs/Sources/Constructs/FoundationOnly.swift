@@ -52,8 +52,6 @@ func isTruthValue(_ number: NSNumber) -> Bool { CFGetTypeID(number) == CFBoolean
 
 let started = ProcessInfo()
 
-final class Resources: Bundle, @unchecked Sendable {}
-
 let keysOfBundles = [
     kCFBundleDevelopmentRegionKey as String,
     kCFBundleExecutableKey as String,
