@@ -19,6 +19,7 @@ public final class LocalPort: Port,
     private var messages: [(components: NSMutableArray?, sender: Port?)] = []
     private weak var receiver: (any PortDelegate)?
 
+    /// A valid port, in no run loop.
     public override init() {
         super.init()
         var context = CFRunLoopSourceContext()
@@ -33,8 +34,10 @@ public final class LocalPort: Port,
 
     deinit { CFRunLoopSourceInvalidate(source) }
 
+    /// False after ``invalidate()``: messages are not accepted then.
     public override var isValid: Bool { CFRunLoopSourceIsValid(source) }
 
+    /// Removes the port from its run loops, and the messages that were not delivered. Posts `Port.didBecomeInvalidNotification`.
     public override func invalidate() {
         guard isValid else { return }
         CFRunLoopSourceInvalidate(source)
@@ -42,7 +45,10 @@ public final class LocalPort: Port,
         NotificationCenter.default.post(name: Port.didBecomeInvalidNotification, object: self)
     }
 
+    /// Sets the receiver of the messages, which is not retained.
     public override func setDelegate(_ anObject: (any PortDelegate)?) { lock.withLock { receiver = anObject } }
+
+    /// The receiver of the messages.
     public override func delegate() -> (any PortDelegate)? { lock.withLock { receiver } }
 
     // MARK: - Run loops
@@ -59,6 +65,7 @@ public final class LocalPort: Port,
         }
     }
 
+    /// Removes the port from a run loop: from that of this thread or of the main thread at once.
     public override func remove(from runLoop: RunLoop, forMode mode: RunLoop.Mode) {
         perform(in: runLoop, mode) { port, loop in
             CFRunLoopRemoveSource(loop, port.source, mode.name)
