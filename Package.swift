@@ -205,7 +205,7 @@ targets += [
     // are case-insensitive.
     .executableTarget(
         name: "CoralCommand",
-        dependencies: engine + (engineIsBuilt ? ["CoralRows", "SQLStatements", "StoreRescue", "StoreSupport"] : []) + [
+        dependencies: engine + (engineIsBuilt ? ["CoralRows", "SQLStatements", "StoreRescue"] : []) + [
             "AtomicFiles", "CCellWidth", "Coral", "CoralMigration", "CoralTesting", "CoralTools", "ModelCodeGeneration",
             "ModelFiles",
             "PredicateLanguage",

@@ -43,6 +43,16 @@
         final var edits: [SourceEdit] = []
     }
 
+    /// Collects replacements that depend on the whole file.
+    class FileEditVisitor: EditVisitor {
+        final let file: SourceFile
+
+        init(_ file: SourceFile) {
+            self.file = file
+            super.init()
+        }
+    }
+
     extension PackageIndex {
         /// The replacements in all files that contain one of some texts, without which a file needs none. A new visitor collects those
         /// of each file.

@@ -2,7 +2,7 @@ import Coral
 import CoralTools
 
 #if STORE_ENGINE
-    import enum StoreSupport.FetchInterruption
+    import enum ManagedObjects.FetchInterruption
 #endif
 
 /// The work for one request. It can be cancelled while a statement runs, and the beginning of its page can be sent before

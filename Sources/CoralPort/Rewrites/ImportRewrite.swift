@@ -130,14 +130,7 @@
             }
         }
 
-        private final class Visitor: EditVisitor {
-            let file: SourceFile
-
-            init(_ file: SourceFile) {
-                self.file = file
-                super.init()
-            }
-
+        private final class Visitor: FileEditVisitor {
             override func visit(_ node: ImportDeclSyntax) -> SyntaxVisitorContinueKind {
                 let path = node.path.trimmedDescription
                 if let module = AppleImportRewrite.submodules[path] {

@@ -12,14 +12,7 @@
             package.edits(containing: Self.classes.map { $0 + "." }) { Visitor($0) }
         }
 
-        private final class Visitor: EditVisitor {
-            let file: SourceFile
-
-            init(_ file: SourceFile) {
-                self.file = file
-                super.init()
-            }
-
+        private final class Visitor: FileEditVisitor {
             override func visit(_ node: MemberAccessExprSyntax) -> SyntaxVisitorContinueKind {
                 let name = node.declName.baseName.text
                 guard let base = node.base?.trimmedDescription, ApplicationNotificationRewrite.classes.contains(base),

@@ -79,14 +79,7 @@
             package.edits(containing: ["NSException("]) { Visitor($0) }
         }
 
-        private final class Visitor: EditVisitor {
-            let file: SourceFile
-
-            init(_ file: SourceFile) {
-                self.file = file
-                super.init()
-            }
-
+        private final class Visitor: FileEditVisitor {
             override func visit(_ node: FunctionDeclSyntax) -> SyntaxVisitorContinueKind {
                 let isTest = node.name.text.hasPrefix("test") || node.attributes.named("Test") != nil
                 guard isTest, !file.declarations.imports.isDisjoint(with: ["XCTest", "Testing"]),

@@ -9,7 +9,7 @@ import Foundation
 /// Data layers wait with such a port for work of another thread: a run loop in which it is scheduled waits until a message is
 /// sent to it, and `RunLoop.run(mode:before:)` then returns. The delegate gets the message in that run loop.
 ///
-/// Messages do not leave the process.
+/// Messages do not leave the process. A run loop keeps the port until it is removed or invalidated.
 public final class LocalPort: Port,
     @unchecked Sendable  // because the lock guards the variables
 {
@@ -18,16 +18,29 @@ public final class LocalPort: Port,
     private var runLoops: [(runLoop: CFRunLoop, mode: RunLoop.Mode)] = []
     private var messages: [(components: NSMutableArray?, sender: Port?)] = []
     private weak var receiver: (any PortDelegate)?
+    /// The port itself, while a run loop has it: the program may keep no other reference.
+    private var scheduled: LocalPort?
+
+    /// What the source refers to, which may be informed of a message while another thread releases the port.
+    private final class Target {
+        weak var port: LocalPort?
+    }
 
     /// A valid port, in no run loop.
     public override init() {
         super.init()
+        let target = Target()
+        target.port = self
         var context = CFRunLoopSourceContext()
-        // Not retained by the source, which `deinit` invalidates.
-        context.info = Unmanaged.passUnretained(self).toOpaque()
+        context.info = Unmanaged.passUnretained(target).toOpaque()
+        context.retain = { info in
+            info.map { UnsafeRawPointer(Unmanaged<Target>.fromOpaque($0).retain().toOpaque()) }
+        }
+        context.release = { info in
+            if let info { Unmanaged<Target>.fromOpaque(info).release() }
+        }
         context.perform = { info in
-            guard let info else { return }
-            Unmanaged<LocalPort>.fromOpaque(info).takeUnretainedValue().deliver()
+            if let info { Unmanaged<Target>.fromOpaque(info).takeUnretainedValue().port?.deliver() }
         }
         source = CFRunLoopSourceCreate(kCFAllocatorSystemDefault, 0, &context)
     }
@@ -41,7 +54,7 @@ public final class LocalPort: Port,
     public override func invalidate() {
         guard isValid else { return }
         CFRunLoopSourceInvalidate(source)
-        lock.withLock { (runLoops, messages) = ([], []) }
+        lock.withLock { (runLoops, messages, scheduled) = ([], [], nil) }
         NotificationCenter.default.post(name: Port.didBecomeInvalidNotification, object: self)
     }
 
@@ -59,6 +72,7 @@ public final class LocalPort: Port,
             CFRunLoopAddSource(loop, port.source, mode.name)
             let hasMessages = port.lock.withLock {
                 port.runLoops.append((loop, mode))
+                port.scheduled = port
                 return !port.messages.isEmpty
             }
             if hasMessages { port.signal() }
@@ -69,7 +83,10 @@ public final class LocalPort: Port,
     public override func remove(from runLoop: RunLoop, forMode mode: RunLoop.Mode) {
         perform(in: runLoop, mode) { port, loop in
             CFRunLoopRemoveSource(loop, port.source, mode.name)
-            port.lock.withLock { port.runLoops.removeAll { $0.runLoop === loop && $0.mode == mode } }
+            port.lock.withLock {
+                port.runLoops.removeAll { $0.runLoop === loop && $0.mode == mode }
+                if port.runLoops.isEmpty { port.scheduled = nil }
+            }
         }
     }
 

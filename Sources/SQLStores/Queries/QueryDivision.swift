@@ -1,19 +1,6 @@
 import ManagedObjects
 import PredicateLanguage
 
-// The stores in databases.
-//
-// But for the folders `SQLite` and `PostgreSQL`, this module is independent of a database. Statements are values (`SQLInsert`, `SQLUpdate`,
-// `SQLDelete`, `SQLSelect`, `SQLTableDefinition`, `SQLAlteration`, …), which `SQLEntity`, `SQLPairs` and `KeyCommands`
-// build from the schema; predicates become an `SQLFragment`. An `SQLDialect` writes them as text: parameters, lists of
-// values, names of types, operators for NULL, functions and limits. `Queries` determines which part of a predicate
-// cannot be translated. `SQLRowStore` executes queries, and `SQLBatchStore` batch requests, for each store whose
-// connections are an `SQLDatabase`: cursors over rows, from which `RowReader` fills pages. The changed rows of a
-// transaction are collected in `HistoryRows`. No other module of
-// the engine or the toolkit contains SQL, except for BEGIN and COMMIT in the list of a migration's statements
-// (`LightweightMigration`). The engine finds the classes of this module by `StoreDirectory`, and uses them as `DatabaseStore`. The command writes SQL of its own for scripts (`coral views`) and for databases that are no
-// stores (`coral convert`, the index of a backup).
-
 /// A query in two parts: the part that the store executes, and the part that is evaluated in memory on its rows.
 struct QueryDivision {
     /// The parts that cannot be translated: the same for all queries with the same ``QueryKey``.

@@ -4,7 +4,6 @@ import GRDB
 import ManagedObjects
 import ModelFiles
 import SQLiteConnections
-import StoreSupport
 import Synchronization
 
 // The SQLite store.

@@ -1,7 +1,6 @@
 #if PostgreSQL
     import Foundation
     import PostgreSQLClient
-    import StoreSupport
     import Testing
     @testable import SQLiteConnections
 

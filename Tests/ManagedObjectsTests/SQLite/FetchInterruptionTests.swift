@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-import StoreSupport
 import Synchronization
 import Testing
 @testable import SQLiteConnections

@@ -4,7 +4,6 @@
     import ManagedObjects
     import PostgreSQLClient
     import SQLiteConnections
-    import StoreSupport
 
     /// A state of a store that is pinned for reading until it is deallocated: a transaction on a connection of its own.
     ///

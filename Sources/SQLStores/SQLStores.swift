@@ -1,0 +1,34 @@
+import Foundation
+import ManagedObjects
+
+// The stores in databases. Reading begins here.
+//
+// `SQLite` and `PostgreSQL` contain the two stores; each begins in the file of its name. All else is independent of a database.
+// Statements are values (`SQLInsert`, `SQLUpdate`, `SQLDelete`, `SQLSelect`, `SQLTableDefinition`, `SQLAlteration`, …, in the module
+// `SQLStatements`), and an `SQLDialect` writes them as text: parameters, lists of values, names of types, operators for NULL, functions
+// and limits.
+//
+// - `Schema`: tables, columns and numbers of a model (`SQLSchema`), from which `SQLEntity`, `SQLPairs` and `KeyCommands` build statements.
+// - `Queries`: predicates become an `SQLFragment`; `QueryDivision` determines which part of one cannot be translated.
+// - `Reading`: `SQLRowStore` executes queries for each store whose connections are an `SQLDatabase`; `RowReader` fills pages from cursors.
+// - `Writing`, `Batches`: values of rows, and batch requests (`SQLBatchStore`).
+// - `History`: the changed rows of a transaction are collected in `HistoryRows`.
+// - `Migration`: the statements of a migration in place (`InPlacePlan`).
+// - `Checking`: the problems of rows and tables (`RowCheck`).
+//
+// No other module of the engine or the toolkit contains SQL, except for BEGIN and COMMIT in the list of a migration's statements
+// (`LightweightMigration`). The command writes SQL of its own for scripts (`coral views`) and for databases that are no stores
+// (`coral convert`, the index of a backup).
+
+/// The stores of this module, which the engine finds by the name of this class.
+package final class StoreDirectory: DatabaseStoreClasses {
+    package init() {}
+
+    package var classes: [String: any DatabaseStore.Type] {
+        var classes: [String: any DatabaseStore.Type] = [NSSQLiteStoreType: SQLiteStore.self]
+        #if PostgreSQL
+            classes[PostgreSQLStore.typeName] = PostgreSQLStore.self
+        #endif
+        return classes
+    }
+}
