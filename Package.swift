@@ -102,23 +102,31 @@ if engineIsBuilt {
                 "AtomicFiles", "CoreDataErrors", "PredicateLanguage", "SQLStatements", "StoreSupport",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
+        // What Foundation lacks outside Apple's platforms: predicates, value transformers, key-value observing.
+        .target(name: "FoundationAdditions", dependencies: ["KeyedArchives", "PredicateLanguage"]),
         // Every public NS… type, and the engine, without a database.
         .target(
             name: "ManagedObjects",
             dependencies: [
-                "AtomicFiles", "CoreDataErrors", "KeyedArchives", "PredicateLanguage", "ModelFiles",
-                "StoreSupport", "XMLReading",
+                "AtomicFiles", "CoreDataErrors", "FoundationAdditions", "KeyedArchives", "ModelFiles",
+                "PredicateLanguage", "StoreSupport", "XMLReading",
             ]),
+        // Results of fetches that follow the changes of a context: NSFetchedResultsController, and streams.
+        .target(
+            name: "FollowedResults",
+            dependencies: ["CoreDataErrors", "FoundationAdditions", "ManagedObjects", "PredicateLanguage"]),
         // The stores in SQLite files and in PostgreSQL. The engine finds them in the program.
         .target(
             name: "SQLStores",
             dependencies: [
-                "AtomicFiles", "CoreDataErrors", "ManagedObjects", "ModelFiles", "PredicateLanguage",
-                "SQLiteConnections", "SQLStatements", "StoreRescue", "StoreSupport",
+                "AtomicFiles", "CoreDataErrors", "FoundationAdditions", "ManagedObjects", "ModelFiles",
+                "PredicateLanguage", "SQLiteConnections", "SQLStatements", "StoreRescue", "StoreSupport",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ] + postgreSQL),
         // The module `CoreData` outside Apple's platforms.
-        .target(name: "CoreData", dependencies: ["CoreDataErrors", "ManagedObjects", "SQLStores"]),
+        .target(
+            name: "CoreData",
+            dependencies: ["CoreDataErrors", "FollowedResults", "FoundationAdditions", "ManagedObjects", "SQLStores"]),
         // The macros of SwiftData's models. Empty without the trait.
         .macro(
             name: "SwiftDataMacros",

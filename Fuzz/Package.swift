@@ -53,12 +53,16 @@ let package = Package(
                 "AtomicFiles", "CoreDataErrors", "PredicateLanguage", "SQLStatements", "StoreSupport",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
+        .target(name: "FoundationAdditions", dependencies: ["KeyedArchives", "PredicateLanguage"]),
         .target(
             name: "ManagedObjects",
             dependencies: [
-                "AtomicFiles", "CoreDataErrors", "KeyedArchives", "PredicateLanguage", "ModelFiles", "StoreSupport",
-                "XMLReading",
+                "AtomicFiles", "CoreDataErrors", "FoundationAdditions", "KeyedArchives", "ModelFiles", "PredicateLanguage",
+                "StoreSupport", "XMLReading",
             ]),
+        .target(
+            name: "FollowedResults",
+            dependencies: ["CoreDataErrors", "FoundationAdditions", "ManagedObjects", "PredicateLanguage"]),
         .target(
             name: "SQLStores",
             dependencies: [
@@ -66,7 +70,9 @@ let package = Package(
                 "SQLiteConnections", "SQLStatements", "StoreRescue", "StoreSupport",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
-        .target(name: "CoreData", dependencies: ["CoreDataErrors", "ManagedObjects", "SQLStores"]),
+        .target(
+            name: "CoreData",
+            dependencies: ["CoreDataErrors", "FollowedResults", "FoundationAdditions", "ManagedObjects", "SQLStores"]),
         .target(
             name: "Coral",
             dependencies: [

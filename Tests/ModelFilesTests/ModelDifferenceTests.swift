@@ -71,4 +71,19 @@ import Testing
         #expect(careless.warnings().map(\.code) == [.reservedName, .unusualName, .missingInverse])
         #expect(model().warnings().isEmpty)
     }
+
+    @Test func `an inverse with the name of another entity than the destination is a likely mistake`() {
+        func codes(_ name: String) -> [ModelError.Code] {
+            model { $0.entities[1].relationships[0].inverseEntityName = name }.warnings().map(\.code)
+        }
+        #expect(codes("Item") == [])
+        #expect(codes("Base") == [.inverseMismatch])
+        #expect(codes("Nothing") == [.inverseMismatch])
+    }
+
+    @Test("The sources of real apps name the destination as the entity of the inverse", arguments: Corpus.files("/contents"))
+    func inverseEntities(_ path: String) throws {
+        let model = try ModelSourceReader.read(Corpus.data(path))
+        #expect(model.warnings().filter { $0.code == .inverseMismatch } == [])
+    }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import FoundationAdditions
 import Synchronization
 
 /// The superclass of the classes that register the key paths of `@NSManaged` properties.
@@ -68,7 +69,10 @@ public struct PropertyName: Sendable, Hashable {
 }
 
 /// A property of a class with a registered key path, by which key-value coding accesses it.
-struct RegisteredProperty {
+struct RegisteredProperty: @unchecked Sendable {  // because key paths to properties are immutable
+    /// Those of all classes, by name.
+    fileprivate static let all = Mutex<[ObjectIdentifier: [String: RegisteredProperty]]>([:])
+
     /// The value of an object; nil for an object of another class.
     let value: (NSManagedObject) -> Any?
     /// Sets the value of an object; false if the value does not have the property's type. Nil if the property cannot be set.
@@ -86,6 +90,29 @@ struct RegisteredProperty {
                 return true
             }
         }
+    }
+}
+
+extension NSManagedObject: KeyPathRegistering {}
+
+extension KeyPathRegistry {
+    /// Registers the name of a managed object's property: also one that the class implements itself, and that the model does not
+    /// have. Then ``NSManagedObject/value(forKey:)`` returns it, and predicates in memory and section names can use it.
+    public static func register<Root: NSManagedObject, Value>(_ keyPath: KeyPath<Root, Value>, as name: String) {
+        ManagedObjectClasses.shared.register(Root.self)
+        setName(name, of: keyPath)
+        RegisteredProperty.all.withLock {
+            $0[ObjectIdentifier(Root.self), default: [:]][name] = RegisteredProperty(keyPath)
+        }
+    }
+
+    /// The registered property of a class with a name; nil if there is none. Cost: two look-ups.
+    static func property(_ name: String, of objectClass: NSManagedObject.Type) -> RegisteredProperty? {
+        func find() -> RegisteredProperty? {
+            RegisteredProperty.all.withLock { $0[ObjectIdentifier(objectClass)]?[name] }
+        }
+        if let property = find() { return property }
+        return registerKeyPaths(from: objectClass) ? find() : nil
     }
 }
 

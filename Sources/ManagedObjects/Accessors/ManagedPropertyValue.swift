@@ -167,7 +167,7 @@ extension Set: ManagedPropertyValue, ManagedSlotValue where Element: NSManagedOb
 extension [NSManagedObject] {
     /// Whether all objects are of a class.
     @inlinable
-    func areAll<Member>(_ type: Member.Type) -> Bool { withUnsafeBufferPointer { $0.areAll(type) } }
+    package func areAll<Member>(_ type: Member.Type) -> Bool { withUnsafeBufferPointer { $0.areAll(type) } }
 }
 
 extension UnsafeBufferPointer<NSManagedObject> {

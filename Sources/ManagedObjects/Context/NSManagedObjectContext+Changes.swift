@@ -21,10 +21,13 @@ extension NSManagedObjectContext {
 
     /// Objects with unsaved changes, in the order in which they were first changed. Objects that no longer have changes
     /// stay until the next save.
-    final var changed: ContiguousArray<NSManagedObject> {
+    package final var changed: ContiguousArray<NSManagedObject> {
         tracker.removeUnlisted()
         return tracker.objects
     }
+
+    /// Objects that have changed in the current event.
+    package final var changedInEvent: ContiguousArray<NSManagedObject> { tracker.inEvent }
 
     /// Makes a transition of an object's state that may change what a save does with it.
     @inline(__always)
@@ -108,7 +111,7 @@ extension NSManagedObjectContext {
     }
 
     /// True when there is something to save.
-    final var hasUnsavedChanges: Bool {
+    package final var hasUnsavedChanges: Bool {
         checkQueue()
         noticeInPlaceChanges()
         return !tracker.counts.isZero
@@ -269,7 +272,7 @@ extension Set {
 
 extension Collection where Element: Hashable {
     /// The elements as a set with spare capacity.
-    var roomySet: Set<Element> {
+    package var roomySet: Set<Element> {
         var set = Set<Element>.roomy(count: count)
         for element in self { set.insert(element) }
         return set

@@ -31,7 +31,7 @@ extension NSManagedObjectContext {
     /// Gives a fault its row: without a statement if the row is already read, else with one for a batch of faults.
     ///
     /// - Returns: False when the row does not exist.
-    final func realise(_ object: NSManagedObject) throws -> Bool {
+    package final func realise(_ object: NSManagedObject) throws -> Bool {
         guard object.isFaultInternally else { return true }
         if object.flags.contains(.inserted) {
             object.state.realise(with: object.layout.initialValues)
@@ -319,7 +319,8 @@ extension NSManagedObjectContext {
     /// - Parameter isReadAhead: Whether a loop is likely to access the rows one after another.
     /// - Returns: The keys of the existing rows.
     @discardableResult
-    final func readAgain(_ keys: some Collection<ObjectKey>, isReadAhead: Bool = false) throws -> Set<ObjectKey> {
+    package final func readAgain(_ keys: some Collection<ObjectKey>, isReadAhead: Bool = false) throws -> Set<ObjectKey>
+    {
         if let parentContext {
             let keys = Array(keys)
             let existing = try query(parentContext) { parent in try keys.filter { try parent.hasObject($0) } }

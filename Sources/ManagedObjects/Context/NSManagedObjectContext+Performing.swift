@@ -216,7 +216,7 @@ extension NSManagedObjectContext {
     }
 
     /// Reports an error on standard error where no error can be thrown.
-    final func report(_ sentence: String) {
+    package final func report(_ sentence: String) {
         FileHandle.standardError.write(Data("CoreData: error: \(sentence)\n".utf8))
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import FoundationAdditions
 import Observation
 import StoreSupport
 import Synchronization
@@ -28,7 +29,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
 
     let queue: ContextQueue
     @exclusivity(unchecked) package final var coordinator: NSPersistentStoreCoordinator?
-    @exclusivity(unchecked) final var parentContext: NSManagedObjectContext?
+    @exclusivity(unchecked) package final var parentContext: NSManagedObjectContext?
 
     // MARK: Identity map and unit of work
 
@@ -66,13 +67,13 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     final let childCount = Atomic<Int>(0)
     /// The number of fetched results that are followed in this context; objects that are not registered may be added to
     /// them.
-    final let followerCount = Atomic<Int>(0)
+    package final let followerCount = Atomic<Int>(0)
     /// The number of followers that require changes of other contexts to be merged at their saves.
-    final var mergingCount = 0 {
+    package final var mergingCount = 0 {
         didSet { if (mergingCount == 0) != (oldValue == 0) { observeParent() } }
     }
     /// Objects whose values a merge policy has changed during the current save.
-    final var refreshedBySave: [NSManagedObject] = []
+    package final var refreshedBySave: [NSManagedObject] = []
     package final var pinnedGenerations: PinnedGenerations?
     /// The adapters of the incremental stores that this context has used.
     final var incrementalStores: [IncrementalStoreRows] = []
@@ -411,7 +412,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
 
     // MARK: - Coordinator
 
-    final var rootCoordinator: NSPersistentStoreCoordinator? {
+    package final var rootCoordinator: NSPersistentStoreCoordinator? {
         var context: NSManagedObjectContext = self
         while let parent = context.parentContext { context = parent }
         return context.coordinator

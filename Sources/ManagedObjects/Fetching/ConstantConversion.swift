@@ -1,5 +1,6 @@
 import CoreDataErrors
 import Foundation
+import FoundationAdditions
 import PredicateLanguage
 
 /// Converts the constants of a fetch's predicate to the kinds of the values that they are compared with.

@@ -3,7 +3,7 @@
 /// The fetch reads keys only. Its objects are faults with a position in the result; the first fault of a batch that
 /// fires reads the rows of the whole batch. The rows of the latest few batches are kept; unused objects of the others
 /// become faults again.
-final class FetchBatches {
+package final class FetchBatches {
     /// The fetched entity: the objects are of this entity or of one that inherits from it.
     let entity: NSEntityDescription
     /// The number of objects in a batch; greater than the number of objects if there are no batches.

@@ -1,27 +1,28 @@
 import CoreDataErrors
 import Foundation
+import FoundationAdditions
 
 /// The content of a fetch request without its result type, as the engine uses it.
 package struct FetchSpecification {
     var entityName: String?
     var entity: NSEntityDescription?
     package var predicate: NSPredicate?
-    var sortDescriptors: [NSSortDescriptor]?
-    var fetchLimit = 0
-    var fetchOffset = 0
-    var fetchBatchSize = 0
-    var resultType: NSFetchRequestResultType = .managedObjectResultType
-    var includesSubentities = true
-    var includesPropertyValues = true
+    package var sortDescriptors: [NSSortDescriptor]?
+    package var fetchLimit = 0
+    package var fetchOffset = 0
+    package var fetchBatchSize = 0
+    package var resultType: NSFetchRequestResultType = .managedObjectResultType
+    package var includesSubentities = true
+    package var includesPropertyValues = true
     var includesPendingChanges = true
     var returnsObjectsAsFaults = true
-    var shouldRefreshRefetchedObjects = false
+    package var shouldRefreshRefetchedObjects = false
     var returnsDistinctResults = false
     var relationshipKeyPathsForPrefetching: [String]?
-    var propertiesToFetch: [Any]?
+    package var propertiesToFetch: [Any]?
     var propertiesToGroupBy: [Any]?
     var havingPredicate: NSPredicate?
-    var affectedStores: [NSPersistentStore]?
+    package var affectedStores: [NSPersistentStore]?
     /// Objects that the result must not contain: those that the caller has changed, and adds itself where they match.
     var excludedKeys: [ObjectKey] = []
 

@@ -1,4 +1,5 @@
 import Foundation
+import FoundationAdditions
 
 /// A change of many rows directly in the store: no objects are created, nothing is validated, and contexts are not
 /// updated until they refresh.

@@ -1,5 +1,6 @@
 import CoreDataErrors
 import Foundation
+import FoundationAdditions
 
 /// A description of the objects to fetch: entity, predicate, order, and the form of the results.
 ///

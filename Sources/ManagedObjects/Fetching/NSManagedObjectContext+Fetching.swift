@@ -1,5 +1,6 @@
 import CoreDataErrors
 import Foundation
+import FoundationAdditions
 import PredicateLanguage
 import StoreSupport
 
@@ -63,7 +64,7 @@ extension NSManagedObjectContext {
         return try countOfResults(request.specification)
     }
 
-    final func countOfResults(_ specification: FetchSpecification) throws -> Int {
+    package final func countOfResults(_ specification: FetchSpecification) throws -> Int {
         checkQueue()
         return try StoreObservation.observing(
             .fetch, specification.entity?.name ?? specification.entityName ?? "", count: { _ in 1 }
@@ -118,7 +119,7 @@ extension NSManagedObjectContext {
         try fetching(specification) { try dictionaries($0, entity: $1) }
     }
 
-    final func fetchResults(_ specification: FetchSpecification) throws -> [Any] {
+    package final func fetchResults(_ specification: FetchSpecification) throws -> [Any] {
         try fetching(specification) { try results($0, entity: $1) }
     }
 
@@ -376,7 +377,7 @@ extension NSEntityDescription {
 }
 
 extension NSFetchRequest {
-    convenience init(specification: FetchSpecification) {
+    package convenience init(specification: FetchSpecification) {
         self.init()
         self.specification = specification
     }

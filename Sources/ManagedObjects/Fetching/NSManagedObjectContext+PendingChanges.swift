@@ -1,4 +1,5 @@
 import Foundation
+import FoundationAdditions
 
 // Unsaved changes applied to the rows of a fetch.
 

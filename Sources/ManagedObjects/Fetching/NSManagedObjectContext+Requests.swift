@@ -1,5 +1,6 @@
 import CoreDataErrors
 import Foundation
+import FoundationAdditions
 import PredicateLanguage
 
 extension NSPersistentStoreResult {
@@ -124,5 +125,15 @@ extension NSManagedObjectContext {
             noteFailedRead(error, "could not fetch \(source.entity.name ?? "").\(property.name)")
             return []
         }
+    }
+}
+
+// `FETCH(…)` in a predicate.
+extension NSManagedObjectContext: FetchingContext {
+    package func predicateValue(ofRequest request: Any?, countOnly: Bool) throws -> Any? {
+        guard let request = request as? NSFetchRequest<any NSFetchRequestResult> else {
+            throw PredicateEvaluationError(.typeMismatch, "A fetch expression needs a fetch request.")
+        }
+        return countOnly ? try count(for: request) : try fetch(request)
     }
 }

@@ -1,5 +1,6 @@
 import CoreDataErrors
 import Foundation
+import FoundationAdditions
 
 /// The conditions by which a history is filtered; a store checks them before rows are read. An empty set matches
 /// nothing, nil matches everything.

@@ -1,3 +1,5 @@
+import FoundationAdditions
+
 // Errors of the store.
 //
 // A read in a function that cannot throw changes nothing if it fails: a fault stays a fault, members stay unloaded

@@ -1,5 +1,6 @@
 import CoreDataErrors
 import Foundation
+import FoundationAdditions
 import PredicateLanguage
 
 /// Evaluates the value expressions of a mapping for a source and a destination instance.

@@ -1,4 +1,5 @@
 import Foundation
+import FoundationAdditions
 
 /// How the objects of a source entity become objects of a destination entity.
 open class NSEntityMapping: NSObject {

@@ -1,4 +1,5 @@
 import Foundation
+import FoundationAdditions
 import PredicateLanguage
 
 // What value expressions call and read, and what the default policy uses.

@@ -1,5 +1,6 @@
 import CoreDataErrors
 import Foundation
+import FoundationAdditions
 import PredicateLanguage
 import Synchronization
 
@@ -227,5 +228,24 @@ open class NSMigrationManager: NSObject {
                 instances.flatMap { associations.sources(of: $0, mapping: mappingName) }
             } ?? associations.sources(mapping: mappingName)
         return sources.map { sourceContext.object(with: $0) }
+    }
+}
+
+extension NSMigrationManager: KeyValueObservable {}
+
+extension KeyValueObservable where Self: NSMigrationManager {
+    /// Calls a block whenever the progress of a migration has changed, on the thread that migrates. That the progress is 0 again after
+    /// the migration is not announced.
+    ///
+    /// - Returns: The observation. Keep a reference to it: it ends when it is deallocated.
+    public func observe(
+        _ keyPath: KeyPath<Self, Float>, options: NSKeyValueObservingOptions = [],
+        changeHandler: @escaping (Self, NSKeyValueObservedChange<Float>) -> Void
+    ) -> NSKeyValueObservation {
+        let observation = NSKeyValueObservation(
+            of: self, key: "migrationProgress", options: options, value: { $0[keyPath: keyPath] }, changeHandler)
+        add(observation)
+        if options.contains(.initial) { observation.didChange?() }
+        return observation
     }
 }

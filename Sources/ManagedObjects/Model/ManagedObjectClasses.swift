@@ -1,4 +1,5 @@
 import Foundation
+import FoundationAdditions
 import Synchronization
 
 /// Finds the classes of entities.

@@ -1,4 +1,5 @@
 import Foundation
+import FoundationAdditions
 
 /// An attribute of an entity: a value of each object.
 open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {  // because its superclass is

@@ -1,4 +1,5 @@
 import Foundation
+import FoundationAdditions
 
 /// An index of an entity's rows.
 open class NSFetchIndexDescription: NSObject, NSCopying, NSSecureCoding,

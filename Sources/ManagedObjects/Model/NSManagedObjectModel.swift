@@ -1,4 +1,5 @@
 import Foundation
+import FoundationAdditions
 import ModelFiles
 
 /// The entities of a store, with their configurations and fetch requests.

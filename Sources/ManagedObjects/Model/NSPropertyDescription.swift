@@ -1,5 +1,6 @@
 import CoreDataErrors
 import Foundation
+import FoundationAdditions
 import ModelFiles
 
 /// The common superclass of attributes, relationships and the other properties of an entity.

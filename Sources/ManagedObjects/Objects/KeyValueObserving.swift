@@ -1,85 +1,7 @@
+import FoundationAdditions
 import Foundation
 
-// Observing one property of one object, with the API of Swift on Apple's platforms: `object.observe(\.title) { … }`.
-// Outside Apple's platforms Foundation has no key-value observing, so its names are declared here: for managed objects, and for the
-// progress of migrations and other work (ProgressObserving.swift).
-
-/// The values in a change, and additional calls.
-public struct NSKeyValueObservingOptions: OptionSet, Sendable {
-    public let rawValue: UInt
-    public init(rawValue: UInt) { self.rawValue = rawValue }
-    /// The value after the change.
-    public static let new = NSKeyValueObservingOptions(rawValue: 1)
-    /// The value before the change.
-    public static let old = NSKeyValueObservingOptions(rawValue: 2)
-    /// An additional call immediately, before there is any change.
-    public static let initial = NSKeyValueObservingOptions(rawValue: 4)
-    /// An additional call before each change.
-    public static let prior = NSKeyValueObservingOptions(rawValue: 8)
-}
-
-/// One change of an observed property.
-public struct NSKeyValueObservedChange<Value> {
-    /// The value before the change, if requested.
-    public let oldValue: Value?
-    /// The value after the change, if requested.
-    public let newValue: Value?
-    /// True in the call that comes before the change.
-    public let isPrior: Bool
-}
-
-/// An observation. It ends when it is deallocated, or with ``invalidate()``.
-public final class NSKeyValueObservation: NSObject {
-    /// The key of the property; nil is all properties.
-    fileprivate let key: String?
-    fileprivate weak var object: NSObject?
-    private(set) var willChange: (() -> Void)?
-    private(set) var didChange: (() -> Void)?
-    private var end: (() -> Void)?
-
-    /// An observation of a value that is read before and after each change.
-    init<Object: NSObject, Value>(
-        of object: Object, key: String?, options: NSKeyValueObservingOptions, value: @escaping (Object) -> Value,
-        _ handler: @escaping (Object, NSKeyValueObservedChange<Value>) -> Void
-    ) {
-        self.object = object
-        self.key = key
-        super.init()
-        var before: Value?
-        willChange = { [weak object] in
-            guard let object else { return }
-            before = options.contains(.old) ? value(object) : nil
-            if options.contains(.prior) {
-                handler(object, NSKeyValueObservedChange(oldValue: before, newValue: nil, isPrior: true))
-            }
-        }
-        didChange = { [weak object] in
-            guard let object else { return }
-            let new = options.contains(.new) ? value(object) : nil
-            handler(object, NSKeyValueObservedChange(oldValue: before, newValue: new, isPrior: false))
-        }
-    }
-
-    /// An observation of changes that nothing announces.
-    ///
-    /// - Parameter end: Is called by ``invalidate()``. What it retains exists as long as the observation.
-    init(end: @escaping () -> Void) {
-        key = nil
-        self.end = end
-    }
-
-    /// Ends the observation.
-    public func invalidate() {
-        willChange = nil
-        didChange = nil
-        let end = end
-        self.end = nil
-        end?()
-    }
-}
-
-/// The protocol with which `observe(_:options:changeHandler:)` refers to its object's class.
-public protocol KeyValueObservable: AnyObject {}
+// Observing managed objects: `object.observe(\.title) { … }`.
 
 extension NSManagedObject: KeyValueObservable {}
 
@@ -186,16 +108,4 @@ struct ObjectObservations {
             ($0.key == key || $0.key == nil) && $0.object === object
         }
     }
-}
-
-/// The kinds of changes of sets, with the names of key-value observing.
-public enum NSKeyValueSetMutationKind: UInt, Sendable {
-    /// Members are added.
-    case union = 1
-    /// Members are removed.
-    case minus
-    /// All but some members are removed.
-    case intersect
-    /// The members are replaced.
-    case set
 }

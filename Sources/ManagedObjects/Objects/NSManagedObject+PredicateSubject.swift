@@ -93,3 +93,13 @@ extension NSEntityDescription: PredicateSubject {
         }
     }
 }
+
+// As of Foundation's values: so that an object can be written as an argument of a format.
+
+extension NSManagedObject: CVarArg {
+    public var _cVarArgEncoding: [Int] { description._cVarArgEncoding }
+}
+
+extension NSManagedObjectID: CVarArg {
+    public var _cVarArgEncoding: [Int] { description._cVarArgEncoding }
+}

@@ -108,7 +108,7 @@ extension NSManagedObject {
     }
 
     /// The values of derived attributes in the object's row, without firing a fault; empty if no row has been read.
-    final var derivedValues: [Value] {
+    package final var derivedValues: [Value] {
         layout.derivedSlots.compactMap { slot in
             if let value = committed?[slot] { return value }
             guard state.hasOwnRow, let page else { return nil }

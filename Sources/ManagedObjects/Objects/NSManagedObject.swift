@@ -1,4 +1,5 @@
 import Foundation
+import FoundationAdditions
 
 /// An object whose values a context tracks and a store saves.
 ///
@@ -12,7 +13,7 @@ open class NSManagedObject: NSObject {
     /// The context, which clears it when it is deallocated. Unmanaged because every access reads it, and counting
     /// references to a context is expensive.
     @exclusivity(unchecked) final var unmanagedContext: Unmanaged<NSManagedObjectContext>?
-    final var context: NSManagedObjectContext? {
+    package final var context: NSManagedObjectContext? {
         @inline(__always) get { unmanagedContext?.takeUnretainedValue() }
         set { unmanagedContext = newValue.map(Unmanaged.passUnretained) }
     }
@@ -29,10 +30,10 @@ open class NSManagedObject: NSObject {
     final var flags: ObjectFlags { @inline(__always) get { state.flags } }
     final var values: OwnValues? { @inline(__always) get { state.values } }
     final var committed: OwnValues? { @inline(__always) get { state.committed } }
-    final var page: RowPage? { @inline(__always) get { state.page } }
+    package final var page: RowPage? { @inline(__always) get { state.page } }
     final var row: Int32 { @inline(__always) get { state.row } }
-    final var originSlot: Int16 { @inline(__always) get { state.originSlot } }
-    final var version: Int64 { @inline(__always) get { state.version } }
+    package final var originSlot: Int16 { @inline(__always) get { state.originSlot } }
+    package final var version: Int64 { @inline(__always) get { state.version } }
     final var toMany: ToManyStates {
         @inline(__always) get { state.toMany }
         @inline(__always) _modify { yield &state.toMany }
@@ -79,7 +80,7 @@ open class NSManagedObject: NSObject {
     }
 
     /// The object's ID, created by a maker of the context's coordinator if necessary.
-    final func objectID(by maker: inout ObjectIDMaker) -> NSManagedObjectID {
+    package final func objectID(by maker: inout ObjectIDMaker) -> NSManagedObjectID {
         if let identifier, identifier.key == key { return identifier }
         if key.number == 0 { key = .temporary(entity: layout.index) }
         let created = maker.objectID(for: key, entity: layout.entity)
@@ -143,7 +144,11 @@ open class NSManagedObject: NSObject {
     open var isDeleted: Bool { !flags.isDisjoint(with: .removed) }
     /// True until the object's values are first read.
     open var isFault: Bool { isFaultInternally }
-    final var isFaultInternally: Bool { state.isWithoutValues && key.number != 0 }
+    package final var isFaultInternally: Bool { state.isWithoutValues && key.number != 0 }
+    /// The number of the entity in its model.
+    package final var entityIndex: Int { layout.index }
+    /// Whether a fetch can return the object: it is neither deleted nor known to have no row.
+    package final var canBeFetched: Bool { flags.isDisjoint(with: [.deleted, .inaccessible, .gone]) }
     /// Whether the object was inserted, updated or deleted since the last save.
     open var hasChanges: Bool {
         // In-place changes cannot make a changed object an unchanged one, and detecting them is expensive.

@@ -218,7 +218,7 @@ struct ObjectIDOrigins: Sendable {
 }
 
 /// Creates the IDs of many objects, and looks up each store in the coordinator once.
-struct ObjectIDMaker {
+package struct ObjectIDMaker {
     private let coordinator: NSPersistentStoreCoordinator?
     /// The number of the store of the last ID, 0 for a temporary one; nil before the first.
     private var storeNumber: UInt16?
@@ -228,7 +228,7 @@ struct ObjectIDMaker {
     /// The origin of the last ID in the same store.
     private var origin: ObjectIDOrigin?
 
-    init(_ coordinator: NSPersistentStoreCoordinator?) { self.coordinator = coordinator }
+    package init(_ coordinator: NSPersistentStoreCoordinator?) { self.coordinator = coordinator }
 
     mutating func objectID(for key: ObjectKey, entity: NSEntityDescription) -> NSManagedObjectID {
         let origin = origin(key.isTemporary ? 0 : key.store, entity)

@@ -1,5 +1,6 @@
 import CoreDataErrors
 import Foundation
+import FoundationAdditions
 
 /// Validates an object against its model before it is written.
 ///

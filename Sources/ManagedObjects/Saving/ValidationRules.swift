@@ -1,3 +1,5 @@
+import FoundationAdditions
+
 /// The rules that a save checks for each object of an entity: only properties that can be invalid, computed once. A
 /// class, because every saved object passes it on.
 package final class ValidationRules {

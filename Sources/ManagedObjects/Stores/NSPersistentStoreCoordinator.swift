@@ -89,7 +89,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
     final var entries: [Entry] { state.withLock { $0.entries } }
 
     /// The stores as row stores.
-    final var rowStores: [any RowStore] { entries.map(\.rows) }
+    package final var rowStores: [any RowStore] { entries.map(\.rows) }
 
     final func entry(number: UInt16) -> Entry? {
         state.withLock { state in state.entries.first { $0.number == number } }
@@ -99,7 +99,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
     final func store(number: UInt16) -> (any RowStore)? { entry(number: number)?.rows }
 
     /// The store with a number; nil if there is none or it has been removed.
-    final func persistentStore(number: UInt16) -> NSPersistentStore? { entry(number: number)?.store }
+    package final func persistentStore(number: UInt16) -> NSPersistentStore? { entry(number: number)?.store }
 
     /// The store at a location.
     open func persistentStore(for URL: URL) -> NSPersistentStore? {

@@ -83,7 +83,7 @@ package final class RowPage {
     /// The time at which the rows were read; it is compared with a context's staleness interval.
     let readAt = ReadingTime.now
     /// The fetch whose objects get their rows later; the page itself then has no rows.
-    let fetched: FetchBatches?
+    package let fetched: FetchBatches?
     /// Batches of relationships already loaded for the rows, by the loader that owns them.
     @exclusivity(unchecked) var loaded: RelationshipBatches?
 

@@ -1,4 +1,5 @@
 import Foundation
+import FoundationAdditions
 
 /// The interface of a store to the engine, in terms of rows. SQLite stores and stores in memory implement it; see
 /// ``ObjectStore`` for stores whose classes are part of a program.

@@ -1,4 +1,5 @@
 import Foundation
+import FoundationAdditions
 
 // A step contains differences, so that it can be undone after a save or a merge. Undoing a step is an ordinary event,
 // which changes both sides of relationships and records the step that redoes it.

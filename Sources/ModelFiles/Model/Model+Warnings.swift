@@ -54,6 +54,12 @@ private struct WarningCollector {
             let text = "With the delete rule 'no action', deleting leaves dangling references."
             warnings.append(warning(.danglingReferences, text, relationship))
         }
+        if let given = relationship.inverseEntityName, given != destination,
+            !inheritance.ancestors(of: destination).contains(where: { $0.name == given })
+        {
+            let text = "The source names '\(given)' as the entity of the inverse, but the destination is '\(destination)'."
+            warnings.append(warning(.inverseMismatch, text, relationship))
+        }
         let inverse = inheritance.relationships(of: destination).last { $0.name == inverseName }
         if relationship.deleteRule == .cascade, inverse?.deleteRule == .cascade {
             let text =

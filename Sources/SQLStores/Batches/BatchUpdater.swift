@@ -1,7 +1,7 @@
 import CoreDataErrors
 import Foundation
 import ManagedObjects
-import class ManagedObjects.NSExpression
+import class FoundationAdditions.NSExpression
 import PredicateLanguage
 import SQLStatements
 

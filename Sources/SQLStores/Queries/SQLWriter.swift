@@ -1,6 +1,6 @@
 import Foundation
 import ManagedObjects
-import class ManagedObjects.NSSortDescriptor
+import class FoundationAdditions.NSSortDescriptor
 import PredicateLanguage
 import SQLStatements
 

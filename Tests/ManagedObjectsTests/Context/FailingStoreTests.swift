@@ -1,10 +1,12 @@
 import Foundation
 import Testing
 
-import class ManagedObjects.NSPredicate
-import class ManagedObjects.NSSortDescriptor
-import class ManagedObjects.UndoManager
+import class FoundationAdditions.NSPredicate
+import class FoundationAdditions.NSSortDescriptor
+import class FoundationAdditions.UndoManager
 
+@testable import FollowedResults
+@testable import FoundationAdditions
 @testable import ManagedObjects
 
 /// Every operation of a context that reads or writes, with an error at each call of the store. Afterwards the context is as it was,

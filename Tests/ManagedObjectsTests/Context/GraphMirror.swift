@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 
 /// The graph of a context over `NotesModel`, as dictionaries of numbers, with which a context is compared.

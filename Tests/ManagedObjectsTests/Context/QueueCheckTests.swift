@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import FollowedResults
+@testable import FoundationAdditions
 @testable import ManagedObjects
 
 /// Every public method of a context and of an object is called from a queue that is not the context's. The list is compared

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 
 /// Long random histories: edits of every kind of relationship, saves, undo and redo, children, refreshing, releasing. After

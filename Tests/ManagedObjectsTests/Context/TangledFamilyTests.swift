@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 
 /// A context with a child, another context on the same store, and undo in parent and child. They change objects alternately,

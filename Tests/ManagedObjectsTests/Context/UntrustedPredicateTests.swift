@@ -2,6 +2,7 @@ import CoreDataErrors
 import Foundation
 import Testing
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 
 /// Predicates that a model or a store brings along may be invalid, or may need more steps than are allowed. None ends

@@ -1,9 +1,10 @@
 import Foundation
 import Testing
 
-import class ManagedObjects.NSExpression
-import class ManagedObjects.NSPredicate
+import class FoundationAdditions.NSExpression
+import class FoundationAdditions.NSPredicate
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 
 @Suite("Batch requests change rows without objects", .serialized)

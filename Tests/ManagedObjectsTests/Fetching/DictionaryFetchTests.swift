@@ -2,10 +2,11 @@ import Foundation
 import SQLiteConnections
 import Testing
 
-import class ManagedObjects.NSExpression
-import class ManagedObjects.NSPredicate
-import class ManagedObjects.NSSortDescriptor
+import class FoundationAdditions.NSExpression
+import class FoundationAdditions.NSPredicate
+import class FoundationAdditions.NSSortDescriptor
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 @testable import SQLStores
 

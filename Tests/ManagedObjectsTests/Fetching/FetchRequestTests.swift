@@ -1,10 +1,11 @@
 import Foundation
 import Testing
 
-import class ManagedObjects.NSExpression
-import class ManagedObjects.NSPredicate
-import class ManagedObjects.NSSortDescriptor
+import class FoundationAdditions.NSExpression
+import class FoundationAdditions.NSPredicate
+import class FoundationAdditions.NSSortDescriptor
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 
 @Suite("Fetch requests", .serialized)

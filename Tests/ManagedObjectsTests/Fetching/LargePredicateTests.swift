@@ -2,8 +2,9 @@ import Foundation
 import Testing
 
 import class ManagedObjects.NSFetchRequest
-import class ManagedObjects.NSPredicate
+import class FoundationAdditions.NSPredicate
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 
 /// Predicates larger than the limits of one statement: they return the correct results or throw an error with the reason.

@@ -3,8 +3,9 @@ import GRDB
 import GRDBSQLite
 import Testing
 
-import class ManagedObjects.NSPredicate
+import class FoundationAdditions.NSPredicate
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 @testable import SQLStores
 

@@ -1,8 +1,9 @@
 import Foundation
 
-import class ManagedObjects.NSCompoundPredicate
-import class ManagedObjects.NSPredicate
+import class FoundationAdditions.NSCompoundPredicate
+import class FoundationAdditions.NSPredicate
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 
 /// Generates predicates of every kind for `QueryModel`, deterministic for a seed.

@@ -3,11 +3,12 @@ import SQLStatements
 import Testing
 @testable import SQLiteConnections
 
-import class ManagedObjects.NSCompoundPredicate
-import class ManagedObjects.NSExpression
-import class ManagedObjects.NSPredicate
-import class ManagedObjects.NSSortDescriptor
+import class FoundationAdditions.NSCompoundPredicate
+import class FoundationAdditions.NSExpression
+import class FoundationAdditions.NSPredicate
+import class FoundationAdditions.NSSortDescriptor
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 @testable import SQLStores
 

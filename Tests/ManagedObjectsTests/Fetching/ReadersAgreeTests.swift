@@ -1,9 +1,10 @@
 import Foundation
 import Testing
 
-import class ManagedObjects.NSPredicate
-import class ManagedObjects.NSSortDescriptor
+import class FoundationAdditions.NSPredicate
+import class FoundationAdditions.NSSortDescriptor
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 @testable import SQLStores
 

@@ -4,6 +4,7 @@ import GRDB
 import ModelFiles
 import Testing
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 
 /// Migrations by SQL, compared with migrations by objects and with new stores of the new model.

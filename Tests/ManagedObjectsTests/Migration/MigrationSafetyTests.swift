@@ -4,6 +4,7 @@ import GRDB
 import Synchronization
 import Testing
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 @testable import SQLStores
 

@@ -4,6 +4,7 @@ import GRDB
 import Testing
 @testable import SQLiteConnections
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 @testable import SQLStores
 

@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import Testing
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 @testable import SQLStores
 

@@ -4,9 +4,10 @@ import Testing
 import class ManagedObjects.NSEntityDescription
 import class ManagedObjects.NSManagedObject
 import class ManagedObjects.NSManagedObjectContext
-import class ManagedObjects.UndoManager
-import class ManagedObjects.ValueTransformer
+import class FoundationAdditions.UndoManager
+import class FoundationAdditions.ValueTransformer
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 
 /// A mutable class whose objects are equal when their names are equal.

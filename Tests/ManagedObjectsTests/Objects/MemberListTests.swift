@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 
 @Suite("The members of a relationship")

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 
 /// The values of changed objects: single changes over a row, and one value for each slot.

@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import FollowedResults
+@testable import FoundationAdditions
 @testable import ManagedObjects
 
 /// A save changes derived attributes, also those of objects that it does not write. All contexts and all results are updated.

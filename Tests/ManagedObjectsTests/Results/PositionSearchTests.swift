@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import FollowedResults
 @testable import ManagedObjects
 
 /// Positions of objects in the list of a results controller.

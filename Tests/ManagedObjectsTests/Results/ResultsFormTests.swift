@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import FollowedResults
+@testable import FoundationAdditions
 @testable import ManagedObjects
 
 /// The three forms in which a delegate receives changes are equivalent.

@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import FollowedResults
+@testable import FoundationAdditions
 @testable import ManagedObjects
 
 /// The chunks in which lists of results keep their objects.

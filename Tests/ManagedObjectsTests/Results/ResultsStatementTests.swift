@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import FollowedResults
+@testable import FoundationAdditions
 @testable import ManagedObjects
 
 /// The statements that a results controller executes.

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import Testing
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 
 /// One attribute with several elements, each in a column of its own.

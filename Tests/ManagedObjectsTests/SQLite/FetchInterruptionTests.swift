@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 @testable import SQLiteConnections
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 
 /// Fetches that are cancelled while SQLite executes them.

@@ -2,8 +2,9 @@ import Foundation
 import GRDB
 import Testing
 
-import class ManagedObjects.NSPredicate
+import class FoundationAdditions.NSPredicate
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 @testable import SQLStores
 

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import Testing
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 
 /// Models of real stores declare an index twice; the stores contain it once.

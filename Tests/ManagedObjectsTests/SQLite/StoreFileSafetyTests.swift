@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 @testable import SQLiteConnections
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 @testable import SQLStores
 

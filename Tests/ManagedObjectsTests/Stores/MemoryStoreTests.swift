@@ -1,8 +1,9 @@
 import Foundation
 import Testing
 
-import class ManagedObjects.NSPredicate
+import class FoundationAdditions.NSPredicate
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 @testable import SQLStores
 

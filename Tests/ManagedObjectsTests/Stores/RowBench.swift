@@ -1,8 +1,9 @@
 import Foundation
 
-import class ManagedObjects.NSPredicate
-import class ManagedObjects.NSSortDescriptor
+import class FoundationAdditions.NSPredicate
+import class FoundationAdditions.NSSortDescriptor
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 
 /// A store that is used as the engine uses it: with plans and queries, without contexts and objects.

@@ -1,10 +1,11 @@
 import Foundation
 import Testing
 
-import class ManagedObjects.NSCompoundPredicate
-import class ManagedObjects.NSPredicate
-import class ManagedObjects.NSSortDescriptor
+import class FoundationAdditions.NSCompoundPredicate
+import class FoundationAdditions.NSPredicate
+import class FoundationAdditions.NSSortDescriptor
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 @testable import SQLStores
 

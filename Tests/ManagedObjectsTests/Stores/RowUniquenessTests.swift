@@ -1,8 +1,9 @@
 import Foundation
 import Testing
 
-import class ManagedObjects.NSSortDescriptor
+import class FoundationAdditions.NSSortDescriptor
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 
 /// Uniqueness constraints, as every store checks them.

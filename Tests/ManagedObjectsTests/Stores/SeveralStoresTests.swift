@@ -3,10 +3,11 @@ import Foundation
 import GRDB
 import Testing
 
-import class ManagedObjects.NSExpression
-import class ManagedObjects.NSPredicate
-import class ManagedObjects.NSSortDescriptor
+import class FoundationAdditions.NSExpression
+import class FoundationAdditions.NSPredicate
+import class FoundationAdditions.NSSortDescriptor
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 
 /// One coordinator with several stores for the same entities: files, or a file and memory.

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 
 /// XML stores, written by Xcode and by the engine.

@@ -1,5 +1,6 @@
 import Foundation
 
+@testable import FoundationAdditions
 @testable import ManagedObjects
 
 /// A model with one of everything: ordered and unordered relationships, two-way and one-way, inheritance, every

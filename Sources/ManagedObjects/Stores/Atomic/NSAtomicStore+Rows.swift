@@ -1,5 +1,6 @@
 import CoreDataErrors
 import Foundation
+import FoundationAdditions
 import StoreSupport
 
 // The row interface of an atomic store. All of it is internal: subclasses use nodes and objects.

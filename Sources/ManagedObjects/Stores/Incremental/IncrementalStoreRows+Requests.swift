@@ -1,5 +1,6 @@
 import CoreDataErrors
 import Foundation
+import FoundationAdditions
 
 // Requests, which the store receives whole, and their results.
 

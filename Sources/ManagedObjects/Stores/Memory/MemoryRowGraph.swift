@@ -1,3 +1,5 @@
+import FoundationAdditions
+
 /// The rows of a store in memory, for the evaluation of predicates and sort descriptors.
 final class MemoryRowGraph: WholeRowGraph {
     let content: MemoryContent

@@ -1,5 +1,6 @@
 import CoreDataErrors
 import Foundation
+import FoundationAdditions
 import Synchronization
 
 /// A store that keeps its rows in memory for its lifetime: `NSInMemoryStoreType`.

@@ -1,17 +1,18 @@
 import Foundation
+import FoundationAdditions
 import PredicateLanguage
 
 /// Sorts rows, or other elements, by sort descriptors.
-struct RowOrder<Row> {
+package struct RowOrder<Row> {
     /// One sort descriptor, with what each comparison needs.
-    private struct Criterion {
+    fileprivate struct Criterion {
         let descriptor: NSSortDescriptor
         let isAscending: Bool
         let selector: Selector
         let read: (Row) throws -> SortValue
     }
 
-    private let criteria: [Criterion]
+    fileprivate let criteria: [Criterion]
 
     /// - Parameter reader: Returns the function that reads the value of a key path; called once for each descriptor. A
     ///   nil key path stands for the row itself. The second argument is whether a closure compares the values.
@@ -60,30 +61,7 @@ struct RowOrder<Row> {
     /// The number of rows up to which picking is faster than sorting, even if the rows are in descending order.
     private static var mostPicked: Int { 500 }
 
-    /// The sort values of a row: one for each descriptor.
-    func values(of row: Row) throws -> [SortValue] {
-        try criteria.map { try $0.read(row) }
-    }
-
-    /// Compares two rows by their results of ``values(of:)``.
-    func compare(_ one: [SortValue], _ other: [SortValue]) -> ComparisonResult {
-        for (index, criterion) in criteria.enumerated() {
-            let result = Self.compare(one[index], other[index], by: criterion)
-            if result != .orderedSame { return result }
-        }
-        return .orderedSame
-    }
-
-    /// Compares a row with the values of another one. Reads only the values that are needed.
-    func compare(_ row: Row, to values: [SortValue]) throws -> ComparisonResult {
-        for (index, criterion) in criteria.enumerated() {
-            let result = Self.compare(try criterion.read(row), values[index], by: criterion)
-            if result != .orderedSame { return result }
-        }
-        return .orderedSame
-    }
-
-    private static func compare(_ one: SortValue, _ other: SortValue, by criterion: Criterion) -> ComparisonResult {
+    fileprivate static func compare(_ one: SortValue, _ other: SortValue, by criterion: Criterion) -> ComparisonResult {
         guard case .plain(let one) = one, case .plain(let other) = other else {
             return NSSortDescriptor.comparison(of: criterion.descriptor, one.any ?? NSNull(), other.any ?? NSNull())
         }
@@ -98,7 +76,7 @@ struct RowOrder<Row> {
 }
 
 /// A value that rows are sorted by.
-enum SortValue {
+package enum SortValue {
     case plain(PredicateValue)
     /// A value as a descriptor's closure takes it.
     case original(Any?)
@@ -122,7 +100,7 @@ enum SortValue {
 
 extension RowOrder<NSManagedObject> {
     /// Sorts objects by their current values. A value that cannot be read counts as nil.
-    init(ofObjectsBy descriptors: [NSSortDescriptor]) throws {
+    package init(ofObjectsBy descriptors: [NSSortDescriptor]) throws {
         try self.init(descriptors) { key, isForClosure in
             guard let key else { return { SortValue($0, isForClosure: isForClosure) } }
             let evaluator = try RowSelection.explaining(key) { try ExpressionEvaluator(.keyPath(key)) }
@@ -136,6 +114,29 @@ extension RowOrder<NSManagedObject> {
                 return SortValue(try? evaluator.value(for: object), isForClosure: isForClosure)
             }
         }
+    }
+
+    /// The sort values of an object: one for each descriptor.
+    package func values(of object: NSManagedObject) throws -> [SortValue] {
+        try criteria.map { try $0.read(object) }
+    }
+
+    /// Compares two objects by their results of ``values(of:)``.
+    package func compare(_ one: [SortValue], _ other: [SortValue]) -> ComparisonResult {
+        for (index, criterion) in criteria.enumerated() {
+            let result = Self.compare(one[index], other[index], by: criterion)
+            if result != .orderedSame { return result }
+        }
+        return .orderedSame
+    }
+
+    /// Compares an object with the values of another one. Reads only the values that are needed.
+    package func compare(_ object: NSManagedObject, to values: [SortValue]) throws -> ComparisonResult {
+        for (index, criterion) in criteria.enumerated() {
+            let result = Self.compare(try criterion.read(object), values[index], by: criterion)
+            if result != .orderedSame { return result }
+        }
+        return .orderedSame
     }
 }
 

@@ -1,5 +1,6 @@
 import CoreDataErrors
 import Foundation
+import FoundationAdditions
 import PredicateLanguage
 
 /// Applies a query to rows in memory: its predicate, its order, its limits.

@@ -1,5 +1,6 @@
 import CoreDataErrors
 import Foundation
+import FoundationAdditions
 import PredicateLanguage
 
 /// Evaluates a query for dictionaries in memory: columns, groups, aggregates.

@@ -1,0 +1,76 @@
+import CoreDataErrors
+import Foundation
+import FoundationAdditions
+import ManagedObjects
+import PredicateLanguage
+
+/// A number that is computed from an attribute of many objects.
+public enum FetchedAggregate: String, Sendable, CaseIterable {
+    /// The sum of the values; 0 if there are none.
+    case sum
+    /// The mean of the values; nil if there are none.
+    case average
+    /// The smallest value; nil if there are none.
+    case minimum
+    /// The greatest value; nil if there are none.
+    case maximum
+
+    private var function: String {
+        switch self {
+        case .sum: "sum:"
+        case .average: "average:"
+        case .minimum: "min:"
+        case .maximum: "max:"
+        }
+    }
+
+    /// The number for the objects that a request matches in a context. The store computes it; if the context has
+    /// unsaved changes, which the store does not contain, it is computed from the objects.
+    ///
+    /// - Throws: The errors of a fetch, and code 134060 if the entity has no numeric attribute of that name.
+    func value(
+        of attribute: String, over specification: FetchSpecification, in context: NSManagedObjectContext
+    ) throws -> Decimal? {
+        var specification = specification
+        specification.sortDescriptors = nil
+        guard let model = context.rootCoordinator?.managedObjectModel,
+            let found = try specification.entity(in: model).attributesByName[attribute]
+        else {
+            throw CocoaError(.coreData, "The entity has no attribute “\(attribute)” to aggregate.")
+        }
+        let isWindow = specification.fetchLimit > 0 || specification.fetchOffset > 0
+        if context.hasUnsavedChanges || isWindow || found.isTransient {
+            let objects = try context.fetchResults(specification).compactMap { $0 as? NSManagedObject }
+            return over(objects.compactMap { Self.decimal($0.value(forKey: attribute)) })
+        }
+        let column = NSExpressionDescription()
+        column.name = rawValue
+        column.expression = NSExpression(
+            forFunction: function, arguments: [NSExpression(forKeyPath: attribute)])
+        column.expressionResultType = found.attributeType
+        specification.resultType = .dictionaryResultType
+        specification.propertiesToFetch = [column]
+        let rows = try context.fetchResults(specification)
+        let value = (rows.first as? NSDictionary).flatMap { Self.decimal($0[rawValue]) }
+        return self == .sum ? value ?? 0 : value
+    }
+
+    private func over(_ values: [Decimal]) -> Decimal? {
+        switch self {
+        case .sum: values.reduce(0, +)
+        case .average: values.isEmpty ? nil : values.reduce(0, +) / Decimal(values.count)
+        case .minimum: values.min()
+        case .maximum: values.max()
+        }
+    }
+
+    private static func decimal(_ value: Any?) -> Decimal? {
+        switch PredicateValue(value) {
+        case .bool(let value): value ? 1 : 0
+        case .integer(let value): Decimal(value)
+        case .decimal(let value): value
+        case .double(let value): Decimal(value)
+        default: nil
+        }
+    }
+}

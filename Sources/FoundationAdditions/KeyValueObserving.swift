@@ -1,0 +1,165 @@
+import Dispatch
+import Foundation
+
+// Observing one property of one object, with the API of Swift on Apple's platforms: `object.observe(\.title) { … }`.
+// Outside Apple's platforms Foundation has no key-value observing, so its names are declared here, and the observation of a `Progress`.
+// Managed objects and migration managers declare their own `observe`.
+
+/// The values in a change, and additional calls.
+public struct NSKeyValueObservingOptions: OptionSet, Sendable {
+    public let rawValue: UInt
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+    /// The value after the change.
+    public static let new = NSKeyValueObservingOptions(rawValue: 1)
+    /// The value before the change.
+    public static let old = NSKeyValueObservingOptions(rawValue: 2)
+    /// An additional call immediately, before there is any change.
+    public static let initial = NSKeyValueObservingOptions(rawValue: 4)
+    /// An additional call before each change.
+    public static let prior = NSKeyValueObservingOptions(rawValue: 8)
+}
+
+/// One change of an observed property.
+public struct NSKeyValueObservedChange<Value> {
+    /// The value before the change, if requested.
+    public let oldValue: Value?
+    /// The value after the change, if requested.
+    public let newValue: Value?
+    /// True in the call that comes before the change.
+    public let isPrior: Bool
+}
+
+/// An observation. It ends when it is deallocated, or with ``invalidate()``.
+public final class NSKeyValueObservation: NSObject {
+    /// The key of the property; nil is all properties.
+    package let key: String?
+    package private(set) weak var object: NSObject?
+    package private(set) var willChange: (() -> Void)?
+    package private(set) var didChange: (() -> Void)?
+    private var end: (() -> Void)?
+
+    /// An observation of a value that is read before and after each change.
+    package init<Object: NSObject, Value>(
+        of object: Object, key: String?, options: NSKeyValueObservingOptions, value: @escaping (Object) -> Value,
+        _ handler: @escaping (Object, NSKeyValueObservedChange<Value>) -> Void
+    ) {
+        self.object = object
+        self.key = key
+        super.init()
+        var before: Value?
+        willChange = { [weak object] in
+            guard let object else { return }
+            before = options.contains(.old) ? value(object) : nil
+            if options.contains(.prior) {
+                handler(object, NSKeyValueObservedChange(oldValue: before, newValue: nil, isPrior: true))
+            }
+        }
+        didChange = { [weak object] in
+            guard let object else { return }
+            let new = options.contains(.new) ? value(object) : nil
+            handler(object, NSKeyValueObservedChange(oldValue: before, newValue: new, isPrior: false))
+        }
+    }
+
+    /// An observation of changes that nothing announces.
+    ///
+    /// - Parameter end: Is called by ``invalidate()``. What it retains exists as long as the observation.
+    package init(end: @escaping () -> Void) {
+        key = nil
+        self.end = end
+    }
+
+    /// Ends the observation.
+    public func invalidate() {
+        willChange = nil
+        didChange = nil
+        let end = end
+        self.end = nil
+        end?()
+    }
+}
+
+/// The protocol with which `observe(_:options:changeHandler:)` refers to its object's class.
+public protocol KeyValueObservable: AnyObject {}
+
+// Foundation's `Progress` does not announce its changes outside Apple's platforms, so its values are compared at short intervals.
+
+extension Progress: KeyValueObservable {}
+
+extension KeyValueObservable where Self: Progress {
+    /// Calls a block when a property has changed: a hundredth of a second later, on a queue of the observation, and without the values
+    /// in between. ``NSKeyValueObservation/invalidate()`` reports a change that has not been reported. There are no calls before changes.
+    ///
+    /// - Returns: The observation. Keep a reference to it: it ends when it is deallocated.
+    @preconcurrency
+    public func observe<Value: Equatable>(
+        _ keyPath: KeyPath<Self, Value>, options: NSKeyValueObservingOptions = [],
+        changeHandler: @escaping @Sendable (Self, NSKeyValueObservedChange<Value>) -> Void
+    ) -> NSKeyValueObservation {
+        let comparison = ProgressComparison(self, keyPath, options, changeHandler)
+        comparison.begin()
+        return NSKeyValueObservation { comparison.report() }
+    }
+}
+
+/// Compares a property of a progress with the value that was reported last.
+private final class ProgressComparison<Object: Progress, Value: Equatable>: @unchecked Sendable {
+    // Unchecked because the lock guards what changes. Key paths to properties are immutable.
+    private weak var progress: Object?
+    private let keyPath: KeyPath<Object, Value>
+    private let options: NSKeyValueObservingOptions
+    private let handler: @Sendable (Object, NSKeyValueObservedChange<Value>) -> Void
+    private let timer: any DispatchSourceTimer
+    private let lock = NSLock()
+    private var reported: Value
+
+    init(
+        _ progress: Object, _ keyPath: KeyPath<Object, Value>, _ options: NSKeyValueObservingOptions,
+        _ handler: @escaping @Sendable (Object, NSKeyValueObservedChange<Value>) -> Void
+    ) {
+        (self.progress, self.keyPath, self.options, self.handler) = (progress, keyPath, options, handler)
+        reported = progress[keyPath: keyPath]
+        timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "CoreData.progress"))
+    }
+
+    deinit { timer.cancel() }
+
+    func begin() {
+        if options.contains(.initial) { call(old: nil, new: reported) }
+        timer.schedule(deadline: .now() + .milliseconds(10), repeating: .milliseconds(10))
+        timer.setEventHandler { [weak self] in self?.report() }
+        timer.activate()
+    }
+
+    /// Calls the block if the value has changed.
+    func report() {
+        guard let new = progress?[keyPath: keyPath] else { return }
+        let old: Value? = lock.withLock {
+            guard reported != new else { return nil }
+            defer { reported = new }
+            return reported
+        }
+        if let old { call(old: old, new: new) }
+    }
+
+    private func call(old: Value?, new: Value) {
+        guard let progress else { return }
+        handler(
+            progress,
+            NSKeyValueObservedChange(
+                oldValue: options.contains(.old) ? old : nil, newValue: options.contains(.new) ? new : nil,
+                isPrior: false))
+    }
+}
+
+/// The kinds of changes of sets, with the names of key-value observing.
+public enum NSKeyValueSetMutationKind: UInt, Sendable {
+    /// Members are added.
+    case union = 1
+    /// Members are removed.
+    case minus
+    /// All but some members are removed.
+    case intersect
+    /// The members are replaced.
+    case set
+}
