@@ -120,7 +120,15 @@ if engineIsBuilt {
             name: "SQLStores",
             dependencies: [
                 "AtomicFiles", "CoreDataErrors", "FoundationAdditions", "ManagedObjects", "ModelFiles",
-                "PredicateLanguage", "SQLiteConnections", "SQLStatements", "StoreRescue", "StoreSupport",
+                "PredicateLanguage", "SQLiteConnections", "SQLStatements", "StoreSupport",
+                .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ] + postgreSQL),
+        // Checks, examinations and rescue of stores in databases.
+        .target(
+            name: "StoreTools",
+            dependencies: [
+                "AtomicFiles", "CoreDataErrors", "ManagedObjects", "ModelFiles", "PredicateLanguage",
+                "SQLiteConnections", "SQLStatements", "SQLStores", "StoreRescue", "StoreSupport",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ] + postgreSQL),
         // The module `CoreData` outside Apple's platforms.
@@ -163,7 +171,7 @@ if engineIsBuilt {
 /// Core Data: the framework if there is one, else the facade.
 let coreData: [Target.Dependency] = engineIsBuilt ? ["CoreData"] : []
 /// The engine below the facade, for tools that use more than Core Data's public API.
-let engine: [Target.Dependency] = engineIsBuilt ? ["ManagedObjects", "SQLStores"] : []
+let engine: [Target.Dependency] = engineIsBuilt ? ["ManagedObjects", "SQLStores", "StoreTools"] : []
 /// The toolkit's work on rows, which every program with the toolkit links.
 let rows = engineIsBuilt ? ["CoralRows"] : []
 /// The condition of the sources that use it.
@@ -310,7 +318,7 @@ if engineIsBuilt {
             name: "ManagedObjectsTests",
             dependencies: [
                 "AtomicFiles", "CoreDataErrors", "ManagedObjects", "SQLStores", "SQLiteConnections", "SQLStatements",
-                "StoreRescue", "StoreSupport", "ChildProcesses",
+                "StoreRescue", "StoreSupport", "StoreTools", "ChildProcesses",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
                 + postgreSQL),

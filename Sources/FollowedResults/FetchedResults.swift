@@ -2,7 +2,7 @@ import CoreDataErrors
 import Foundation
 import ManagedObjects
 
-// Results.
+// Results of fetches that follow the changes of a context. Reading begins here.
 //
 // `FetchedResults` keeps the results of a request (`ResultsList`) and updates them from the notification of changed
 // objects: `ResultsFold` removes the changed objects from the list and finds their new positions by binary search. If

@@ -14,7 +14,6 @@ import ManagedObjects
 // - `Writing`, `Batches`: values of rows, and batch requests (`SQLBatchStore`).
 // - `History`: the changed rows of a transaction are collected in `HistoryRows`.
 // - `Migration`: the statements of a migration in place (`InPlacePlan`).
-// - `Checking`: the problems of rows and tables (`RowCheck`).
 //
 // No other module of the engine or the toolkit contains SQL, except for BEGIN and COMMIT in the list of a migration's statements
 // (`LightweightMigration`). The command writes SQL of its own for scripts (`coral views`) and for databases that are no stores

@@ -4,7 +4,7 @@ import Coral
 import CoralTools
 
 #if STORE_ENGINE
-    import struct SQLStores.StoreTreatment
+    import struct StoreTools.StoreTreatment
 #endif
 
 /// `coral doctor`: what makes a store large or inconsistent, and its cures.

@@ -2,8 +2,8 @@
 
     import Coral
     import CoralTools
-    import struct SQLStores.StoreExamination
-    import struct SQLStores.StoreTreatment
+    import struct StoreTools.StoreExamination
+    import struct StoreTools.StoreTreatment
 
     /// The output of `coral doctor`.
     struct DoctorReport: Encodable {

@@ -1,7 +1,7 @@
 #if STORE_ENGINE
 
     import Foundation
-    import struct SQLStores.StoreExamination
+    import struct StoreTools.StoreExamination
 
     /// The SELECT statements of a log: the part of each line from SELECT on. Statements that differ in their literals only are one.
     ///

@@ -4,7 +4,7 @@ import Coral
 import ModelFiles
 
 #if STORE_ENGINE
-    import struct SQLStores.RowSalvage
+    import struct StoreTools.RowSalvage
 #endif
 
 /// The source of a store's model: `--model`.

@@ -2,7 +2,7 @@ import Coral
 import CoralTools
 
 #if STORE_ENGINE
-    import struct SQLStores.RowSalvage
+    import struct StoreTools.RowSalvage
 #endif
 
 /// The page of a damaged store: what the check finds, what can be read, and the command that rescues it.

@@ -5,7 +5,7 @@
     import Foundation
     import GRDB
 
-    import struct SQLStores.RowSalvage
+    import struct StoreTools.RowSalvage
     import enum SQLStatements.ColumnValue
 
     /// Writes deleted objects to a database with a table for each entity: the columns of the store, after those that mark a row.

@@ -1,6 +1,6 @@
 #if STORE_ENGINE
 
-    import struct SQLStores.RowSalvage
+    import struct StoreTools.RowSalvage
     import struct StoreRescue.DeletedRow
 
     /// The output of `coral salvage --deleted`: the deleted objects of each entity, and where they were found.

@@ -2,7 +2,7 @@ import ArgumentParser
 import Coral
 
 #if STORE_ENGINE
-    import struct SQLStores.StoreTables
+    import struct StoreTools.StoreTables
 #endif
 
 /// `coral info`: the content and the metadata of a store.

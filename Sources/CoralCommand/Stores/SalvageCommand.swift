@@ -4,7 +4,7 @@ import Coral
 import CoralTools
 
 #if STORE_ENGINE
-    import struct SQLStores.RowSalvage
+    import struct StoreTools.RowSalvage
     import struct StoreRescue.SalvageReport
 #endif
 

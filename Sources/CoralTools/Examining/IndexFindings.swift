@@ -1,7 +1,7 @@
 #if STORE_ENGINE
 
-    import struct SQLStores.StoreExamination
-    import struct SQLStores.StoreTables
+    import struct StoreTools.StoreExamination
+    import struct StoreTools.StoreTables
 
     /// The findings about indexes that statements of a program and fetch requests of the model lack: one for each index.
     struct IndexFindings {

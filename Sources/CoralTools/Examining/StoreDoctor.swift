@@ -2,8 +2,8 @@
 
     import Coral
     import Foundation
-    import struct SQLStores.StoreExamination
-    import struct SQLStores.StoreTables
+    import struct StoreTools.StoreExamination
+    import struct StoreTools.StoreTables
 
     /// What makes a store large, slow or inconsistent: findings with their cost and their cure.
     package struct StoreDoctor {

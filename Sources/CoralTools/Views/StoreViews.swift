@@ -1,7 +1,7 @@
 #if STORE_ENGINE
 
     import Coral
-    import struct SQLStores.StoreTables
+    import struct StoreTools.StoreTables
 
     /// SQL views of a store's tables, with the names of the model's entities and properties.
     ///

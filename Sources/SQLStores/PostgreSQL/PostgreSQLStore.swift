@@ -316,11 +316,11 @@
             _ generation: (any StoreGeneration)?, _ body: (any StoreGeneration) throws -> Result
         ) throws -> Result {
             if let generation { return try body(generation) }
-            return try reading(nil, consistently: true) { try body(PostgreSQLHeldTransaction($0.connection)) }
+            return try reading(nil, .state) { try body(PostgreSQLHeldTransaction($0.connection)) }
         }
 
         func reading<Result>(
-            _ generation: (any StoreGeneration)?, consistently: Bool, _ body: (PostgreSQLDatabase) throws -> Result
+            _ generation: (any StoreGeneration)?, _ scope: ReadScope, _ body: (PostgreSQLDatabase) throws -> Result
         ) throws -> Result {
             let isRequested = FetchInterruption.isRequested
             do {
@@ -336,7 +336,7 @@
                     }
                     return try content.pool.withReadingConnection { connection in
                         // A pooled connection has its settings in a transaction only.
-                        let needsTransaction = consistently || connection.isPooled
+                        let needsTransaction = scope.isOneState || connection.isPooled
                         let frame = needsTransaction ? Frame.transaction(content) : .statement
                         return try Self.read(connection, in: frame, isRequested, body)
                     }

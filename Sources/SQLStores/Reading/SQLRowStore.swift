@@ -2,6 +2,7 @@ import Foundation
 import ManagedObjects
 import SQLStatements
 import SQLiteConnections
+import StoreSupport
 
 /// A store whose rows are in the tables of an SQL database. Its queries are executed here: a store opens connections and
 /// transactions, and writes.
@@ -17,11 +18,10 @@ protocol SQLRowStore: DatabaseStore {
     /// Reads from the present state or from a pinned one.
     ///
     /// - Parameters:
-    ///   - consistently: Whether several statements must read the same state.
     ///   - body: Called again if the connection to a server was lost, with the state of that time.
     /// - Throws: `CocoaError.userCancelled` if ``FetchInterruption`` ends a statement.
     func reading<Result>(
-        _ generation: (any StoreGeneration)?, consistently: Bool, _ body: (Database) throws -> Result
+        _ generation: (any StoreGeneration)?, _ scope: ReadScope, _ body: (Database) throws -> Result
     ) throws -> Result
 
     /// Rejects rows of a pinned state that lack values.
@@ -103,7 +103,7 @@ extension SQLRowStore {
         case .statement(let whole): statement = whole
         case .divided(let division): return try rows(of: division, content: content, generation: generation).keys
         }
-        return try reading(generation, consistently: false) { database in
+        return try reading(generation, .statements) { database in
             let row = try database.cursor(statement)
             defer { row.finish() }
             var keys: [ObjectKey] = []
@@ -124,7 +124,7 @@ extension SQLRowStore {
         case .divided(let division):
             return try rows(of: division, content: content, generation: generation).order.count
         }
-        return try reading(generation, consistently: false) { database in
+        return try reading(generation, .statements) { database in
             let row = try database.cursor(statement)
             defer { row.finish() }
             return try row.step() ? Int(row.integer(0)) : 0
@@ -139,7 +139,7 @@ extension SQLRowStore {
         } catch is PredicateRefusal {
             return try dictionariesInMemory(matching: query, content: content, generation: generation)
         }
-        return try reading(generation, consistently: false) { database in
+        return try reading(generation, .statements) { database in
             let row = try database.cursor(statement.query)
             defer { row.finish() }
             var results = RowDictionaries(of: query)
@@ -163,7 +163,7 @@ extension SQLRowStore {
     private func rows(
         of statement: SQLQuery, _ reader: RowReader, _ generation: (any StoreGeneration)?
     ) throws -> RowResult {
-        let result = try reading(generation, consistently: false) { database in
+        let result = try reading(generation, .statements) { database in
             // The block is called again after a lost connection.
             reader.restart()
             let statement = try database.cursor(statement)
@@ -238,15 +238,16 @@ extension SQLRowStore {
         let content = try content()
         guard let sqlEntity = content.schema.entity(entity), !keys.isEmpty else { return [] }
         let reader = content.reader(of: sqlEntity, store: number)
-        try reading(generation, consistently: needsSeveralStatements(forKeys: keys.count)) { database in
+        try reading(generation, scope(forKeys: keys.count)) { database in
             try database.readRows(withKeys: keys, by: reader)
         }
         try requireFiles(of: reader.pages, generation)
         return reader.pages
     }
 
-    private func needsSeveralStatements(forKeys count: Int) throws -> Bool {
-        try content().compiler.dialect.keyCounts.last.map { count > $0 } ?? false
+    /// Many keys need several statements.
+    private func scope(forKeys count: Int) throws -> ReadScope {
+        try content().compiler.dialect.keyCounts.last.map { count > $0 } ?? false ? .state : .statements
     }
 
     // MARK: - Members
@@ -265,8 +266,8 @@ extension SQLRowStore {
         }
         let query = MemberQuery(
             store: number, content: content, destination: destination, owners: owners, includesRows: includesRows)
-        let several = try includesRows || needsSeveralStatements(forKeys: owners.count)
-        let result = try reading(generation, consistently: several) { database in
+        let scope = try includesRows ? .state : scope(forKeys: owners.count)
+        let result = try reading(generation, scope) { database in
             switch toMany.storage {
             case .memberSlot(let slot, let position):
                 return try query.membersByReference(slot: slot, position: position, in: database)

@@ -14,7 +14,7 @@ extension SQLiteStore {
         try file.requireUsable(isReadOnly: isReadOnly)
         let connection = try StoreConnection(url: url, options: SQLiteOptions(options, isReadOnly: isReadOnly))
         // Both are read from one state, even if another process writes to the file.
-        let (catalog, stored, storedVersion) = try connection.readConsistently { database in
+        let (catalog, stored, storedVersion) = try connection.read(.state) { database in
             let catalog = try SQLCatalog(in: database)
             let version = try database.versionOfSchema()
             if catalog.isEmpty, !isReadOnly { return (catalog, nil as StoreMetadata?, version) }

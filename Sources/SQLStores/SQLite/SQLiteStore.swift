@@ -4,6 +4,7 @@ import GRDB
 import ManagedObjects
 import ModelFiles
 import SQLiteConnections
+import StoreSupport
 import Synchronization
 
 // The SQLite store.
@@ -11,9 +12,9 @@ import Synchronization
 // `SQLStores/SQLite`: `SQLiteDialect` and `Connection` contain what only SQLite has (pragmas, its tables of the schema,
 // its C functions); triggers and R-trees are in `Schema`. `Schema` creates tables like Core Data's, from the model and
 // from the tables of a file; `Reading` and `Writing` step statements, and insert rows in blocks; `Batches` writes and
-// copies rows without objects; `History` writes histories and old values; `Salvage` makes a new store of the rows of a
-// damaged file; `Metadata` keeps the UUID, hashes and the cached model; `Migration` executes migrations in place
-// (`SQLiteInPlaceMigration`); `Files` manages the files of a store and their lock. `ReaderPool` decides which
+// copies rows without objects; `History` writes histories and old values; `Metadata` keeps the UUID, hashes and the
+// cached model; `Migration` executes migrations in place (`SQLiteInPlaceMigration`); `Files` manages the files of a
+// store and their lock. `ReaderPool` decides which
 // connection reads: the one that writes, so that each page is cached once and stays cached after a save, until two
 // accesses meet; from then on reads have connections of their own, and no write waits for them. The first write that
 // meets a read interrupts it, and the read is repeated on such a connection. Work that may take long or execute other
@@ -104,32 +105,6 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
         return try reading(nil, .lastingState) { try body(HeldTransaction($0)) }
     }
 
-    /// What a read needs.
-    enum ReadScope {
-        /// Single statements, each with its own state.
-        case statements
-        /// The same for statements that may take long: no write of this store waits for them where that is possible.
-        case lastingStatements
-        /// Several statements that read the same state.
-        case state
-        /// The same for work that may take long, or execute code that writes: no write of this store waits for it where that is
-        /// possible.
-        case lastingState
-
-        var lasting: ReadScope {
-            switch self {
-            case .statements, .lastingStatements: .lastingStatements
-            case .state, .lastingState: .lastingState
-            }
-        }
-    }
-
-    func reading<Result>(
-        _ generation: (any StoreGeneration)?, consistently: Bool, _ body: (Database) throws -> Result
-    ) throws -> Result {
-        try reading(generation, consistently ? .state : .statements, body)
-    }
-
     /// Reads from the present state or from a pinned one. A read that ``FetchInterruption`` may end may take long.
     ///
     /// - Throws: `CocoaError.userCancelled` if ``FetchInterruption`` ends a statement.
@@ -158,13 +133,7 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
             case let transaction as HeldTransaction: return try body(transaction.database)
             default: break
             }
-            let connection = try content().connection
-            return switch scope {
-            case .statements: try connection.read(body)
-            case .lastingStatements: try connection.read(besideWrites: true, body)
-            case .state: try connection.readConsistently(body)
-            case .lastingState: try connection.readConsistently(besideWrites: true, body)
-            }
+            return try content().connection.read(scope, body)
         } catch {
             throw SQLiteError.translated(error, .reading, url: url)
         }

@@ -67,13 +67,12 @@ package final class ReaderPool: Sendable {
     /// Runs statements on a connection: on that of the enclosing read or write, if there is one. Waits while all connections
     /// are in use. The work may be repeated, if a write has interrupted it.
     ///
-    /// - Parameter besideWrites: Whether the statements always get a connection that only reads, because they may take long, or
-    ///   because the work may wait for a write.
+    /// - Parameter scope: Lasting work always gets a connection that only reads.
     /// - Throws: `SQLITE_MISUSE` after `close()`.
-    package func read<Result>(besideWrites: Bool, _ body: (Database) throws -> Result) throws -> Result {
+    package func read<Result>(_ scope: ReadScope, _ body: (Database) throws -> Result) throws -> Result {
         let outer = Self.access.value
         if let connection = connection(of: outer) { return try connection.unsafeReentrantRead(body) }
-        if !besideWrites, beginWithWriter() {
+        if !scope.isLasting, beginWithWriter() {
             let outcome = Swift.Result { try readWithWriter(within: outer, body) }
             let isInterrupted = endReadWithWriter()
             if case .success(let result) = outcome { return result }

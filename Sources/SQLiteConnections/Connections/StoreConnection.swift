@@ -153,20 +153,20 @@ package final class StoreConnection: Sendable {
 
     // MARK: - Reading
 
-    private func withReader<Result>(besideWrites: Bool, _ body: (Database) throws -> Result) throws -> Result {
-        if let readers { return try readers.read(besideWrites: besideWrites, body) }
+    private func withReader<Result>(_ scope: ReadScope, _ body: (Database) throws -> Result) throws -> Result {
+        if let readers { return try readers.read(scope, body) }
         return switch database {
         case .writable(let writer): try writer.unsafeReentrantRead(body)
         case .readOnly(let database): try database.current().unsafeReentrantRead(body)
         }
     }
 
-    /// Runs single statements; each reads its own state.
+    /// Runs statements that read.
     ///
-    /// - Parameter besideWrites: As in ``readConsistently(besideWrites:_:)``.
     /// - Throws: The error of ``refuseStates(since:unless:)``, too.
-    package func read<Result>(besideWrites: Bool = false, _ body: (Database) throws -> Result) throws -> Result {
-        try withReader(besideWrites: besideWrites) { database in
+    package func read<Result>(_ scope: ReadScope = .statements, _ body: (Database) throws -> Result) throws -> Result {
+        try withReader(scope) { database in
+            if scope.isOneState { return try readState(of: database, body) }
             let result: Result
             do {
                 result = try body(database)
@@ -181,22 +181,13 @@ package final class StoreConnection: Sendable {
         }
     }
 
-    /// Runs several statements that read the same state.
-    ///
-    /// - Parameter besideWrites: Whether no write of this connection may wait for the work where that is possible: it may take
-    ///   long, or execute code that writes.
-    /// - Throws: The error of ``refuseStates(since:unless:)``, too.
-    package func readConsistently<Result>(
-        besideWrites: Bool = false, _ body: (Database) throws -> Result
-    ) throws -> Result {
-        try withReader(besideWrites: besideWrites) { database in
-            if database.isInsideTransaction { return try body(database) }
-            try database.beginTransaction(.deferred)
-            // A read transaction has nothing to lose in a rollback.
-            defer { try? database.rollback() }
-            try versionCheck.verifyState(of: database)
-            return try body(database)
-        }
+    private func readState<Result>(of database: Database, _ body: (Database) throws -> Result) throws -> Result {
+        if database.isInsideTransaction { return try body(database) }
+        try database.beginTransaction(.deferred)
+        // A read transaction has nothing to lose in a rollback.
+        defer { try? database.rollback() }
+        try versionCheck.verifyState(of: database)
+        return try body(database)
     }
 
     /// The present state of the store, which does not change until it is released. It never blocks writers: where a
@@ -315,7 +306,7 @@ extension StoreConnection {
             options.isReadOnly = true
             let connection = try StoreConnection(url: url, options: options)
             isRecovered = connection.isRecovered
-            return try connection.readConsistently(body)
+            return try connection.read(.state, body)
         } catch {
             throw SQLiteError.translated(error, .opening, url: url)
         }

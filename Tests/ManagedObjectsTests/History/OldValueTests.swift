@@ -219,7 +219,7 @@ import Testing
     }
 
     private func count(_ table: String, in store: some SQLRowStore) throws -> Int64 {
-        try store.reading(nil, consistently: false) { database in
+        try store.reading(nil, .statements) { database in
             let cursor = try database.cursor(SQLQuery(sql: "SELECT count(*) FROM \(table)"))
             defer { cursor.finish() }
             return try cursor.step() ? cursor.integer(0) : -1

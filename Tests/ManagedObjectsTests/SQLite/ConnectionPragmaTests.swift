@@ -36,7 +36,7 @@ struct ConnectionPragmaTests {
         throws
     {
         let connection = try open([:])
-        let reader = try connection.read(besideWrites: true) { try Settings($0) }
+        let reader = try connection.read(.lastingStatements) { try Settings($0) }
         #expect(reader.cacheSize == -8_000)
         #expect(try connection.write { try Settings($0) } == Settings(-16_000, Self.normal))
         #expect(try connection.read { try Int.fetchOne($0, sql: "PRAGMA cache_size") } == -16_000)
@@ -47,7 +47,7 @@ struct ConnectionPragmaTests {
         let connection = try open(["cache_size": -4_000, "synchronous": "FULL"])
         #expect(try connection.write { try Settings($0) } == Settings(-4_000, Self.full))
         #expect(try connection.read { try Settings($0) } == Settings(-4_000, Self.full))
-        let reader = try connection.read(besideWrites: true) { try Settings($0) }
+        let reader = try connection.read(.lastingStatements) { try Settings($0) }
         #expect(reader == Settings(-4_000, Self.full))
         try connection.close()
     }

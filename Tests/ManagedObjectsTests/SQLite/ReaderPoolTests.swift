@@ -6,6 +6,7 @@ import Testing
 
 @testable import ManagedObjects
 @testable import SQLStores
+import StoreSupport
 
 /// The connection that writes a store, which also reads as long as no two accesses meet, and those that read concurrently with it.
 @Suite struct ReaderPoolTests {
@@ -46,7 +47,7 @@ import Testing
         try withConnection { connection in
             let (start, end) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             let found = Count()
-            _ = try connection.read(besideWrites: true) { _ in
+            _ = try connection.read(.lastingStatements) { _ in
                 Task(executorPreference: OwnThreads()) {
                     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
                         DispatchQueue.global().async {
@@ -59,7 +60,7 @@ import Testing
                     end.signal()
                 }
             }
-            try connection.readConsistently(besideWrites: true) { database in
+            try connection.read(.lastingState) { database in
                 let before = try count(database)
                 #expect(before == 1)
                 try connection.write { try $0.execute(sql: "INSERT INTO t VALUES (2)") }
@@ -72,7 +73,7 @@ import Testing
 
     @Test func `a read within a read uses its connection and state`() throws {
         try withConnection(limit: 1) { connection in
-            try connection.readConsistently(besideWrites: true) { outer in
+            try connection.read(.lastingState) { outer in
                 let outerRows = try count(outer)
                 #expect(outerRows == 1)
                 try connection.write { try $0.execute(sql: "INSERT INTO t VALUES (2)") }
@@ -133,7 +134,7 @@ import Testing
         try withConnection(limit: 1) { connection in
             for _ in 0..<3 {
                 #expect(throws: DatabaseError.self) {
-                    try connection.readConsistently { try $0.execute(sql: "SELECT nothing FROM t") }
+                    try connection.read(.state) { try $0.execute(sql: "SELECT nothing FROM t") }
                 }
                 // The transaction cannot be ended by its owner, and must not be inherited by the next read.
                 _ = try connection.read { try $0.execute(sql: "BEGIN") }
@@ -156,9 +157,9 @@ import Testing
     @Test func `one connection reads and writes as long as no two accesses meet`() throws {
         try withConnection { connection in
             for _ in 0..<3 { #expect(try reader(of: connection) == writer(of: connection)) }
-            let consistent = try connection.readConsistently { ObjectIdentifier($0) }
+            let consistent = try connection.read(.state) { ObjectIdentifier($0) }
             #expect(try consistent == writer(of: connection))
-            let beside = try connection.readConsistently(besideWrites: true) { ObjectIdentifier($0) }
+            let beside = try connection.read(.lastingState) { ObjectIdentifier($0) }
             #expect(try beside != writer(of: connection))
             // Accesses within each other do not meet.
             try connection.write { _ in _ = try connection.read { try count($0) } }
@@ -208,7 +209,7 @@ import Testing
             // From now on a write waits for no read.
             let end = DispatchSemaphore(value: 0)
             DispatchQueue.global().async(group: done) {
-                try? connection.readConsistently { database in
+                try? connection.read(.state) { database in
                     let rows = try count(database)
                     isReading.signal()
                     end.wait()
@@ -283,7 +284,7 @@ import Testing
 
     @Test func `no write waits for a read beside writes`() throws {
         try withConnection { connection in
-            try connection.readConsistently(besideWrites: true) { database in
+            try connection.read(.lastingState) { database in
                 let rows = try count(database)
                 let done = DispatchGroup()
                 DispatchQueue.global().async(group: done) {
@@ -304,11 +305,11 @@ import Testing
         let stack = try TestStack(url: folder.appendingPathComponent("Notes.sqlite"))
         let store = try #require(stack.coordinator.persistentStores.first as? SQLiteStore)
         let writer = try writer(of: store.content().connection)
-        for consistently in [false, true] {
-            let reader = try store.reading(nil, consistently: consistently) { ObjectIdentifier($0) }
+        for scope in [ReadScope.statements, .state] {
+            let reader = try store.reading(nil, scope) { ObjectIdentifier($0) }
             #expect(reader == writer)
             let cancellable = try FetchInterruption.interrupting(when: { false }) {
-                try store.reading(nil, consistently: consistently) { ObjectIdentifier($0) }
+                try store.reading(nil, scope) { ObjectIdentifier($0) }
             }
             #expect(cancellable != writer)
         }
@@ -317,7 +318,7 @@ import Testing
     @Test func `connections that only read write nothing`() throws {
         try withConnection { connection in
             #expect(throws: DatabaseError.self) {
-                try connection.readConsistently(besideWrites: true) { try $0.execute(sql: "INSERT INTO t VALUES (2)") }
+                try connection.read(.lastingState) { try $0.execute(sql: "INSERT INTO t VALUES (2)") }
             }
             let rows = try connection.read { try count($0) }
             #expect(rows == 1)
@@ -336,7 +337,7 @@ import Testing
                             }
                         } else {
                             // Each write adds two rows whose sum is 0.
-                            let isWhole = try connection.readConsistently { database in
+                            let isWhole = try connection.read(.state) { database in
                                 let sum = try Int.fetchOne(database, sql: "SELECT sum(n) FROM t")
                                 return try sum == 1 && (count(database) ?? 0) % 2 == 1
                             }

@@ -10,7 +10,7 @@
     extension PostgreSQLStore: HistoryStore {
         func historyExtent() throws -> HistoryExtent? {
             guard try content().history != nil else { return nil }
-            return try reading(nil, consistently: false) { try Self.extent(in: $0.connection) }
+            return try reading(nil, .statements) { try Self.extent(in: $0.connection) }
         }
 
         private static func extent(in connection: PostgreSQLConnection) throws -> HistoryExtent {
@@ -29,7 +29,7 @@
             guard let tables = content.history else { return }
             // After a lost connection the history is read again, and the transactions that were delivered are skipped.
             var last = Int64.min
-            try reading(nil, consistently: true) { database in
+            try reading(nil, .state) { database in
                 try requireComplete(query, in: database.connection)
                 var reader = HistoryReader(
                     query, tables, schema: content.schema, dialect: PostgreSQLDialect(), store: number, url: place)
@@ -44,7 +44,7 @@
         func countHistory(_ query: HistoryQuery) throws -> Int {
             let content = try content()
             guard let tables = content.history else { return 0 }
-            return try reading(nil, consistently: true) { database in
+            return try reading(nil, .state) { database in
                 try requireComplete(query, in: database.connection)
                 let dialect = PostgreSQLDialect()
                 let wanted = HistoryConditions.changes(query, tables, schema: content.schema, dialect: dialect)
@@ -100,7 +100,7 @@
 
         func historyFollowers() throws -> [String: Int64] {
             let tables = PostgreSQLTables(location: try content().location)
-            return try reading(nil, consistently: false) {
+            return try reading(nil, .statements) {
                 try tables.metadata(in: $0.connection, url: place)?.historyFollowers ?? [:]
             }
         }
@@ -127,7 +127,7 @@
             let schema = try content().schema
             guard change.type != .insert, let entity = schema.entity(schema.model.orderedEntities[Int(change.entity)])
             else { return nil }
-            return try reading(nil, consistently: true) { database in
+            return try reading(nil, .state) { database in
                 guard try Self.hasOldValues(database.connection) else { return nil }
                 return try OldValueReader(
                     of: change, entity, transaction: transaction, schema: schema, store: number, in: database,

@@ -9,7 +9,7 @@ import SQLiteConnections
 
 extension SQLiteStore: HistoryStore {
     func historyExtent() throws -> HistoryExtent? {
-        try reading(nil, consistently: true) { database in
+        try reading(nil, .state) { database in
             guard try HistoryTables(in: database) != nil else { return nil }
             return try Self.extent(in: database)
         }
@@ -37,7 +37,7 @@ extension SQLiteStore: HistoryStore {
 
     func countHistory(_ query: HistoryQuery) throws -> Int {
         let schema = try content().schema
-        return try reading(nil, consistently: true) { database in
+        return try reading(nil, .state) { database in
             guard let tables = try tables(for: query, in: database) else { return 0 }
             let wanted = HistoryConditions.changes(query, tables, schema: schema, dialect: SQLiteDialect())
             let statement = try SQLStatement(
@@ -99,7 +99,7 @@ extension SQLiteStore: HistoryStore {
     }
 
     func historyFollowers() throws -> [String: Int64] {
-        try reading(nil, consistently: false) { try StoreMetadata(in: $0, url: place).historyFollowers }
+        try reading(nil, .statements) { try StoreMetadata(in: $0, url: place).historyFollowers }
     }
 
     func setHistoryFollower(_ name: String, number: Int64?) throws {
@@ -121,7 +121,7 @@ extension SQLiteStore: HistoryStore {
         let schema = try content().schema
         guard change.type != .insert, let entity = schema.entity(schema.model.orderedEntities[Int(change.entity)])
         else { return nil }
-        return try reading(nil, consistently: true) { database in
+        return try reading(nil, .state) { database in
             guard try database.hasTable(OldValueStatements.values) else { return nil }
             return try OldValueReader(
                 of: change, entity, transaction: transaction, schema: schema, store: number, in: database,

@@ -2,8 +2,9 @@ import Foundation
 import GRDB
 import ManagedObjects
 import ModelFiles
-import SQLiteConnections
 import SQLStatements
+import SQLStores
+import SQLiteConnections
 import StoreRescue
 
 // The rows that were read, written into a new store.

@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import ManagedObjects
 import SQLStatements
+import SQLStores
 import SQLiteConnections
 
 /// Checks the rows of a store in SQLite or PostgreSQL for states that no context would have saved.

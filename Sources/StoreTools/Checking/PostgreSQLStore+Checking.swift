@@ -3,6 +3,7 @@
     import ManagedObjects
     import PostgreSQLClient
     import SQLStatements
+    import SQLStores
 
     // Checks the rows of a store, and repairs them.
 
@@ -12,7 +13,7 @@
             of model: NSManagedObjectModel, _ generation: (any StoreGeneration)?, willCheck: (Int, Int) throws -> Void
         ) throws -> [RowProblem] {
             let tables = PostgreSQLTables(location: try content().location)
-            return try reading(generation, consistently: true) { database in
+            return try reading(generation, .state) { database in
                 let connection = database.connection
                 let catalog = try tables.catalog(in: connection)
                 let schema = SQLSchemaBuilder.schema(of: model, catalog: catalog, naming: .postgreSQL)

@@ -1,5 +1,6 @@
 import Foundation
 import ManagedObjects
+import SQLStores
 import SQLiteConnections
 
 extension StoreExamination {

@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import ManagedObjects
 import SQLStatements
+import SQLStores
 import SQLiteConnections
 
 /// The tables and columns of a store, with the names of the model's entities and properties: for SQL that other programs

@@ -1,6 +1,7 @@
 import Foundation
 import ManagedObjects
 import SQLStatements
+import SQLStores
 import SQLiteConnections
 
 /// Checks the rows of all tables of a store, whatever its database.

@@ -2,6 +2,7 @@ import CoreDataErrors
 import Foundation
 import ManagedObjects
 import SQLStatements
+import SQLStores
 import SQLiteConnections
 
 /// A problem with rows of a store, for all rows that have it.

@@ -2,6 +2,7 @@ import Foundation
 import ManagedObjects
 import PredicateLanguage
 import SQLStatements
+import SQLStores
 
 extension StoreExamination {
     /// The statements of the fetch request templates of the store's model, in the order of their names. A template whose predicate

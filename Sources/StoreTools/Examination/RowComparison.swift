@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ManagedObjects
+import SQLStores
 import SQLiteConnections
 
 /// Compares two states of a database row by row: the rows in the table of deleted keys are gone and no others, and only references

@@ -1,6 +1,7 @@
 import Foundation
 import ManagedObjects
 import SQLStatements
+import SQLStores
 import SQLiteConnections
 
 /// Checks the rows of one entity, in its own columns only: inherited columns are checked with the superentity.

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import ManagedObjects
 import SQLStatements
+import SQLStores
 import SQLiteConnections
 
 // Which indexes statements lack, according to the plans that SQLite makes for them. No statement is executed.

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import ManagedObjects
 import SQLStatements
+import SQLStores
 import SQLiteConnections
 import StoreRescue
 

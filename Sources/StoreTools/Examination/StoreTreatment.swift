@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import ManagedObjects
 import SQLStatements
+import SQLStores
 import SQLiteConnections
 
 /// Cures of a store in a file: rows that nothing owns are deleted, unused files removed, statistics made, and free space returned.

@@ -3,6 +3,7 @@ import GRDB
 import ManagedObjects
 import ModelFiles
 import SQLStatements
+import SQLStores
 import SQLiteConnections
 import StoreRescue
 

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ManagedObjects
+import SQLStores
 import SQLiteConnections
 
 /// Deletes the rows of entities that nothing owns, as a context would delete the objects: with what they own by cascading delete
