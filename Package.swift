@@ -128,7 +128,7 @@ if engineIsBuilt {
             name: "StoreTools",
             dependencies: [
                 "AtomicFiles", "CoreDataErrors", "ManagedObjects", "ModelFiles", "PredicateLanguage",
-                "SQLiteConnections", "SQLStatements", "SQLStores", "StoreRescue", "StoreSupport",
+                "SQLiteConnections", "SQLStatements", "SQLStores", "StoreRescue",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ] + postgreSQL),
         // The module `CoreData` outside Apple's platforms.
@@ -171,7 +171,7 @@ if engineIsBuilt {
 /// Core Data: the framework if there is one, else the facade.
 let coreData: [Target.Dependency] = engineIsBuilt ? ["CoreData"] : []
 /// The engine below the facade, for tools that use more than Core Data's public API.
-let engine: [Target.Dependency] = engineIsBuilt ? ["ManagedObjects", "SQLStores", "StoreTools"] : []
+let engine: [Target.Dependency] = engineIsBuilt ? ["ManagedObjects", "StoreTools"] : []
 /// The toolkit's work on rows, which every program with the toolkit links.
 let rows = engineIsBuilt ? ["CoralRows"] : []
 /// The condition of the sources that use it.
@@ -221,7 +221,7 @@ targets += [
     // are case-insensitive.
     .executableTarget(
         name: "CoralCommand",
-        dependencies: engine + (engineIsBuilt ? ["CoralRows", "SQLStatements", "StoreRescue"] : []) + [
+        dependencies: engine + (engineIsBuilt ? ["CoralRows", "SQLStatements", "SQLStores", "StoreRescue"] : []) + [
             "AtomicFiles", "CCellWidth", "Coral", "CoralMigration", "CoralTesting", "CoralTools", "ModelCodeGeneration",
             "ModelFiles",
             "PredicateLanguage",

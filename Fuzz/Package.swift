@@ -11,7 +11,7 @@ let readers: [(name: String, dependencies: [Target.Dependency])] = [
     ("PropertyList", ["GraphDocuments"]), ("Tree", ["GraphDocuments"]), ("KeyedArchive", ["KeyedArchives"]),
     ("Predicate", ["PredicateLanguage"]), ("ModelSource", ["ModelFiles"]), ("CompiledModel", ["ModelFiles"]),
     ("Mapping", ["GraphDocuments"]),
-    ("Store", ["CoreData", "ManagedObjects", "FuzzBooks"]), ("History", ["CoreData", "FuzzBooks"]),
+    ("Store", ["CoreData", "ManagedObjects", "StoreTools", "FuzzBooks"]), ("History", ["CoreData", "FuzzBooks"]),
     ("Query", ["CoreData", "PredicateLanguage", "FuzzBooks"]), ("Model", ["CoreData", "ManagedObjects", "FuzzBooks"]),
     ("Import", ["Coral", "CoralRows", "CoreData", "FuzzBooks"]),
     (
@@ -66,8 +66,15 @@ let package = Package(
         .target(
             name: "SQLStores",
             dependencies: [
-                "AtomicFiles", "CoreDataErrors", "ManagedObjects", "ModelFiles", "PredicateLanguage",
-                "SQLiteConnections", "SQLStatements", "StoreRescue", "StoreSupport",
+                "AtomicFiles", "CoreDataErrors", "FoundationAdditions", "ManagedObjects", "ModelFiles",
+                "PredicateLanguage", "SQLiteConnections", "SQLStatements", "StoreSupport",
+                .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]),
+        .target(
+            name: "StoreTools",
+            dependencies: [
+                "AtomicFiles", "CoreDataErrors", "ManagedObjects", "ModelFiles", "PredicateLanguage", "SQLiteConnections",
+                "SQLStatements", "SQLStores", "StoreRescue",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
         .target(

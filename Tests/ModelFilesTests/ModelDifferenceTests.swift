@@ -81,7 +81,9 @@ import Testing
         #expect(codes("Nothing") == [.inverseMismatch])
     }
 
-    @Test("The sources of real apps name the destination as the entity of the inverse", arguments: Corpus.files("/contents"))
+    @Test(
+        "The sources of real apps name the destination as the entity of the inverse",
+        arguments: Corpus.files("/contents"))
     func inverseEntities(_ path: String) throws {
         let model = try ModelSourceReader.read(Corpus.data(path))
         #expect(model.warnings().filter { $0.code == .inverseMismatch } == [])

@@ -3,6 +3,7 @@ import Foundation
 import FuzzBooks
 import FuzzSupport
 import ManagedObjects
+import StoreTools
 
 /// Called by libFuzzer with each input: a byte for the kind of input, which replaces one part of a valid store: the
 /// whole file, patches of it, a log beside it, the metadata, or the cached model. Then the store is read as the command

@@ -88,7 +88,7 @@ public struct StoreCheck {
 #if STORE_ENGINE
 
     import ManagedObjects
-    import SQLStores
+    import StoreTools
 
     extension StoreCheck {
         private func rowProblems(in context: NSManagedObjectContext, _ progress: Progress?) throws -> [RowProblem] {

@@ -57,7 +57,8 @@ private struct WarningCollector {
         if let given = relationship.inverseEntityName, given != destination,
             !inheritance.ancestors(of: destination).contains(where: { $0.name == given })
         {
-            let text = "The source names '\(given)' as the entity of the inverse, but the destination is '\(destination)'."
+            let text =
+                "The source names '\(given)' as the entity of the inverse, but the destination is '\(destination)'."
             warnings.append(warning(.inverseMismatch, text, relationship))
         }
         let inverse = inheritance.relationships(of: destination).last { $0.name == inverseName }

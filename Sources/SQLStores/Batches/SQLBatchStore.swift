@@ -23,7 +23,7 @@ protocol SQLBatchStore: SQLRowStore, BatchStore {
 }
 
 extension SQLBatchStore {
-    func executeBatch(
+    package func executeBatch(
         _ request: NSPersistentStoreRequest, for context: NSManagedObjectContext
     ) throws -> NSPersistentStoreResult? {
         if let stores = request.affectedStores, !stores.contains(where: { $0 === self }) { return nil }

@@ -2,11 +2,11 @@ import Foundation
 import ManagedObjects
 
 /// The tables of a store's history as they exist in a file.
-struct HistoryTables: Sendable {
+package struct HistoryTables: Sendable {
     /// The numbers of the history's own entities.
-    enum Number {
-        static let change: Int64 = 16001
-        static let transaction: Int64 = 16002
+    package enum Number {
+        package static let change: Int64 = 16001
+        package static let transaction: Int64 = 16002
         static let string: Int64 = 16003
     }
 

@@ -2,7 +2,7 @@ import ManagedObjects
 import PredicateLanguage
 
 /// A query in two parts: the part that the store executes, and the part that is evaluated in memory on its rows.
-struct QueryDivision {
+package struct QueryDivision {
     /// The parts that cannot be translated: the same for all queries with the same ``QueryKey``.
     struct Pattern: Sendable {
         /// The indexes of the refused parts among the parts of the conjunction.
@@ -10,7 +10,7 @@ struct QueryDivision {
         var refusesOrder = false
     }
 
-    private(set) var stored: RowQuery
+    package private(set) var stored: RowQuery
     /// The predicate, order and limits to apply to the rows of `stored`; nil if there are none.
     private(set) var remainder: RowQuery?
     /// The reasons: one for each refused part. Empty if a query with the same key was divided before.

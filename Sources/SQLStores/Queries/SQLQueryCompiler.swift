@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// The text is generated once for all queries that differ only in constants, with a question mark for every value, so that a
 /// repeated fetch only walks its predicate. Rows come from the table `t0`.
-final class SQLQueryCompiler: Sendable {
+package final class SQLQueryCompiler: Sendable {
     let schema: SQLSchema
     let dialect: any SQLDialect
     /// The results for queries that were compiled before, by their keys.
@@ -39,7 +39,7 @@ final class SQLQueryCompiler: Sendable {
     // MARK: - Compiling
 
     /// The part of a query that the store executes.
-    enum Compiled {
+    package enum Compiled {
         /// The whole query.
         case statement(SQLQuery)
         /// A part of the query must be evaluated in memory.
@@ -53,7 +53,7 @@ final class SQLQueryCompiler: Sendable {
     ///   - columns: The selected columns.
     ///   - store: The store's number in its coordinator.
     /// - Throws: `CocoaError.coreData` for a key that the entity does not have.
-    func compileRows(_ query: RowQuery, selecting columns: SelectedColumns, store: UInt16) throws -> Compiled {
+    package func compileRows(_ query: RowQuery, selecting columns: SelectedColumns, store: UInt16) throws -> Compiled {
         try compile(query, store: store, form: columns.form) { writer, condition, order in
             guard writer.subject.scope.joinCount + columns.joinCount <= SQLScope.joinLimit else {
                 throw PredicateRefusal(.tooLarge, place: "the columns of a query")
@@ -97,7 +97,7 @@ final class SQLQueryCompiler: Sendable {
     /// The statement for the rows of a query: see ``compileRows(_:selecting:store:)``.
     ///
     /// - Throws: ``PredicateRefusal`` for a query that must be divided, and `CocoaError.coreData`.
-    func rows(_ query: RowQuery, selecting columns: SelectedColumns, store: UInt16) throws -> SQLQuery {
+    package func rows(_ query: RowQuery, selecting columns: SelectedColumns, store: UInt16) throws -> SQLQuery {
         try compileRows(query, selecting: columns, store: store).statement
     }
 
@@ -238,7 +238,7 @@ extension SQLArgument {
 }
 
 /// The columns of the rows that a query selects from the table `t0`.
-enum SelectedColumns {
+package enum SelectedColumns {
     /// All that a plan reads: the plan for the entity of the query.
     case all(RowPlan)
     /// `Z_PK`.

@@ -3,7 +3,7 @@ import SQLStatements
 import Synchronization
 
 /// The decoding of each column of an entity's rows: computed once for a store and used by every fetch.
-struct RowPlan: Sendable {
+package struct RowPlan: Sendable {
     /// The decoding of a column into the cell of a slot.
     struct Step: Sendable {
         enum Decoder: UInt8, Sendable {
@@ -136,7 +136,7 @@ struct RowPlan: Sendable {
 }
 
 /// The row plans of a store, each created on first use.
-final class RowPlans: Sendable {
+package final class RowPlans: Sendable {
     private struct Key: Hashable {
         let entity: Int
         let includesSubentities: Bool
@@ -151,7 +151,7 @@ final class RowPlans: Sendable {
         self.dialect = dialect
     }
 
-    func plan(for entity: SQLEntity, includesSubentities: Bool) -> RowPlan {
+    package func plan(for entity: SQLEntity, includesSubentities: Bool) -> RowPlan {
         let key = Key(entity: entity.entity.index, includesSubentities: includesSubentities)
         if let known = plans.withLock({ $0[key] }) { return known }
         let plan = RowPlan(entity, includesSubentities: includesSubentities, schema: schema, dialect: dialect)

@@ -87,7 +87,7 @@ struct SQLKeyCondition {
 // memory.
 
 extension SQLRowStore {
-    func rows(matching query: RowQuery, generation: (any StoreGeneration)?) throws -> RowResult {
+    package func rows(matching query: RowQuery, generation: (any StoreGeneration)?) throws -> RowResult {
         let content = try content()
         guard let reader = reader(for: query, content) else { return RowResult() }
         switch try content.compiler.compileRows(query, selecting: .all(reader.plan), store: number) {
@@ -96,7 +96,7 @@ extension SQLRowStore {
         }
     }
 
-    func keys(matching query: RowQuery, generation: (any StoreGeneration)?) throws -> [ObjectKey] {
+    package func keys(matching query: RowQuery, generation: (any StoreGeneration)?) throws -> [ObjectKey] {
         let content = try content()
         let statement: SQLQuery
         switch try content.compiler.compileRows(query, selecting: .keysAndEntities, store: number) {
@@ -116,7 +116,7 @@ extension SQLRowStore {
         }
     }
 
-    func count(matching query: RowQuery, generation: (any StoreGeneration)?) throws -> Int {
+    package func count(matching query: RowQuery, generation: (any StoreGeneration)?) throws -> Int {
         let content = try content()
         let statement: SQLQuery
         switch try content.compiler.compileCount(query, store: number) {
@@ -131,7 +131,7 @@ extension SQLRowStore {
         }
     }
 
-    func dictionaries(matching query: ValueQuery, generation: (any StoreGeneration)?) throws -> [NSDictionary] {
+    package func dictionaries(matching query: ValueQuery, generation: (any StoreGeneration)?) throws -> [NSDictionary] {
         let content = try content()
         let statement: SQLValueStatement
         do {
@@ -232,7 +232,7 @@ extension RowResult {
 // Reads rows by their keys, and the members of relationships.
 
 extension SQLRowStore {
-    func rows(
+    package func rows(
         withKeys keys: [Int64], entity: NSEntityDescription, generation: (any StoreGeneration)?
     ) throws -> [RowPage] {
         let content = try content()
@@ -252,7 +252,7 @@ extension SQLRowStore {
 
     // MARK: - Members
 
-    func members(
+    package func members(
         of relationship: NSRelationshipDescription, owners: [Int64], ownerEntity: NSEntityDescription,
         includesRows: Bool, isKnown: (ObjectKey) -> Bool, generation: (any StoreGeneration)?
     ) throws -> MemberResult {

@@ -31,13 +31,17 @@ import Synchronization
 ///
 /// The location `/dev/null` is a store in memory. A store that is opened read-only changes no file; see
 /// `NSReadOnlyPersistentStoreOption`.
-final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  // because a lock guards its state
+package final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {
+    // because a lock guards its state
+
     /// The connection, schema and state of an open store.
-    struct Content: SQLContent, @unchecked Sendable {  // because schema and connection synchronise their access
+    package struct Content: SQLContent, @unchecked Sendable {
+        // because schema and connection synchronise their access
+
         let connection: StoreConnection
-        let schema: SQLSchema
-        let compiler: SQLQueryCompiler
-        let plans: RowPlans
+        package let schema: SQLSchema
+        package let compiler: SQLQueryCompiler
+        package let plans: RowPlans
         let file: SQLiteFile
         /// Nil for a store in memory, whose rows contain all values.
         let externalData: ExternalData?
@@ -55,7 +59,7 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
     /// The content of the open store.
     ///
     /// - Throws: Code 134070 if the store has not been opened or has been closed.
-    func content() throws -> Content {
+    package func content() throws -> Content {
         guard let content = opened.withLock({ $0 }) else { throw CocoaError.storeIsNotOpen(place) }
         return content
     }
@@ -63,11 +67,11 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
     /// The URL for errors about the store.
     var place: URL? { url }
 
-    var reservesKeysInTransaction: Bool { true }
+    package var reservesKeysInTransaction: Bool { true }
 
     // MARK: - Opening
 
-    override func loadMetadata() throws {
+    package override func loadMetadata() throws {
         guard let url, let model = persistentStoreCoordinator?.managedObjectModel else {
             throw CocoaError(.persistentStoreOpen, "A store needs a coordinator and a URL to be opened.", url: url)
         }
@@ -80,14 +84,14 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
         }
     }
 
-    override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
+    package override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
         // A connection is closed when its last reader releases it.
         opened.withLock { $0 = nil }
     }
 
     // MARK: - Reading
 
-    func pinGeneration() throws -> any StoreGeneration {
+    package func pinGeneration() throws -> any StoreGeneration {
         let content = try content()
         do {
             return try content.connection.pin()
@@ -98,7 +102,7 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
 
     /// Runs work whose reads use one state: that of a generation, otherwise that of a transaction that lasts as long as
     /// the work.
-    func withGeneration<Result>(
+    package func withGeneration<Result>(
         _ generation: (any StoreGeneration)?, _ body: (any StoreGeneration) throws -> Result
     ) throws -> Result {
         if let generation { return try body(generation) }
@@ -108,7 +112,7 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
     /// Reads from the present state or from a pinned one. A read that ``FetchInterruption`` may end may take long.
     ///
     /// - Throws: `CocoaError.userCancelled` if ``FetchInterruption`` ends a statement.
-    func reading<Result>(
+    package func reading<Result>(
         _ generation: (any StoreGeneration)?, _ scope: ReadScope, _ body: (Database) throws -> Result
     ) throws -> Result {
         guard let isRequested = FetchInterruption.isRequested else {
@@ -153,11 +157,11 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
 
     // MARK: - Without a coordinator
 
-    override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
+    package override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
         try StoreConnection.read(storeAt: url) { try StoreMetadata(in: $0, url: url).published }
     }
 
-    override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
+    package override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
         let file = SQLiteFile(url)
         guard file.exists else {
             throw CocoaError(.fileReadNoSuchFile, "There is no store at \(url.path).", url: url)
@@ -174,32 +178,34 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
         }
     }
 
-    static let areFiles = true
+    package static let areFiles = true
 
     /// The model that is cached in a store; nil if it has none, as in very old stores. No file is changed.
     ///
     /// - Throws: An error of Core Data's if there is no store, `ModelError` if the model is damaged.
-    static func storedModel(at url: URL) throws -> NSManagedObjectModel? {
+    package static func storedModel(at url: URL) throws -> NSManagedObjectModel? {
         try StoreConnection.read(storeAt: url) { database in
             try CachedModel.read(in: database).map { try NSManagedObjectModel(value: $0) }
         }
     }
 
-    static func isInMemory(_ url: URL) -> Bool { SQLiteFile.isMemory(url) }
+    package static func isInMemory(_ url: URL) -> Bool { SQLiteFile.isMemory(url) }
 
-    static func destroyStore(at url: URL, isForced: Bool) throws { try StoreFiles(url: url).destroy(forced: isForced) }
+    package static func destroyStore(at url: URL, isForced: Bool) throws {
+        try StoreFiles(url: url).destroy(forced: isForced)
+    }
 
-    static func replaceStore(at destination: URL, withStoreFrom source: URL) throws {
+    package static func replaceStore(at destination: URL, withStoreFrom source: URL) throws {
         try StoreFiles(url: destination).replace(with: StoreFiles(url: source))
     }
 
     // MARK: - Migrating
 
-    static func migrate(_ migration: InPlaceMigration) throws {
+    package static func migrate(_ migration: InPlaceMigration) throws {
         try SQLiteInPlaceMigration(migration: migration).run()
     }
 
-    static func replaceStore(
+    package static func replaceStore(
         at url: URL, metadata: [String: Any], _ create: (_ source: URL, _ destination: URL) throws -> Void
     ) throws {
         let replacement = try StoreReplacement(at: url)
@@ -208,14 +214,14 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
         try replacement.commit(replacing: .store)
     }
 
-    static func changeCopy(ofStoreAt url: URL, _ change: (URL) throws -> Void) throws {
+    package static func changeCopy(ofStoreAt url: URL, _ change: (URL) throws -> Void) throws {
         let replacement = try StoreReplacement(at: url)
         try replacement.makeCopy()
         try change(replacement.url)
         try replacement.commit(replacing: .store)
     }
 
-    func copyHistory(of migration: MigratedHistory) throws {
+    package func copyHistory(of migration: MigratedHistory) throws {
         guard let source = migration.source as? SQLiteStore else { return }
         try migration.copy(from: source, to: self)
     }
@@ -223,7 +229,7 @@ final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {  
     // MARK: - Changes of others
 
     /// Nil if the store is in memory or not open.
-    func watchOthers(_ didWrite: @escaping @Sendable () -> Void) -> AnyObject? {
+    package func watchOthers(_ didWrite: @escaping @Sendable () -> Void) -> AnyObject? {
         guard let url, !SQLiteFile.isMemory(url), let content = try? content() else { return nil }
         let queue = DispatchQueue(label: "NSManagedObjectContext.following")
         let dataVersion = { @Sendable [connection = content.connection] in try? connection.dataVersion() }

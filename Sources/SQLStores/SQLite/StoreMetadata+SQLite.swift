@@ -13,7 +13,7 @@ extension StoreMetadata {
     ///
     /// - Parameter tables: The names of the database's tables, if they are known.
     /// - Throws: Code 259 if the database is not a store of Core Data.
-    init(in database: Database, url: URL?, tables: Set<String>? = nil) throws {
+    package init(in database: Database, url: URL?, tables: Set<String>? = nil) throws {
         let reader = StoreReader(database)
         let names = try tables ?? reader.tableNames()
         guard names.contains("Z_METADATA"),
@@ -36,7 +36,7 @@ extension StoreMetadata {
     }
 
     /// Writes the row, inserting it if it does not exist.
-    func write(to database: Database) throws {
+    package func write(to database: Database) throws {
         try database.execute(
             sql: "INSERT OR REPLACE INTO Z_METADATA (Z_VERSION, Z_UUID, Z_PLIST) VALUES (1, ?, ?)",
             arguments: [uuid, propertyList()])

@@ -19,7 +19,7 @@ extension SQLEntity {
     }
 
     /// The columns that every row has: key, entity, version.
-    static let rowColumns = ["Z_PK", "Z_ENT", "Z_OPT"]
+    package static let rowColumns = ["Z_PK", "Z_ENT", "Z_OPT"]
     /// The columns that identify an object.
     static let keyColumns = ["Z_PK", "Z_ENT"]
 

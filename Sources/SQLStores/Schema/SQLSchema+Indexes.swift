@@ -7,7 +7,7 @@ import SQLStatements
 extension SQLSchema {
     /// The statements that create the indexes, each index once: models may declare an index twice, and their stores
     /// have it once. Of two indexes with the same name the first is created.
-    func indexStatements(in dialect: some SQLDialect) -> [String] {
+    package func indexStatements(in dialect: some SQLDialect) -> [String] {
         var names: Set<String> = []
         return tables.flatMap(indexes).flatMap { $0.statements(in: dialect) }
             .filter { names.insert(Self.name(of: $0)).inserted }

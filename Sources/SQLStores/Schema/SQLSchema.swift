@@ -7,16 +7,18 @@ import SQLStatements
 ///
 /// It is built from a frozen model by Core Data's rules. If the store exists, its actual schema is used: columns are
 /// found by name, numbers are those of `Z_PRIMARYKEY`, and everything else in the file is left unchanged.
-final class SQLSchema: @unchecked Sendable {  // because it is immutable, and so is the frozen model that it points to
-    let model: NSManagedObjectModel
+package final class SQLSchema: @unchecked Sendable {
+    // because it is immutable, and so is the frozen model that it points to
+
+    package let model: NSManagedObjectModel
     /// The entities of the store's configuration, by number.
-    let entities: [SQLEntity]
+    package let entities: [SQLEntity]
     /// The entities' tables, in the order of their root entities' numbers.
-    let tables: [SQLTable]
+    package let tables: [SQLTable]
     /// The join tables of many-to-many relationships, in the order of their owners.
-    let joinTables: [SQLJoinTable]
+    package let joinTables: [SQLJoinTable]
     /// Tables and columns of the model that the existing store lacks, as `TABLE` or `TABLE.COLUMN`.
-    let missing: [String]
+    package let missing: [String]
     /// The columns of the store's R-trees, by table.
     private(set) var spatial: [String: [String]] = [:]
 
@@ -50,7 +52,7 @@ final class SQLSchema: @unchecked Sendable {  // because it is immutable, and so
     // MARK: - Looking up
 
     /// The mapping of an entity; nil if the store's configuration does not contain it.
-    func entity(_ entity: NSEntityDescription) -> SQLEntity? {
+    package func entity(_ entity: NSEntityDescription) -> SQLEntity? {
         guard positionByIndex.indices.contains(entity.index), positionByIndex[entity.index] >= 0 else { return nil }
         return entities[positionByIndex[entity.index]]
     }
@@ -65,10 +67,10 @@ final class SQLSchema: @unchecked Sendable {  // because it is immutable, and so
     }
 
     /// The model index of the entity with a `Z_ENT`.
-    func entityIndex(number: Int64) -> Int? { indexByNumber[number] }
+    package func entityIndex(number: Int64) -> Int? { indexByNumber[number] }
 
     /// The `Z_ENT` of an entity with an index in the model.
-    func number(entityIndex: Int) -> Int64? {
+    package func number(entityIndex: Int) -> Int64? {
         guard positionByIndex.indices.contains(entityIndex), positionByIndex[entityIndex] >= 0 else { return nil }
         return entities[positionByIndex[entityIndex]].number
     }
@@ -80,13 +82,13 @@ final class SQLSchema: @unchecked Sendable {  // because it is immutable, and so
     }
 
     /// The column of an attribute or to-one relationship; nil if it is not stored.
-    func column(named name: String, in entity: NSEntityDescription) -> SQLColumn? {
+    package func column(named name: String, in entity: NSEntityDescription) -> SQLColumn? {
         entity.layout.slot(named: name).flatMap { column(of: $0, in: entity) }
     }
 
     /// The pairs of a many-to-many relationship, from the point of view of this side; nil if the relationship has no
     /// join table.
-    func pairs(of relationship: NSRelationshipDescription) -> SQLPairs? {
+    package func pairs(of relationship: NSRelationshipDescription) -> SQLPairs? {
         guard let position = joinTableByRelationship[ObjectIdentifier(relationship)] else { return nil }
         let table = joinTables[position]
         if table.owner === relationship {
@@ -106,7 +108,7 @@ final class SQLSchema: @unchecked Sendable {  // because it is immutable, and so
     /// Rejects a model with names that are not valid unquoted in SQL. Core Data does not quote names.
     ///
     /// - Throws: Code 134020.
-    func requireUsableNames() throws {
+    package func requireUsableNames() throws {
         for entity in entities {
             let name = entity.entity.name ?? ""
             let properties = entity.entity.ownProperties.map(\.name) + entity.entity.indexes.map(\.name)
@@ -118,7 +120,7 @@ final class SQLSchema: @unchecked Sendable {  // because it is immutable, and so
     }
 
     /// Letters, digits, underscores, dollar signs and all characters outside ASCII.
-    static func isUsable(_ name: String) -> Bool {
+    package static func isUsable(_ name: String) -> Bool {
         !name.isEmpty
             && name.unicodeScalars.allSatisfy { scalar in
                 !scalar.isASCII || scalar == "_" || scalar == "$" || scalar.properties.isAlphabetic
@@ -129,28 +131,28 @@ final class SQLSchema: @unchecked Sendable {  // because it is immutable, and so
 
 /// The mapping of an entity to the store: a table shared by all entities of the hierarchy, and a column for each slot
 /// of the entity's layout.
-struct SQLEntity {
-    unowned let entity: NSEntityDescription
+package struct SQLEntity {
+    package unowned let entity: NSEntityDescription
     /// The number of the entity in this store: `Z_ENT`.
-    let number: Int64
+    package let number: Int64
     /// The numbers of the entity and its subentities, ascending.
-    let hierarchyNumbers: [Int64]
+    package let hierarchyNumbers: [Int64]
     /// The table of the root entity, which contains the objects of every entity of the hierarchy.
-    let table: String
+    package let table: String
     /// A column for each slot of the layout; nil for transient slots and for columns that the store lacks.
-    let columns: [SQLColumn?]
+    package let columns: [SQLColumn?]
 
     /// True if the table contains other entities' rows too, so that queries for this one must have a condition on
     /// `Z_ENT`.
-    let sharesTable: Bool
+    package let sharesTable: Bool
 }
 
 /// A table as it is created, with its columns in order.
-struct SQLTable {
-    unowned let root: NSEntityDescription
-    let name: String
+package struct SQLTable {
+    package unowned let root: NSEntityDescription
+    package let name: String
     /// All columns after `Z_PK`, `Z_ENT` and `Z_OPT`.
-    let columns: [(name: String, declaration: SQLColumn.Declaration)]
+    package let columns: [(name: String, declaration: SQLColumn.Declaration)]
     /// The columns that have an index of their own: to-one relationships, and owners of one-way to-many relationships.
     let referenceColumns: [String]
 }
@@ -174,22 +176,22 @@ extension SQLColumn.Declaration {
 ///
 /// The columns are described from one of the two sides, the owner. Use ``SQLSchema/pairs(of:)`` to read it from either
 /// side.
-struct SQLJoinTable {
+package struct SQLJoinTable {
     /// The relationship that the table is named after, if it has a name of Core Data's rules.
-    unowned let owner: NSRelationshipDescription
-    let name: String
+    package unowned let owner: NSRelationshipDescription
+    package let name: String
     /// The columns with the primary keys of the owner's objects and of their members.
-    let sourceColumn: String
-    let destinationColumn: String
+    package let sourceColumn: String
+    package let destinationColumn: String
     /// The position of the source among the destination's members, if the inverse is ordered.
-    let sourcePositionColumn: String?
+    package let sourcePositionColumn: String?
     /// The position of the destination among the source's members, if the owner is ordered.
-    let destinationPositionColumn: String?
+    package let destinationPositionColumn: String?
     /// Whether the relationship is its own inverse: pairs are read in both directions.
     let isReflexive: Bool
 
     /// The columns in the order in which the table is created.
-    var columns: [String] {
+    package var columns: [String] {
         [sourceColumn, destinationColumn] + [sourcePositionColumn, destinationPositionColumn].compactMap { $0 }
     }
 }
@@ -198,7 +200,7 @@ struct SQLJoinTable {
 
 extension SQLSchema {
     /// Entity tables, each followed by the join tables that its entities own.
-    var tableDefinitions: [SQLTableDefinition] {
+    package var tableDefinitions: [SQLTableDefinition] {
         tables.flatMap { table in [table.definition] + joinTables(of: table).map(\.definition) }
     }
 
@@ -227,7 +229,7 @@ extension SQLCatalog {
     /// virtual table, or a table that accepts any value as a primary key, so that several rows could be one object.
     ///
     /// - Throws: Code 259.
-    func requireTables(of schema: SQLSchema, url: URL?) throws {
+    package func requireTables(of schema: SQLSchema, url: URL?) throws {
         let own = [
             "Z_METADATA", "Z_PRIMARYKEY", "Z_MODELCACHE", "ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING",
             OldValueStatements.values, OldValueStatements.pairs,

@@ -3,7 +3,7 @@ import SQLStatements
 
 // Computes the schema of a store: numbers, tables, columns and join tables. The rules are Core Data's; if the store
 // exists, its actual schema takes precedence.
-struct SQLSchemaBuilder {
+package struct SQLSchemaBuilder {
     private let model: NSManagedObjectModel
     /// The entities to be stored, superentities before subentities, in the order of their numbers.
     let stored: [NSEntityDescription]
@@ -23,7 +23,7 @@ struct SQLSchemaBuilder {
     ///
     /// - Parameter template: The schema of another store of the model, whose numbers of entities and names of join tables
     ///   a new store gets; nil for those of the rules.
-    static func schema(
+    package static func schema(
         of model: NSManagedObjectModel, configuration: String? = nil, catalog: SQLCatalog? = nil,
         template: SQLCatalog? = nil, naming: SQLNaming = .sqlite
     ) -> SQLSchema {

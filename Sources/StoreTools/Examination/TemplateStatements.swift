@@ -16,7 +16,7 @@ extension StoreExamination {
         else { return [] }
         let content = try store.content()
         let templates = coordinator.managedObjectModel.fetchRequestTemplatesByName.sorted { $0.key < $1.key }
-        return templates.compactMap { name, template in
+        return templates.compactMap { name, template -> Statement? in
             var request = (template as any FetchRequesting).specification
             guard let entity = try? request.entity(in: content.schema.model),
                 let sqlEntity = content.schema.entity(entity)

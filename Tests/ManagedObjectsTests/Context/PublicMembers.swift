@@ -4,14 +4,17 @@ import Foundation
 enum PublicMembers {
     /// The names with argument labels, without those that only the toolkit can call.
     static func names(of name: String) throws -> Set<String> {
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../../Sources/ManagedObjects").standardizedFileURL
-        guard let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil) else {
-            throw CocoaError(.fileReadNoSuchFile)
-        }
+        let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../../Sources")
         var names: Set<String> = []
-        for case let file as URL in files where file.pathExtension == "swift" {
-            names.formUnion(try Self.names(of: name, in: String(contentsOf: file, encoding: .utf8)))
+        for module in ["ManagedObjects", "FollowedResults"] {
+            let folder = sources.appendingPathComponent(module).standardizedFileURL
+            guard let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil) else {
+                throw CocoaError(.fileReadNoSuchFile)
+            }
+            for case let file as URL in files where file.pathExtension == "swift" {
+                names.formUnion(try Self.names(of: name, in: String(contentsOf: file, encoding: .utf8)))
+            }
         }
         return names
     }

@@ -5,6 +5,7 @@
 
     @testable import ManagedObjects
     @testable import SQLStores
+    @testable import StoreTools
 
     /// Stores in PostgreSQL whose rows other programs have changed.
     @Suite(.serialized, .enabled(if: TestStores.server != nil, "CORAL_POSTGRESQL names no server."))

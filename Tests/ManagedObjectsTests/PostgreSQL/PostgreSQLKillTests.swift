@@ -5,6 +5,7 @@
 
     @testable import ManagedObjects
     @testable import SQLStores
+    @testable import StoreTools
 
     /// Processes that are killed before a statement of a save.
     @Suite(.serialized, .enabled(if: TestStores.server != nil, "CORAL_POSTGRESQL names no server."))

@@ -6,6 +6,7 @@
 
     @testable import ManagedObjects
     @testable import SQLStores
+    @testable import StoreTools
 
     /// Stores with the tables of earlier versions, which get those of a new store.
     @Suite(.serialized, .enabled(if: TestStores.server != nil, "CORAL_POSTGRESQL names no server."))

@@ -7,6 +7,7 @@ import Testing
 
 @testable import ManagedObjects
 @testable import SQLStores
+@testable import StoreTools
 
 /// Stores with arbitrary content in Core Data's own tables. Each is read, or refused with an error; none crashes the
 /// process or keeps it busy.

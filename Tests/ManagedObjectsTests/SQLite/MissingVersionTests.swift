@@ -7,6 +7,7 @@ import class FoundationAdditions.NSPredicate
 @testable import FoundationAdditions
 @testable import ManagedObjects
 @testable import SQLStores
+@testable import StoreTools
 
 /// Rows that other programs wrote or repaired may have no version. Every change of such a row sets one, so that other contexts
 /// detect the change.

@@ -4,6 +4,7 @@ import Testing
 
 @testable import ManagedObjects
 @testable import SQLStores
+@testable import StoreTools
 
 /// The comparison of a store's rows before and after a treatment.
 struct RowComparisonTests {

@@ -5,6 +5,7 @@ import Testing
 
 @testable import ManagedObjects
 @testable import SQLStores
+@testable import StoreTools
 
 /// Cures of stores in files.
 struct StoreTreatmentTests {

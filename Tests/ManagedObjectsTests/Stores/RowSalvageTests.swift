@@ -4,6 +4,7 @@ import Testing
 
 @testable import ManagedObjects
 @testable import SQLStores
+@testable import StoreTools
 @testable import StoreRescue
 
 /// Stores with one damaged page: only the rows of that page are lost, whichever page it is.

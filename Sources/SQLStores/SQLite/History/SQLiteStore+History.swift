@@ -8,7 +8,7 @@ import SQLiteConnections
 // Reads and counts the history of the store, and deletes parts of it.
 
 extension SQLiteStore: HistoryStore {
-    func historyExtent() throws -> HistoryExtent? {
+    package func historyExtent() throws -> HistoryExtent? {
         try reading(nil, .state) { database in
             guard try HistoryTables(in: database) != nil else { return nil }
             return try Self.extent(in: database)
@@ -23,7 +23,7 @@ extension SQLiteStore: HistoryStore {
             last: try PrimaryKeys.last(HistoryTables.Number.transaction, table: "ATRANSACTION", in: database))
     }
 
-    func readHistory(
+    package func readHistory(
         _ query: HistoryQuery, _ body: (HistoryTransactionRow, ContiguousArray<HistoryChangeRow>) throws -> Bool
     ) throws {
         let schema = try content().schema
@@ -35,7 +35,7 @@ extension SQLiteStore: HistoryStore {
         }
     }
 
-    func countHistory(_ query: HistoryQuery) throws -> Int {
+    package func countHistory(_ query: HistoryQuery) throws -> Int {
         let schema = try content().schema
         return try reading(nil, .state) { database in
             guard let tables = try tables(for: query, in: database) else { return 0 }
@@ -60,7 +60,7 @@ extension SQLiteStore: HistoryStore {
         return tables
     }
 
-    func deleteHistory(_ deletion: HistoryDeletion) throws -> Int {
+    package func deleteHistory(_ deletion: HistoryDeletion) throws -> Int {
         guard !isReadOnly else {
             throw CocoaError(.persistentStoreSave, "The store is opened for reading only.", url: url)
         }
@@ -98,11 +98,11 @@ extension SQLiteStore: HistoryStore {
         }
     }
 
-    func historyFollowers() throws -> [String: Int64] {
+    package func historyFollowers() throws -> [String: Int64] {
         try reading(nil, .statements) { try StoreMetadata(in: $0, url: place).historyFollowers }
     }
 
-    func setHistoryFollower(_ name: String, number: Int64?) throws {
+    package func setHistoryFollower(_ name: String, number: Int64?) throws {
         guard !isReadOnly else {
             throw CocoaError(.persistentStoreSave, "The store is opened for reading only.", url: url)
         }
@@ -117,7 +117,7 @@ extension SQLiteStore: HistoryStore {
         }
     }
 
-    func oldValues(of change: HistoryChangeRow, transaction: Int64) throws -> HistoryOldValues? {
+    package func oldValues(of change: HistoryChangeRow, transaction: Int64) throws -> HistoryOldValues? {
         let schema = try content().schema
         guard change.type != .insert, let entity = schema.entity(schema.model.orderedEntities[Int(change.entity)])
         else { return nil }
@@ -129,9 +129,9 @@ extension SQLiteStore: HistoryStore {
         }
     }
 
-    func propertyMasks() throws -> any PropertyMasks { try content().bitmaps }
+    package func propertyMasks() throws -> any PropertyMasks { try content().bitmaps }
 
-    func observeCommits(_ body: @escaping @Sendable () -> Void) throws -> AnyObject {
+    package func observeCommits(_ body: @escaping @Sendable () -> Void) throws -> AnyObject {
         try content().commits.observe(body)
     }
 }

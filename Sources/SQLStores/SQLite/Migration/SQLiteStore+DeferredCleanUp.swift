@@ -10,7 +10,7 @@ extension SQLiteStore {
     /// Removes one column or table that a deferred migration has left, and the mark in the metadata with the last one.
     ///
     /// - Returns: Whether more are left.
-    func finishDeferredTask() throws -> Bool {
+    package func finishDeferredTask() throws -> Bool {
         guard metadata?[NSPersistentStoreDeferredLightweightMigrationOptionKey] != nil else { return false }
         do {
             let connection = try content().connection

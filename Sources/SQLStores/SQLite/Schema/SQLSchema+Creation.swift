@@ -19,7 +19,7 @@ extension SQLSchema {
     }
 
     /// The statement that creates the table of an entity or a relationship; nil if the schema has none of that name.
-    func createStatement(of table: String) -> String? {
+    package func createStatement(of table: String) -> String? {
         tableDefinitions.first { $0.name == table }.map { SQLiteDialect().text(of: $0) }
     }
 

@@ -9,9 +9,9 @@ import SQLiteConnections
 ///
 /// A key is never assigned twice, even after its row has been deleted. If a table contains a higher key than `Z_MAX`,
 /// as in incomplete copies, counting continues after the highest key in the table.
-enum PrimaryKeys {
+package enum PrimaryKeys {
     /// A store with a key beyond this value is damaged: keys start at 1.
-    static let bound: Int64 = 1 << 62
+    package static let bound: Int64 = 1 << 62
 
     /// The last key that was assigned for a root entity, or is present in its table.
     ///

@@ -6,7 +6,7 @@ import SQLiteConnections
 // Writes save plans.
 
 extension SQLiteStore {
-    func reserveKeys(entity: NSEntityDescription, count: Int) throws -> ClosedRange<Int64> {
+    package func reserveKeys(entity: NSEntityDescription, count: Int) throws -> ClosedRange<Int64> {
         let content = try content()
         let root = try content.schema.requireEntity(entity.rootEntity)
         do {
@@ -18,12 +18,12 @@ extension SQLiteStore {
         }
     }
 
-    func write(_ plan: SavePlan) throws -> SaveOutcome {
+    package func write(_ plan: SavePlan) throws -> SaveOutcome {
         if plan.isEmpty, changedMetadata == nil { return SaveOutcome() }
         return try inSaveTransaction { try $0.write(plan) }
     }
 
-    func inSaveTransaction<Result>(_ body: (any SaveTransaction) throws -> Result) throws -> Result {
+    package func inSaveTransaction<Result>(_ body: (any SaveTransaction) throws -> Result) throws -> Result {
         let content = try content()
         do {
             let (result, transaction) = try content.write { database, files in
