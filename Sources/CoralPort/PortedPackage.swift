@@ -86,7 +86,9 @@
         package mutating func rewrite(usesMacro: Bool = false, checkout: URL? = nil) {
             let rewrites: [any Rewrite] =
                 [
-                    FoundationRewrite(), OptionalCallRewrite(), ApplicationNotificationRewrite(),
+                    FoundationRewrite(), OptionalCallRewrite(), OptionalRequirementRewrite(),
+                    ObjectiveCProtocolRewrite(),
+                    ApplicationNotificationRewrite(),
                     UncaughtExceptionRewrite(), AppleImportRewrite(), AppleFileRewrite(), KeyPathRewrite(),
                     SetLiteralRewrite(),
                     RequestCastRewrite(), ClassForCoderRewrite(),

@@ -140,7 +140,7 @@
         }
 
         /// The maximum number of lines of a statement that is written twice.
-        private static let longestStatement = 6
+        static let longestStatement = 6
 
         /// Lines around a text that is kept on Apple's platforms, and the text for other platforms.
         func conditional(_ apple: String, else other: String, indentation: String) -> String {

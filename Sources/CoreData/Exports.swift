@@ -92,6 +92,7 @@
 @_exported import let ManagedObjects.NSInvalidatedAllObjectsKey
 @_exported import let ManagedObjects.NSInvalidatedObjectIDsKey
 @_exported import let ManagedObjects.NSInvalidatedObjectsKey
+@_exported import enum FoundationAdditions.NSKeyValueChange
 @_exported import class FoundationAdditions.NSKeyValueObservation
 @_exported import struct FoundationAdditions.NSKeyValueObservedChange
 @_exported import struct FoundationAdditions.NSKeyValueObservingOptions

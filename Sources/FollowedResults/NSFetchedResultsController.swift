@@ -50,10 +50,12 @@ open class NSFetchedResultsController<ResultType>: NSObject, FetchedResultsListe
     }
 
     /// Creates a controller of a request without an entity, as the initial value of a variable. Fetching throws an error.
-    public convenience override init() {
-        self.init(
-            fetchRequest: NSFetchRequest(), managedObjectContext: NSManagedObjectContext(.privateQueue),
-            sectionNameKeyPath: nil, cacheName: nil)
+    public override init() {
+        results = FetchedResults(
+            of: NSFetchRequest<ResultType>(), in: NSManagedObjectContext(.privateQueue), sectionNameKeyPath: nil,
+            cacheName: nil)
+        super.init()
+        results.listener = self
     }
 
     private init(showing results: FetchedResults, of original: any FetchedResultsListener) {

@@ -27,6 +27,22 @@ public struct NSKeyValueObservedChange<Value> {
     public let newValue: Value?
     /// True in the call that comes before the change.
     public let isPrior: Bool
+    /// How the property has changed: another value was set. A relationship to which objects were added has another set.
+    public var kind: NSKeyValueChange { .setting }
+    /// The places in an ordered relationship; nil, because another value was set.
+    public var indexes: IndexSet? { nil }
+}
+
+/// The kinds of changes of properties, with the names of key-value observing.
+public enum NSKeyValueChange: UInt, Sendable {
+    /// The property has another value.
+    case setting = 1
+    /// Objects are inserted into an ordered relationship.
+    case insertion
+    /// Objects are removed from an ordered relationship.
+    case removal
+    /// Objects of an ordered relationship are replaced by others.
+    case replacement
 }
 
 /// An observation. It ends when it is deallocated, or with ``invalidate()``.

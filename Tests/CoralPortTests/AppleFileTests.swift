@@ -29,6 +29,32 @@
                     ])
         }
 
+        /// ARCStorage: a repository over a storage in the keychain. EZSwiftData: tests of previews, with models of their own.
+        @Test(
+            "Files that use a closed one are closed with it, if no other needs them, and tests with models of SwiftData"
+        )
+        func users() {
+            let keychain = "import Security\n\npublic final class KeychainStorage {}\n"
+            let repository = "public struct KeychainRepository { let storage: KeychainStorage }\n"
+            let closed = rewritten(keychain, repository, "struct Other {}\n")
+            #expect(closed[0].hasPrefix("#if canImport(Security)\nimport Security"))
+            #expect(closed[1] == "#if canImport(Security)\n" + repository + "#endif\n")
+            #expect(closed[2] == "struct Other {}\n")
+            for use in [
+                "let r: KeychainRepository\n", "extension KeychainStorage {}\n", "let storage = KeychainStorage()\n",
+            ] {
+                let open = [keychain, repository, use, use + "let x = 1\n", use + "let y = 1\n"]
+                #expect(rewritten(open[0], open[1], open[2], open[3], open[4]) == open)
+            }
+            let test = "import SwiftUI\nimport Testing\n\n@Model final class Pet {}\n@Test func seeds() { seeded() }\n"
+            let previews = rewritten("import SwiftUI\n\nextension Trait { func seeded() {} }\n", test)
+            #expect(previews[0].hasPrefix("#if canImport(SwiftUI)"))
+            #expect(previews[1] == "#if canImport(SwiftUI)\n" + test + "#endif\n")
+            // Other tests use the model.
+            let pets = "import Testing\n\n@Test func names() { _ = Pet() }\n"
+            #expect(rewritten("import SwiftUI\n\nextension Trait { func seeded() {} }\n", test, pets)[1] == test)
+        }
+
         /// As scout begins and ends its sessions.
         @Test("Notifications of the application by their names, without the module")
         func applicationNotifications() {

@@ -92,6 +92,79 @@
                     ])
         }
 
+        @Test("An observer where Core Data is used stays one that its object removes")
+        func ownedObservers() {
+            let texts = rewritten(
+                """
+                import CoreData
+
+                class Store {
+                    func observe() {
+                        center.addObserver(self, selector: #selector(didSave), name: .saved, object: context)
+                        center.addObserver(self, selector: Selector(("merge:")), name: .saved, object: nil)
+                        center.addObserver(self, selector: Selector(("missing:")), name: .saved, object: nil)
+                    }
+                    func didSave() {}
+                    func merge(_ notification: Notification) {}
+                    deinit { center.removeObserver(self) }
+                }
+                """,
+                """
+                import Foundation
+
+                class Monitor {
+                    init() {
+                        center.addObserver(self, selector: #selector(changed(_:)), name: nil, object: nil)
+                    }
+                }
+                """)
+            #expect(
+                texts == [
+                    """
+                    import CoreData
+
+                    class Store {
+                        func observe() {
+                            #if canImport(ObjectiveC)
+                            center.addObserver(self, selector: #selector(didSave), name: .saved, object: context)
+                            #else
+                            center.addObserver(self, name: .saved, object: context) { observer, _ in
+                                observer.didSave()
+                            }
+                            #endif
+                            #if canImport(ObjectiveC)
+                            center.addObserver(self, selector: Selector(("merge:")), name: .saved, object: nil)
+                            #else
+                            center.addObserver(self, name: .saved, object: nil) { observer, notification in
+                                observer.merge(notification)
+                            }
+                            #endif
+                            center.addObserver(self, selector: Selector(("missing:")), name: .saved, object: nil)
+                        }
+                        func didSave() {}
+                        func merge(_ notification: Notification) {}
+                        deinit { center.removeObserver(self) }
+                    }
+                    """,
+                    """
+                    import CoreData
+                    import Foundation
+
+                    class Monitor {
+                        init() {
+                            #if canImport(ObjectiveC)
+                            center.addObserver(self, selector: #selector(changed(_:)), name: nil, object: nil)
+                            #else
+                            center.addObserver(self, name: nil, object: nil) { observer, notification in
+                                observer.changed(notification)
+                            }
+                            #endif
+                        }
+                    }
+                    """,
+                ])
+        }
+
         @Test("A constant with a selector, if only observers use it")
         func selectorConstants() {
             #expect(

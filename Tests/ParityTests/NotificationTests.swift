@@ -88,4 +88,114 @@ import Testing
         for _ in 0..<12_000 where inserted == 0 { try await Task.sleep(for: .milliseconds(10)) }
         #expect(inserted == 3)
     }
+
+    /// CareKit's and others' observers of contexts are objects, which `removeObserver(self)` ends, for one name or for all.
+    ///
+    /// https://developer.apple.com/documentation/foundation/notificationcenter/removeobserver(_:)
+    /// https://developer.apple.com/documentation/foundation/notificationcenter/removeobserver(_:name:object:)
+    @Test func anObjectIsRemovedAsAnObserver() throws {
+        let diary = try Diary(NSInMemoryStoreType)
+        let (context, other) = (diary.context(), diary.context())
+        let witness = SaveWitness()
+        func save(_ context: NSManagedObjectContext) throws -> [String] {
+            witness.posted = []
+            try context.performAndWait { () throws in
+                _ = context.insert("Note", ["title": "new"])
+                try context.save()
+            }
+            return witness.posted
+        }
+        witness.observe(context)
+        #expect(try save(context) == ["willSave", "didSave"])
+        #expect(try save(other) == [])
+        let center = NotificationCenter.default
+        center.removeObserver(witness, name: .NSManagedObjectContextDidSave, object: other)
+        #expect(try save(context) == ["willSave", "didSave"])
+        center.removeObserver(witness, name: .NSManagedObjectContextWillSave, object: nil)
+        #expect(try save(context) == ["didSave"])
+        NotificationCenter().removeObserver(witness)
+        #expect(try save(context) == ["didSave"])
+        center.removeObserver(witness)
+        #expect(try save(context) == [])
+        // It can be added again, and twice.
+        witness.observe(context)
+        witness.observe(context)
+        #expect(try save(context).count == 4)
+        center.removeObserver(witness)
+        #expect(try save(context) == [])
+    }
+
+    /// A centre does not retain observers, and one that removes itself in `deinit` is not called again.
+    ///
+    /// https://developer.apple.com/documentation/foundation/notificationcenter/addobserver(_:selector:name:object:)
+    @Test func observersAreNotRetained() throws {
+        let context = try Diary(NSInMemoryStoreType).context()
+        for removesItself in [true, false] {
+            weak var released: SaveWitness?
+            var witness: SaveWitness? = SaveWitness()
+            released = witness
+            witness?.removesItself = removesItself
+            witness?.observe(context)
+            witness = nil
+            #expect(released == nil)
+            try context.performAndWait { () throws in
+                _ = context.insert("Note", ["title": "new"])
+                try context.save()
+            }
+        }
+    }
+
+    /// Removing the token of a block ends it, also one that is known as an object.
+    ///
+    /// https://developer.apple.com/documentation/foundation/notificationcenter/addobserver(forname:object:queue:using:)
+    @Test func aTokenIsRemoved() {
+        let (center, name) = (NotificationCenter(), Notification.Name("Event"))
+        nonisolated(unsafe) var count = 0
+        let tokens: [AnyObject] = (0..<2).map { _ in
+            center.addObserver(forName: name, object: nil, queue: nil) { _ in count += 1 }
+        }
+        center.post(name: name, object: nil)
+        #expect(count == 2)
+        center.removeObserver(tokens[0])
+        center.removeObserver(tokens[1], name: name, object: nil)
+        center.post(name: name, object: nil)
+        #expect(count == 2)
+    }
+}
+
+/// Records the saves of a context.
+private final class SaveWitness: NSObject {
+    var posted: [String] = []
+    var removesItself = false
+
+    deinit {
+        if removesItself { NotificationCenter.default.removeObserver(self) }
+    }
+
+    func observe(_ context: NSManagedObjectContext) {
+        let center = NotificationCenter.default
+        #if canImport(ObjectiveC)
+            center.addObserver(
+                self, selector: #selector(willSave), name: .NSManagedObjectContextWillSave, object: context)
+            center.addObserver(
+                self, selector: #selector(didSave(_:)), name: .NSManagedObjectContextDidSave, object: context)
+        #else
+            center.addObserver(self, name: .NSManagedObjectContextWillSave, object: context) { observer, _ in
+                observer.willSave()
+            }
+            center.addObserver(self, name: .NSManagedObjectContextDidSave, object: context) { observer, notification in
+                observer.didSave(notification)
+            }
+        #endif
+    }
+
+    #if canImport(ObjectiveC)
+        @objc
+    #endif
+    private func willSave() { posted.append("willSave") }
+
+    #if canImport(ObjectiveC)
+        @objc
+    #endif
+    private func didSave(_ notification: Notification) { posted.append("didSave") }
 }

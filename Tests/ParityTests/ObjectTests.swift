@@ -125,6 +125,63 @@ import Testing
         }
     }
 
+    /// Importers read documents by paths, as CoreDataKit does, and code reads relationships by the key of their objects.
+    ///
+    /// https://developer.apple.com/documentation/foundation/nsset/value(forkey:)
+    /// https://developer.apple.com/library/archive/documentation/Cocoa/Conceptual/KeyValueCoding/CollectionOperators.html
+    @Test func collectionsHaveKeys() throws {
+        let document: NSDictionary = [
+            "person": ["name": "Ada", "age": NSNull()], "items": [["price": 1], ["price": 2], [:]], "nested.key": 1,
+        ]
+        #expect(document.value(forKeyPath: "person.name") as? String == "Ada")
+        #expect(document.value(forKeyPath: "person.age") is NSNull)
+        #expect(document.value(forKeyPath: "person.desk") == nil)
+        #expect(document.value(forKeyPath: "missing.name") == nil)
+        #expect(document.value(forKeyPath: "items.@count") as? Int == 3)
+        let prices = document.value(forKeyPath: "items.price") as? [Any]
+        #expect(prices?.prefix(2).map { $0 as? Int } == [1, 2] && prices?.last is NSNull)
+        let context = try Diary().context()
+        context.performAndWait {
+            let note = context.insert("Note", ["title": "one"])
+            let items = [3.0, 1.0].map { context.insert("Item", ["name": "\($0)", "price": $0]) }
+            items[0].setValue(note, forKey: "note")
+            note.setValue(NSOrderedSet(array: items), forKey: "items")
+            note.setValue(Set([context.insert("Tag", ["name": "a"]), context.insert("Tag", [:])]), forKey: "tags")
+            let ordered = note.value(forKey: "items") as? NSOrderedSet
+            #expect(ordered?.value(forKey: "price") as? NSOrderedSet == [3.0, 1.0])
+            #expect(ordered?.value(forKeyPath: "@sum.price") as? Double == 4)
+            let tags = note.value(forKey: "tags") as? NSSet
+            #expect(tags?.value(forKey: "name") as? Set<String> == ["a"])
+            #expect(tags?.value(forKeyPath: "@count") as? Int == 2)
+            #expect((items as NSArray).value(forKey: "name") as? [String] == ["3.0", "1.0"])
+            #expect((items as NSArray).value(forKeyPath: "note.title") as? [String] == ["one", "one"])
+            tags?.setValue("b", forKey: "name")
+            #expect(tags?.value(forKey: "name") as? Set<String> == ["b"])
+        }
+    }
+
+    /// Accessors of ordered relationships that Xcode writes for Objective-C announce their changes by places, SwiftDatastore's too.
+    ///
+    /// https://developer.apple.com/documentation/objectivec/nsobject-swift.class/willchange(_:valuesat:forkey:)
+    @Test func placesOfOrderedRelationshipsAreAnnounced() throws {
+        let context = try Diary().context()
+        try context.performAndWait { () throws in
+            let note = context.insert("Note", ["title": "one"])
+            try context.save()
+            let item = context.insert("Item", ["name": "first"])
+            note.willChange(.insertion, valuesAt: IndexSet(integer: 0), forKey: "items")
+            let items = NSMutableOrderedSet(orderedSet: note.primitiveValue(forKey: "items") as? NSOrderedSet ?? [])
+            items.insert(item, at: 0)
+            note.setPrimitiveValue(items, forKey: "items")
+            note.didChange(.insertion, valuesAt: IndexSet(integer: 0), forKey: "items")
+            #expect(note.hasChanges)
+            #expect(item.value(forKey: "note") as? NSManagedObject === note)
+            try context.save()
+            context.refreshAllObjects()
+            #expect((note.value(forKey: "items") as? NSOrderedSet)?.array as? [NSManagedObject] == [item])
+        }
+    }
+
     /// https://developer.apple.com/documentation/objectivec/nsobject-swift.class/mutablesetvalue(forkey:)
     @Test func collectionsThatChangeRelationships() throws {
         let diary = try Diary()

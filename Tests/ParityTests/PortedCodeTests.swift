@@ -236,6 +236,35 @@ extension NSManagedObjectContext {
         }
     }
 
+    private final class ChosenResult: NSBatchDeleteResult {
+        var chosen: Any?
+        override var result: Any? { chosen }
+    }
+
+    private final class NamedID: NSManagedObjectID, @unchecked Sendable {
+        var name = ""
+        override var description: String { name }
+    }
+
+    private final class EmptyController: NSFetchedResultsController<Note> {
+        var fetchCount = 0
+        override func performFetch() throws { fetchCount += 1 }
+    }
+
+    /// Their subclasses inherit `init()`: SwiftDatastore's tests replace results, IDs and controllers by such.
+    /// https://github.com/tomkuku/SwiftDatastore
+    @Test func subclassesOfPlaceholdersAreCreatedWithoutArguments() throws {
+        let result = ChosenResult()
+        result.chosen = 3
+        #expect((result as NSBatchDeleteResult).result as? Int == 3)
+        let id = NamedID()
+        id.name = "one"
+        #expect((id as NSManagedObjectID).description == "one" && id == id && id.isTemporaryID)
+        let controller = EmptyController()
+        try (controller as NSFetchedResultsController<Note>).performFetch()
+        #expect(controller.fetchCount == 1 && controller.fetchedObjects == nil)
+    }
+
     /// Properties that a class implements itself, and exposes to Objective-C, have keys:
     /// https://developer.apple.com/documentation/coredata/nsfetchedresultscontroller/init(fetchrequest:managedobjectcontext:sectionnamekeypath:cachename:)
     @Test func propertiesOfAClassHaveKeys() throws {

@@ -7,7 +7,8 @@
     ///
     /// A file stays as it is if the other files have a name that it declares, if it has a class of managed objects, a model or the
     /// program's beginning, or if it adds an initialiser to a type of the package. The other files are not those of an app, whose
-    /// beginning imports such a module. Files of tests that name one of the types are compiled with them.
+    /// beginning imports such a module. Files of tests that name one of the types are compiled with them, and so are a few files of the
+    /// module whose own names no other file has: a repository over a storage in the keychain.
     struct AppleFileRewrite: Rewrite {
         /// Modules that other packages or other rewrites replace.
         private static let replaced: Set<String> = ["Combine", "CryptoKit", "Darwin", "OSLog", "ObjectiveC", "os"]
@@ -24,28 +25,35 @@
                 containing: Self.modules.sorted().map { "import " + $0 } + Self.foundationModules.keys.sorted())
             var closed: [Int: (modules: [String], names: DeclaredNames)] = [:]
             var apps: Set<String> = []
+            let isTest = package.files.map { !$0.declarations.imports.isDisjoint(with: ["XCTest", "Testing"]) }
             for (index, file) in candidates {
                 let modules = Self.imports(of: file) + Self.foundationModules(of: file, in: package)
                 let names = DeclaredNames(of: file.tree, types: package.types)
-                let hasModel =
-                    file.declarations.classes.contains { package.isManaged($0, module: file.module) }
-                    || file.declarations.attributes.contains("Model")
-                if !modules.isEmpty, !hasModel, !names.mustStay { closed[index] = (modules, names) }
+                let stays = Self.hasModel(file, isTest: isTest[index], in: package) || names.mustStay
+                if !modules.isEmpty, !stays { closed[index] = (modules, names) }
                 if !modules.isEmpty, names.isProgram { apps.insert(file.module) }
             }
             guard !closed.isEmpty else { return edits }
             let words = package.files.map { Words(of: $0.tree) }
-            let isTest = package.files.map { !$0.declarations.imports.isDisjoint(with: ["XCTest", "Testing"]) }
+            for index in closed.keys.sorted() {
+                let users = users(of: index, closed: closed.mapValues(\.names), words, isTest, in: package)
+                for (user, names) in users where !apps.contains(package.files[user].module) {
+                    closed[user] = (closed[index]?.modules ?? [], names)
+                }
+            }
             // A file that stays may need the names of one that was to be closed.
             var isComplete = false
             while !isComplete {
                 let others = package.files.indices.filter {
                     closed[$0] == nil && !apps.contains(package.files[$0].module)
                 }
-                let needed = closed.filter { _, file in
+                let needed = closed.filter { index, file in
                     others.contains { other in
-                        !words[other].names.isDisjoint(
-                            with: isTest[other] ? file.names.members : file.names.topLevel.union(file.names.members))
+                        let all = file.names.topLevel.union(file.names.members)
+                        let own = package.files[other].declarations.types
+                        return isTest[other] && isTest[index]
+                            ? !words[other].names.subtracting(own).isDisjoint(with: all)
+                            : !words[other].names.isDisjoint(with: isTest[other] ? file.names.members : all)
                     }
                 }
                 for index in needed.keys { closed[index] = nil }
@@ -68,6 +76,41 @@
                 edits.add(SourceEdit(end..<end, separator + "#endif" + file.lineBreak), to: index)
             }
             return edits
+        }
+
+        /// Whether a file has classes that a model names. Those of SwiftData are named in the code, in tests by the file itself.
+        private static func hasModel(_ file: SourceFile, isTest: Bool, in package: PackageIndex) -> Bool {
+            file.declarations.classes.contains { package.isManaged($0, module: file.module) }
+                || file.declarations.attributes.contains("Model") && !isTest
+        }
+
+        /// The maximum number of files that are closed because they use another one.
+        private static let mostUsers = 2
+
+        /// The files that name a type of a file that is to be closed, and can be closed with it; none if another file needs one of them.
+        /// Only names of types count: a member's name says little about its type.
+        private func users(
+            of index: Int, closed: [Int: DeclaredNames], _ words: [Words], _ isTest: [Bool], in package: PackageIndex
+        ) -> [Int: DeclaredNames] {
+            guard let first = closed[index] else { return [:] }
+            let module = package.files[index].module
+            var users: [Int: DeclaredNames] = [:]
+            var waiting = [first]
+            while let names = waiting.popLast() {
+                for other in package.files.indices where closed[other] == nil && users[other] == nil && !isTest[other] {
+                    let file = package.files[other]
+                    guard words[other].names.isDisjoint(with: names.members) else { return [:] }
+                    guard !words[other].names.isDisjoint(with: names.topLevel) else { continue }
+                    let declared = DeclaredNames(of: file.tree, types: package.types)
+                    guard file.module == module, users.count < Self.mostUsers, !declared.mustStay,
+                        !declared.topLevel.isEmpty, !Self.hasModel(file, isTest: false, in: package),
+                        names.topLevel.allSatisfy({ $0.first?.isUppercase == true })
+                    else { return [:] }
+                    users[other] = declared
+                    waiting.append(declared)
+                }
+            }
+            return users
         }
 
         /// The modules of Apple's that a file imports without a condition.

@@ -2,24 +2,38 @@
     import SwiftSyntax
 
     /// The selector of one of Foundation's comparison methods becomes the selector's name as a string. An observer of
-    /// notifications with a selector becomes one with a closure outside Apple's platforms.
+    /// notifications with a selector becomes one with a closure outside Apple's platforms. In a module that uses Core Data,
+    /// whose `NotificationCenter` knows observers by their object there, `removeObserver(self)` ends it as before.
     struct SelectorRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
-            package.edits(containing: ["#selector"]) { file in Visitor(package, file) }
+            var edits = PackageEdits()
+            let modules = Set(package.files.filter { $0.declarations.imports.contains("CoreData") }.map(\.module))
+            for (index, file) in package.files(containing: ["#selector", "selector: Selector("]) {
+                let visitor = Visitor(package, file, usesCoreData: modules.contains(file.module))
+                visitor.walk(file.tree)
+                edits.add(visitor.edits, to: index)
+                if visitor.addsOwnedObservers, !file.declarations.imports.contains("CoreData") {
+                    edits.add(ImportRewrite.edits(importing: ["CoreData"], in: file), to: index)
+                }
+            }
+            return edits
         }
 
         private final class Visitor: EditVisitor {
             let package: PackageIndex
             let file: SourceFile
+            let usesCoreData: Bool
+            private(set) var addsOwnedObservers = false
             /// The methods of `NSString` and others that compare with one argument, for selectors without parentheses.
             private static let comparisons: Set<String> = [
                 "compare", "caseInsensitiveCompare", "localizedCompare", "localizedCaseInsensitiveCompare",
                 "localizedStandardCompare",
             ]
 
-            init(_ package: PackageIndex, _ file: SourceFile) {
+            init(_ package: PackageIndex, _ file: SourceFile, usesCoreData: Bool) {
                 self.package = package
                 self.file = file
+                self.usesCoreData = usesCoreData
                 super.init()
             }
 
@@ -32,6 +46,27 @@
                 } else if let edit = observer(node, argument) {
                     edits.append(edit)
                 }
+                return .skipChildren
+            }
+
+            /// An observer with a selector that is a string, `Selector(("didSave:"))`, of a method of the object.
+            override func visit(_ node: FunctionCallExprSyntax) -> SyntaxVisitorContinueKind {
+                guard node.calledExpression.trimmedDescription == "Selector", node.arguments.count == 1,
+                    let argument = node.arguments.first?.expression, let type = enclosingType(node),
+                    let text =
+                        (argument.as(StringLiteralExprSyntax.self)
+                        ?? argument.as(TupleExprSyntax.self)?.elements.first?.expression.as(
+                            StringLiteralExprSyntax.self))?.representedLiteralValue
+                else { return .visitChildren }
+                let name = text.hasSuffix(":") ? String(text.dropLast()) : text
+                guard package.parameterCounts[type + "." + name] == text.count - name.count,
+                    let call = node.enclosing(FunctionCallExprSyntax.self),
+                    let statement = call.parent?.as(CodeBlockItemSyntax.self),
+                    let edit = observer(
+                        statement, selector: node.trimmedDescription,
+                        method: self.call(name, label: name == text ? nil : "_"))
+                else { return .visitChildren }
+                edits.append(edit)
                 return .skipChildren
             }
 
@@ -149,13 +184,22 @@
                     arguments[2].expression.trimmedDescription, arguments[3].expression.trimmedDescription
                 )
                 let indentation = file.indentation(at: statement.codeRange.lowerBound)
-                let other = [
-                    "_ = \(center).addObserver(forName: \(name), object: \(object), queue: nil) { [weak self] \(method.parameter) in",
-                    "    self?.\(method.call)", "}",
-                ].joined(separator: file.lineBreak + indentation)
+                addsOwnedObservers = usesCoreData
+                let other =
+                    usesCoreData
+                    ? [
+                        "\(center).addObserver(self, name: \(name), object: \(object)) { observer, \(method.parameter) in",
+                        "    observer.\(method.call)", "}",
+                    ]
+                    : [
+                        "_ = \(center).addObserver(forName: \(name), object: \(object), queue: nil) { [weak self] \(method.parameter) in",
+                        "    self?.\(method.call)", "}",
+                    ]
                 return SourceEdit(
                     statement.codeRange,
-                    file.conditional(statement.trimmedDescription, else: other, indentation: indentation))
+                    file.conditional(
+                        statement.trimmedDescription, else: other.joined(separator: file.lineBreak + indentation),
+                        indentation: indentation))
             }
 
             /// The call of a method of the object itself with the notification; nil if the method's declaration is not found.

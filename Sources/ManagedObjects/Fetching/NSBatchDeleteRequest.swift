@@ -73,8 +73,9 @@ open class NSBatchDeleteResult: NSPersistentStoreResult {
     }
 
     /// Creates a result without content, as the initial value of a variable.
-    public convenience override init() {
-        self.init(nil, type: .resultTypeStatusOnly)
+    public override init() {
+        content = nil
+        type = .resultTypeStatusOnly
     }
 
     /// `Bool`, `[NSManagedObjectID]` or `Int`, according to ``resultType``.

@@ -111,8 +111,9 @@ open class NSBatchInsertResult: NSPersistentStoreResult {
     }
 
     /// Creates a result without content, as the initial value of a variable.
-    public convenience override init() {
-        self.init(nil, type: .statusOnly)
+    public override init() {
+        content = nil
+        type = .statusOnly
     }
 
     /// `Bool`, `[NSManagedObjectID]` or `Int`, according to ``resultType``.

@@ -79,8 +79,9 @@ open class NSBatchUpdateResult: NSPersistentStoreResult {
     }
 
     /// Creates a result without content, as the initial value of a variable.
-    public convenience override init() {
-        self.init(nil, type: .statusOnlyResultType)
+    public override init() {
+        content = nil
+        type = .statusOnlyResultType
     }
 
     /// `Bool`, `[NSManagedObjectID]` or `Int`, according to ``resultType``.

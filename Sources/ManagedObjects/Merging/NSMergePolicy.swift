@@ -177,8 +177,9 @@ open class NSConstraintConflict: NSObject {
     }
 
     /// Creates a conflict of no objects, to compare or represent errors in tests.
-    public convenience override init() {
-        self.init(constraint: [], database: nil, databaseSnapshot: nil, conflicting: [], conflictingSnapshots: [])
+    public override init() {
+        (constraint, constraintValues) = ([], [:])
+        (conflictingObjects, conflictingSnapshots) = ([], [])
     }
 
     /// Resolves the conflict by a built-in policy: one object is kept, the others are discarded.

@@ -69,6 +69,18 @@ extension KeyValueObservable where Self: NSManagedObject {
     }
 }
 
+extension NSManagedObject {
+    /// To be called before a primitive value of an ordered relationship changes at some places.
+    public func willChange(_ changeKind: NSKeyValueChange, valuesAt indexes: IndexSet, forKey key: String) {
+        willChangeValue(forKey: key)
+    }
+
+    /// To be called after a primitive value of an ordered relationship has changed at some places.
+    public func didChange(_ changeKind: NSKeyValueChange, valuesAt indexes: IndexSet, forKey key: String) {
+        didChangeValue(forKey: key)
+    }
+}
+
 /// The observations of a context's objects.
 struct ObjectObservations {
     private struct Entry {

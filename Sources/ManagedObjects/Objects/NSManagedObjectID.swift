@@ -19,8 +19,9 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {  // bec
     }
 
     /// Creates an ID of no object, as the initial value of a variable. It is temporary and equals no other ID.
-    public convenience override init() {
-        self.init(key: .temporary(entity: 0), entity: NSEntityDescription(), storeIdentifier: nil)
+    public override init() {
+        key = .temporary(entity: 0)
+        origin = ObjectIDOrigin(NSEntityDescription(), storeIdentifier: nil, coordinator: nil)
     }
 
     /// The object's own entity.

@@ -26,7 +26,7 @@ enum CoreDataNames {
         NSIncrementalStoreNode NSInferMappingModelAutomaticallyOption NSInferredMappingModelError
         NSInsertedObjectIDsKey NSInsertedObjectsKey NSInvalidatedAllObjectsKey NSInvalidatedObjectIDsKey
         NSInvalidatedObjectsKey NSKeyValueObservation NSKeyValueObservedChange NSKeyValueObservingOptions
-        NSKeyValueSetMutationKind
+        NSKeyValueChange NSKeyValueSetMutationKind
         NSLightweightMigrationStage NSManagedObject NSManagedObjectConstraintMergeError
         NSManagedObjectConstraintValidationError NSManagedObjectContext NSManagedObjectContextConcurrencyType
         NSManagedObjectContextLockingError NSManagedObjectContextQueryGenerationKey

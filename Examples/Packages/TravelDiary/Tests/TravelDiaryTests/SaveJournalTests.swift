@@ -17,4 +17,30 @@ final class SaveJournalTests: TravelDiaryTestCase {
         XCTAssertEqual(journal.saves.last, [])
         XCTAssertEqual(Tag(context: context).name, "new 3")
     }
+
+    func testAClosedJournalRecordsNothing() throws {
+        let journal = SaveJournal(context: context)
+        _ = trips.create(named: "Norway")
+        journal.close()
+        try context.save()
+        XCTAssertEqual(journal.saves, [])
+        XCTAssertEqual(journal.changeCount, 0)
+    }
+
+    func testADelegateMayLearnOfSaves() throws {
+        final class Silent: NSObject, SaveJournalDelegate {}
+        final class Listener: NSObject, SaveJournalDelegate {
+            var names: [String] = []
+            func saveJournal(_ journal: SaveJournal, didRecord names: [String]) { self.names += names }
+        }
+        let (journal, silent, listener) = (SaveJournal(context: context), Silent(), Listener())
+        journal.delegate = silent
+        _ = trips.create(named: "Norway")
+        try context.save()
+        journal.delegate = listener
+        _ = trips.create(named: "Sweden")
+        try context.save()
+        XCTAssertEqual(journal.saves, [["Norway"], ["Sweden"]])
+        XCTAssertEqual(listener.names, ["Sweden"])
+    }
 }

@@ -1,6 +1,11 @@
 import CoreData
 import Foundation
 
+/// Learns of the saves that a journal has recorded.
+@objc public protocol SaveJournalDelegate {
+    @objc optional func saveJournal(_ journal: SaveJournal, didRecord names: [String])
+}
+
 /// The names of new tags and trips by save. What a save inserts is staged when the save begins; a change after that discards it.
 public final class SaveJournal: NSObject {
     private let context: NSManagedObjectContext
@@ -9,6 +14,7 @@ public final class SaveJournal: NSObject {
     public private(set) var saves: [[String]] = []
     /// The number of notifications of changes.
     public private(set) var changeCount = 0
+    public weak var delegate: SaveJournalDelegate?
 
     public init(context: NSManagedObjectContext) {
         self.context = context
@@ -27,6 +33,11 @@ public final class SaveJournal: NSObject {
         NotificationCenter.default.removeObserver(self)
     }
 
+    /// Records nothing more.
+    public func close() {
+        NotificationCenter.default.removeObserver(self)
+    }
+
     @objc private func willSave() {
         staged = names(of: context.insertedObjects)
     }
@@ -41,6 +52,7 @@ public final class SaveJournal: NSObject {
 
     @objc private func didSave() {
         saves.append(staged)
+        delegate?.saveJournal?(self, didRecord: staged)
         staged = []
     }
 
