@@ -55,6 +55,23 @@
             #expect(rewritten("import SwiftUI\n\nextension Trait { func seeded() {} }\n", test, pets)[1] == test)
         }
 
+        /// CoreDataKit merges the models of its tests.
+        @Test("All bundles are the main one elsewhere, with those of the targets")
+        func allBundles() {
+            #expect(
+                rewritten("let model = NSManagedObjectModel.mergedModel(from: Bundle.allBundles)!") == [
+                    """
+                    import CoreData
+
+                    #if canImport(ObjectiveC)
+                    let model = NSManagedObjectModel.mergedModel(from: Bundle.allBundles)!
+                    #else
+                    let model = NSManagedObjectModel.mergedModel(from: [Bundle.main])!
+                    #endif
+                    """
+                ])
+        }
+
         /// As scout begins and ends its sessions.
         @Test("Notifications of the application by their names, without the module")
         func applicationNotifications() {

@@ -310,4 +310,21 @@ import Testing
             #expect(found?.compactMap { $0.value(forKey: "title") as? String }.sorted() == ["0", "1"])
         }
     }
+
+    /// CoreDataQueryInterface, `testSelectWithPropertyDescriptions`: a description with nothing but a name selects the attribute.
+    /// https://github.com/prosumma/CoreDataQueryInterface
+    @Test(arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    func aDescriptionWithoutAnExpressionIsTheAttribute(type: String) throws {
+        let context = try Diary(type).context()
+        try context.performAndWait { () throws in
+            _ = context.insert("Note", ["title": "one", "rank": 1])
+            try context.save()
+            let title = NSExpressionDescription()
+            title.name = "title"
+            let request = NSFetchRequest<NSDictionary>(entityName: "Note")
+            request.resultType = .dictionaryResultType
+            request.propertiesToFetch = [title]
+            #expect(try context.fetch(request) == [["title": "one"]])
+        }
+    }
 }

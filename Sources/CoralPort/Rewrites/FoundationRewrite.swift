@@ -17,6 +17,7 @@
     /// - `Bundle.main.url(forResource: "Notes", withExtension: "momd")`, a model in the app's bundle, is searched for in `Bundle.module`
     ///   in a target with resources; a target without them that imports the model's module, as the tests of an app, searches in the
     ///   bundle of that module,
+    /// - `Bundle.allBundles`, which is empty on other platforms, becomes `[Bundle.main]` there, in which models of targets are found too,
     /// - `Bundle.main.bundleIdentifier!` becomes the identifier or, where the bundle has none, the name of the process,
     /// - `Port()`, which stops the program on other platforms, becomes `LocalPort()` there,
     /// - `ProcessInfo()` becomes `ProcessInfo.processInfo`, and `kCFBundleNameKey` the key itself,
@@ -40,7 +41,7 @@
                 "NSURL()", "XCTIssue(", "bundleIdentifier!", "CFNumberIsFloatType", "CFBooleanGetTypeID",
                 ".commonModes",
                 "XCTExpectFailure", "ProcessInfo()", "kCFBundle", "extension StringProtocol", ".isMainThread",
-                "conformingTo:", "Port()",
+                "conformingTo:", "Port()", "Bundle.allBundles",
             ]) { Visitor(package, $0) }
         }
 
@@ -125,6 +126,10 @@
                     edits.append(
                         file.conditional(around: node, replacing: node.codeRange, by: "Thread.executesMainQueue")
                             ?? file.conditionalMembers(of: node, else: ".executesMainQueue"))
+                } else if node.trimmedDescription == "Bundle.allBundles" {
+                    edits += [file.conditional(around: node, replacing: node.codeRange, by: "[Bundle.main]")]
+                        .compactMap(
+                            \.self)
                 }
                 return .visitChildren
             }

@@ -66,7 +66,11 @@ package struct FetchSpecification {
 
     /// A property of a name, a key path, or a description, which may belong to another model.
     private func property(_ named: Any, of entity: NSEntityDescription) throws -> NSPropertyDescription {
-        if let expression = named as? NSExpressionDescription { return expression }
+        if let description = named as? NSExpressionDescription {
+            // One without an expression means the property of its name.
+            let meant = description.expression == nil ? entity.propertiesByName[description.name] : nil
+            return meant ?? description
+        }
         let name = (named as? NSPropertyDescription)?.name ?? (named as? String) ?? ""
         if let property = entity.propertiesByName[name] { return property }
         if name == "objectID" {
