@@ -8,7 +8,7 @@
     /// A file stays as it is if the other files have a name that it declares, if it has a class of managed objects, a model or the
     /// program's beginning, or if it adds an initialiser to a type of the package. The other files are not those of an app, whose
     /// beginning imports such a module. Files of tests that name one of the types are compiled with them, and so are a few files of the
-    /// module whose own names no other file has: a repository over a storage in the keychain.
+    /// module with public types that no other file names: a repository over a storage in the keychain.
     struct AppleFileRewrite: Rewrite {
         /// Modules that other packages or other rewrites replace.
         private static let replaced: Set<String> = ["Combine", "CryptoKit", "Darwin", "OSLog", "ObjectiveC", "os"]
@@ -103,7 +103,7 @@
                     guard !words[other].names.isDisjoint(with: names.topLevel) else { continue }
                     let declared = DeclaredNames(of: file.tree, types: package.types)
                     guard file.module == module, users.count < Self.mostUsers, !declared.mustStay,
-                        !declared.topLevel.isEmpty, !Self.hasModel(file, isTest: false, in: package),
+                        Self.isInterface(file), !Self.hasModel(file, isTest: false, in: package),
                         names.topLevel.allSatisfy({ $0.first?.isUppercase == true })
                     else { return [:] }
                     users[other] = declared
@@ -111,6 +111,18 @@
                 }
             }
             return users
+        }
+
+        /// Whether a file consists of public types, which clients of the package use.
+        private static func isInterface(_ file: SourceFile) -> Bool {
+            let declarations = file.tree.statements.compactMap { $0.item.as(DeclSyntax.self) }
+                .filter { !$0.is(ImportDeclSyntax.self) }
+            return !declarations.isEmpty
+                && declarations.allSatisfy { declaration in
+                    let modifiers = declaration.asProtocol((any WithModifiersSyntax).self)?.modifiers
+                    return declaration.asProtocol((any DeclGroupSyntax).self) != nil
+                        && (modifiers?.contains("public") == true || modifiers?.contains("open") == true)
+                }
         }
 
         /// The modules of Apple's that a file imports without a condition.

@@ -258,6 +258,18 @@
                 return add(node.memberBlock, of: node.extendedName)
             }
 
+            override func visit(_ node: StructDeclSyntax) -> SyntaxVisitorContinueKind {
+                add(node.memberBlock, of: node.name.text)
+            }
+
+            override func visit(_ node: EnumDeclSyntax) -> SyntaxVisitorContinueKind {
+                add(node.memberBlock, of: node.name.text)
+            }
+
+            override func visit(_ node: ActorDeclSyntax) -> SyntaxVisitorContinueKind {
+                add(node.memberBlock, of: node.name.text)
+            }
+
             override func visit(_ node: ProtocolDeclSyntax) -> SyntaxVisitorContinueKind {
                 add(node.inheritanceClause, of: node.name.text)
                 return .skipChildren
