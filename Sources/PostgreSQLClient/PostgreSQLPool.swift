@@ -13,6 +13,7 @@
             var trace: ((String) -> Void)?
             var observer: (@Sendable (_ statement: String?, Duration) -> Void)?
             var verification: (@Sendable (PostgreSQLConnection) throws -> Void)?
+            var connectionObserver: (@Sendable () -> Void)?
         }
 
         /// - Parameters:
@@ -52,6 +53,19 @@
         /// Sets a check of connections that become the pool's. A connection for which it throws an error is closed.
         package func verify(_ body: @escaping @Sendable (PostgreSQLConnection) throws -> Void) {
             state.withLock { $0.verification = body }
+        }
+
+        /// Sets a function that is called after each new connection to the server which counts towards the limit. It may replace one that
+        /// was lost.
+        package func observeConnections(_ body: @escaping @Sendable () -> Void) {
+            state.withLock { $0.connectionObserver = body }
+        }
+
+        /// A new connection that counts towards the limit.
+        func connectAndCount() throws -> PostgreSQLConnection {
+            let connection = try connect()
+            state.withLock { $0.connectionObserver }?()
+            return connection
         }
 
         /// A new connection that does not count towards the limit: for a listener, or for a state that is pinned for a long

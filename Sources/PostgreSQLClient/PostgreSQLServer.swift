@@ -76,7 +76,7 @@
             }
             do {
                 if let other, try pool.takeOver(other) { return other }
-                return try pool.connect()
+                return try pool.connectAndCount()
             } catch {
                 other?.close()
                 condition.withLock {

@@ -18,7 +18,8 @@
     // This folder is compiled with the trait `PostgreSQL` only. `PostgreSQLPlanWriter` writes the rows of an entity
     // with one statement (`RowStatements`), whose parameters are an array for each column (`ColumnArrays`); the rows that
     // it does not return are conflicts. The server begins the transaction while the first statement is made
-    // (`PostgreSQLConnection.send(script:)`), and all statements are sent before the first result is awaited.
+    // (`PostgreSQLConnection.send(script:)`), and all statements are sent before the first result is awaited. Keys of new rows are
+    // reserved in blocks (`KeyBlocks`).
     // `PostgreSQLHistoryWriter` writes the changes as runs of rows that share everything but the key, and numbers the
     // transaction under a row lock that lasts until the commit. `PostgreSQLStore.Content.writing` repeats a transaction
     // that the server has ended. If the connection was lost during a commit, it determines by a row that the transaction
@@ -49,6 +50,7 @@
             let history: HistoryTables?
             let commits: CommitObservers<PostgreSQLListener>
             let marks = SaveMarks()
+            let keys: KeyBlocks
             /// Nil if the store was opened with a model of another version.
             let version: PostgreSQLVersionGuard?
             /// Whether ``HistoryOldValuesOption`` is set.
@@ -186,6 +188,8 @@
                 }
             }
             if keepsOldValues { pool.closeIdle() }
+            let keys = KeyBlocks()
+            pool.observeConnections { keys.drop() }
             let channel = metadata.uuid
             let commits = CommitObservers<PostgreSQLListener> { queue, notify in
                 // A separate connection listens for notifications.
@@ -199,8 +203,7 @@
             }
             let content = Content(
                 location: location, pool: pool, form: form, identifier: metadata.uuid, history: history,
-                commits: commits,
-                version: version, keepsOldValues: keepsOldValues,
+                commits: commits, keys: keys, version: version, keepsOldValues: keepsOldValues,
                 remoteChanges: try observeRemoteChanges(commits))
             return (content, metadata)
         }

@@ -26,6 +26,8 @@
                     return result
                 }
             } catch {
+                // Other processes may have used keys that this store has reserved.
+                if (error as? PostgreSQLError)?.isUniqueViolation == true { content.keys.drop() }
                 throw PostgreSQLFailure.translated(error, .saving, url: url)
             }
         }

@@ -154,9 +154,10 @@
                 + PostgreSQLViews(schema: schema).statements + PostgreSQLDerivedTriggers(schema).statements
         }
 
-        /// The names of the tables that are not those of entities and relationships.
+        /// The names of the tables that are not those of entities and relationships. The marks are first, because each save begins with
+        /// one: whoever locks the tables in this order waits for the saves that run, and holds no lock that they need.
         static let ownTableNames = [
-            "Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE", "Z_SAVEMARK", "ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING",
+            "Z_SAVEMARK", "Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE", "ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING",
             OldValueStatements.values, OldValueStatements.pairs, PostgreSQLMoveLog.table,
         ]
 

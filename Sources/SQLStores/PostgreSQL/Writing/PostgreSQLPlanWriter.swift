@@ -125,9 +125,10 @@
                 try columns.append(values, key: change.key)
             }
             let keys = PostgreSQLArray(group.changes.lazy.map(\.key))
+            let root = schema.entity(group.entity.rootEntity)
+            if let root { content.keys.drop(rangesWith: group.changes.lazy.map(\.key), ofRoot: root.number) }
             try send(
-                RowStatements(entity: entity).insertion(
-                    columns.names, raising: schema.entity(group.entity.rootEntity)),
+                RowStatements(entity: entity).insertion(columns.names, raising: root),
                 [.array(keys)] + columns.values, by: pipeline)
             history?.changes.insert(entity, keys: group.changes.lazy.map(\.key))
         }

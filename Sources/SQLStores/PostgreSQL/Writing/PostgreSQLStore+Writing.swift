@@ -9,32 +9,45 @@
     // Writes save plans, each in one transaction.
 
     extension PostgreSQLStore {
-        /// In a transaction of its own, so that writers do not wait for each other until they commit. Keys that are not used
-        /// are lost.
+        /// Keys that are left of an earlier reservation, or of one in a transaction of its own, so that writers do not wait for each
+        /// other until they commit. Keys that are not used are lost.
         func reserveKeys(entity: NSEntityDescription, count: Int) throws -> ClosedRange<Int64> {
             let content = try content()
             do {
+                let root = try content.schema.requireEntity(entity.rootEntity)
+                let count = Int64(max(1, count))
+                if let keys = content.keys.take(count, ofRoot: root.number) { return keys }
+                let amount = content.keys.amount(for: count, ofRoot: root.number)
                 // Keys that were reserved by a statement whose result was lost are lost too.
-                return try content.waitingForServer { connection in
+                let (reserved, dropCount) = try content.waitingForServer { connection in
+                    let dropCount = content.keys.dropCount
                     guard connection.isPooled else {
-                        return try reserveKeys(entity: entity, count: count, content, in: connection)
+                        return (try reserve(amount, of: root, in: connection), dropCount)
                     }
                     try content.begin("BEGIN", in: connection)
-                    let keys = try reserveKeys(entity: entity, count: count, content, in: connection)
+                    let keys = try reserve(amount, of: root, in: connection)
                     try connection.execute(script: "COMMIT")
-                    return keys
+                    return (keys, dropCount)
                 }
+                return content.keys.take(count, from: reserved, ofRoot: root.number, dropCount: dropCount)
             } catch {
                 throw PostgreSQLFailure.translated(error, .saving, url: url)
             }
         }
 
-        /// The keys' row is locked until the transaction of the connection ends.
+        /// Keys that are left of an earlier reservation, or of one in the transaction of the connection, until whose end the keys' row is
+        /// locked. If the transaction fails, the server gives the same keys to others, so that none are kept.
         func reserveKeys(
             entity: NSEntityDescription, count: Int, _ content: Content, in connection: PostgreSQLConnection
         ) throws -> ClosedRange<Int64> {
             let root = try content.schema.requireEntity(entity.rootEntity)
-            let amount = Int64(max(1, count))
+            let count = Int64(max(1, count))
+            return try content.keys.take(count, ofRoot: root.number) ?? reserve(count, of: root, in: connection)
+        }
+
+        private func reserve(
+            _ amount: Int64, of root: SQLEntity, in connection: PostgreSQLConnection
+        ) throws -> ClosedRange<Int64> {
             let result = try connection.execute(
                 """
                 INSERT INTO Z_PRIMARYKEY AS p (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES ($1, $3, 0, $2) \
@@ -99,6 +112,8 @@
                 try connection.execute(script: "COMMIT")
                 return finder.conflicts
             }
+            // Other processes may have used keys that this store has reserved.
+            if conflicts.taken.isEmpty { content.keys.drop() }
             guard conflicts.isEmpty else { throw conflicts }
         }
     }
