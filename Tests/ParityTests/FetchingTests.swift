@@ -315,7 +315,8 @@ import Testing
     /// https://github.com/prosumma/CoreDataQueryInterface
     @Test(arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
     func aDescriptionWithoutAnExpressionIsTheAttribute(type: String) throws {
-        let context = try Diary(type).context()
+        let diary = try Diary(type)
+        let context = diary.context()
         try context.performAndWait { () throws in
             _ = context.insert("Note", ["title": "one", "rank": 1])
             try context.save()

@@ -129,7 +129,8 @@ import Testing
     ///
     /// https://developer.apple.com/documentation/foundation/notificationcenter/addobserver(_:selector:name:object:)
     @Test func observersAreNotRetained() throws {
-        let context = try Diary(NSInMemoryStoreType).context()
+        let diary = try Diary(NSInMemoryStoreType)
+        let context = diary.context()
         for removesItself in [true, false] {
             weak var released: SaveWitness?
             var witness: SaveWitness? = SaveWitness()

@@ -140,7 +140,8 @@ import Testing
         #expect(document.value(forKeyPath: "items.@count") as? Int == 3)
         let prices = document.value(forKeyPath: "items.price") as? [Any]
         #expect(prices?.prefix(2).map { $0 as? Int } == [1, 2] && prices?.last is NSNull)
-        let context = try Diary().context()
+        let diary = try Diary()
+        let context = diary.context()
         context.performAndWait {
             let note = context.insert("Note", ["title": "one"])
             let items = [3.0, 1.0].map { context.insert("Item", ["name": "\($0)", "price": $0]) }
@@ -164,7 +165,8 @@ import Testing
     ///
     /// https://developer.apple.com/documentation/objectivec/nsobject-swift.class/willchange(_:valuesat:forkey:)
     @Test func placesOfOrderedRelationshipsAreAnnounced() throws {
-        let context = try Diary().context()
+        let diary = try Diary()
+        let context = diary.context()
         try context.performAndWait { () throws in
             let note = context.insert("Note", ["title": "one"])
             try context.save()
