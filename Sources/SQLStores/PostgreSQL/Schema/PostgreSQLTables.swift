@@ -155,7 +155,7 @@
         }
 
         /// The names of the tables that are not those of entities and relationships. The marks are first, because each save begins with
-        /// one: whoever locks the tables in this order waits for the saves that run, and holds no lock that they need.
+        /// one: work that locks the tables in this order waits for the saves that run, and holds no lock that they need.
         static let ownTableNames = [
             "Z_SAVEMARK", "Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE", "ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING",
             OldValueStatements.values, OldValueStatements.pairs, PostgreSQLMoveLog.table,
