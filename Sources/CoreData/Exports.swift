@@ -3,6 +3,7 @@
 
 @_exported import Foundation
 @_exported import let ManagedObjects.ChainedLightweightStagesOption
+@_exported import let ManagedObjects.ConcurrentHistoryOption
 @_exported import class ManagedObjects.ContextPool
 @_exported import enum FollowedResults.FetchedAggregate
 @_exported import struct FollowedResults.FetchedResultsDifferences

@@ -64,9 +64,11 @@ final class CommitObservers<Source: AnyObject & Sendable>: Sendable {
         _ = source
     }
 
-    /// Called after a commit of the store itself that the source does not report.
+    var isObserved: Bool { state.withLock { !$0.observers.isEmpty } }
+
+    /// Called after a commit of the store itself that the source does not report, or when one can be read that could not before.
     func didWrite() {
-        guard state.withLock({ !$0.observers.isEmpty }) else { return }
+        guard isObserved else { return }
         queue.async { [weak self] in self?.notify() }
     }
 

@@ -4,7 +4,8 @@
 //
 // Each writer has a context and a connection of its own, and saves one new object at a time. With a history, transactions are
 // numbered in the order of their commits: from the number to the commit, which waits for the disk, each holds a lock that the others
-// wait for. Without a history nothing is waited for, and the server writes several commits to the disk together.
+// wait for. Without a history nothing is waited for, and the server writes several commits to the disk together; so it does with
+// `ConcurrentHistoryOption`.
 //
 // `--numbering` separates the lock from the rows of the history. The table of the numbers is replaced by a view, whose trigger gives
 // the store's own statements their numbers: from the locked row as before, or from a sequence without a lock. So both write the same
@@ -44,6 +45,7 @@
     private enum Numbering: String {
         case none = "without a history"
         case store = "with a history"
+        case concurrent = "with a history, concurrently"
         case locked = "with a history, numbered by a trigger from the locked row"
         case lockFree = "with a history, numbered by a trigger without a lock"
     }
@@ -83,6 +85,7 @@
         let schema = "writers_\(writers)_\(numbering)_\(schemaSuffix)".lowercased()
         let description = NSPersistentStoreDescription.postgreSQL(url: server, schema: schema)
         description.setOption(NSNumber(value: numbering != .none), forKey: NSPersistentHistoryTrackingKey)
+        description.setOption(NSNumber(value: numbering == .concurrent), forKey: ConcurrentHistoryOption)
         description.setOption(NSNumber(value: writers), forKey: NSPersistentStoreConnectionPoolMaxSizeKey)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
         nonisolated(unsafe) var failure: (any Error)?
@@ -121,7 +124,7 @@
     }
 
     for writers in writerCounts {
-        for numbering in [Numbering.none, .store] + (separatesNumbering ? [.locked, .lockFree] : []) {
+        for numbering in [Numbering.none, .store, .concurrent] + (separatesNumbering ? [.locked, .lockFree] : []) {
             let durations = try run(writers: writers, numbering)
             func milliseconds(_ part: Double) -> Double {
                 durations[min(durations.count - 1, Int(Double(durations.count) * part))] / .milliseconds(1)

@@ -6,7 +6,7 @@ package protocol HistoryStore: RowStore {
     func historyExtent() throws -> HistoryExtent?
 
     /// Calls a closure with each transaction that a query selects and its changes, in the order of their numbers, which
-    /// is the order of commits. All rows are read from one state of the store. Reading stops when the closure returns
+    /// is the order of commits, or one in which a transaction comes after those that it saw. All rows are read from one state of the store. Reading stops when the closure returns
     /// false.
     ///
     /// Changes of entities that the store's model or configuration does not have are omitted.
@@ -57,17 +57,21 @@ package struct HistoryExtent: Sendable {
     package var first: Int64?
     /// The last number that was assigned to a transaction, which may have been deleted since; 0 if none was assigned.
     package var last: Int64
+    /// The highest number of a deleted transaction, if numbers have gaps; nil if they are consecutive.
+    package var lastDeleted: Int64?
 
     /// Whether all transactions after the given one still exist.
     package func holdsEverything(after number: Int64) -> Bool {
         guard number >= 0, number <= last else { return false }
+        if let lastDeleted { return number >= lastDeleted }
         guard let first else { return number == last }
         return number >= first || number + 1 == first
     }
 
-    package init(first: Int64? = nil, last: Int64) {
+    package init(first: Int64? = nil, last: Int64, lastDeleted: Int64? = nil) {
         self.first = first
         self.last = last
+        self.lastDeleted = lastDeleted
     }
 }
 
@@ -84,6 +88,8 @@ package struct HistoryQuery: Sendable {
     }
 
     package var start: Start
+    /// The number of the first transaction that is left out; nil if all are read.
+    package var end: Int64?
     /// If false, transactions have an empty list of changes.
     package var includesChanges = true
     /// The conditions for changes and transactions. A transaction whose changes are all excluded is returned with an

@@ -112,6 +112,12 @@ package struct SavePlan {
         inserts.isEmpty && updates.isEmpty && deletes.isEmpty && pairs.isEmpty && metadata == nil
     }
 
+    /// The number of rows that are inserted, updated and deleted.
+    package var changeCount: Int {
+        inserts.reduce(0) { $0 + $1.changes.count } + updates.reduce(0) { $0 + $1.changes.count }
+            + deletes.reduce(0) { $0 + $1.changes.count }
+    }
+
     package init(
         inserts: [Group<Insert>] = [], updates: [Group<Update>] = [], deletes: [Group<Delete>] = [],
         pairs: [PairGroup] = [], metadata: [String: Any]? = nil, author: String? = nil, contextName: String? = nil

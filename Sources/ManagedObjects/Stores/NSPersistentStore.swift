@@ -207,9 +207,9 @@ extension CocoaError {
     }
 
     /// The error if no primary key is greater than all of an entity's hierarchy.
-    package static func noPrimaryKeysLeft(of entity: NSEntityDescription, _ url: URL?) -> CocoaError {
+    package static func noPrimaryKeysLeft(ofEntity name: String?, _ url: URL?) -> CocoaError {
         CocoaError(
-            .persistentStoreSave, "There are no primary keys left for “\(entity.name ?? "")” and related entities.",
+            .persistentStoreSave, "There are no primary keys left for “\(name ?? "")” and related entities.",
             url: url)
     }
 }

@@ -33,6 +33,20 @@ public let NSPersistentHistoryTrackingKey: String = "NSPersistentHistoryTracking
 /// row for each changed column. See ``NSPersistentHistoryChange/propertyChanges()``.
 public let HistoryOldValuesOption: String = "CoralHistoryOldValuesOption"
 
+/// Whether saves to a store in PostgreSQL that keeps a history are committed at the same time: a Boolean. An addition to Core Data's
+/// API; no effect without ``NSPersistentHistoryTrackingKey``, and on stores in files.
+///
+/// Without the option, each save waits for the commit of the one before, which has the previous number in the history. With it,
+/// transactions are numbered by the server's own transaction IDs, and several commits share a write to the disk. The numbers have
+/// gaps. They increase from a transaction to each one that saw or overwrote its changes. The history shows a transaction when all
+/// those of the store that began before it have ended, so that no reader ever skips one. A fetch of history and
+/// ``NSPersistentStoreCoordinator/currentPersistentHistoryToken(fromStores:)`` wait for them for up to a second. If one stays open
+/// for longer, the later ones, also the program's own, are left out until it ends, and observers are then notified once more.
+///
+/// The store keeps this numbering from the first time that it is opened with the option, for every program: programs with an earlier
+/// version of this package cannot save to it any more.
+public let ConcurrentHistoryOption: String = "CoralConcurrentHistoryOption"
+
 /// Whether to post ``Foundation/NSNotification/Name/NSPersistentStoreRemoteChange``: a Boolean.
 public let NSPersistentStoreRemoteChangeNotificationPostOptionKey: String =
     "NSPersistentStoreRemoteChangeNotificationOptionKey"

@@ -230,6 +230,7 @@ extension HistoryConditions {
             conditions.add(.text("ZTIMESTAMP > ?"), .real(date.timeIntervalSinceReferenceDate))
         case .only(let number): conditions.add(.key, .integer(number))
         }
+        if let end = query.end { conditions.add(.text("Z_PK < ?"), .integer(end)) }
         let author =
             tables.hasStrings
             ? "COALESCE((SELECT ZNAME FROM ATRANSACTIONSTRING AS s WHERE s.Z_PK = ZAUTHORTS), ZAUTHOR)" : "ZAUTHOR"
@@ -256,6 +257,7 @@ extension HistoryConditions {
         case .only(let number): conditions.add(.equals("ZTRANSACTIONID"), .integer(number))
         case .beginning, .later: break
         }
+        if let end = query.end { conditions.add(.text("ZTRANSACTIONID < ?"), .integer(end)) }
         let needsTransactions =
             if case .later = query.start { true } else {
                 query.filter.authors != nil || !query.filter.excludedAuthors.isEmpty

@@ -8,6 +8,9 @@ package struct HistoryTables: Sendable {
         package static let change: Int64 = 16001
         package static let transaction: Int64 = 16002
         static let string: Int64 = 16003
+        /// The rows of ``HistoryNumbering``, which only stores in PostgreSQL have.
+        static let numbering: Int64 = 16004
+        static let lastDeleted: Int64 = 16005
     }
 
     /// Whether texts are kept in a table of their own, as in all but the oldest stores.

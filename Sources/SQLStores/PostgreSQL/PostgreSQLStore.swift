@@ -20,8 +20,8 @@
     // it does not return are conflicts. The server begins the transaction while the first statement is made
     // (`PostgreSQLConnection.send(script:)`), and all statements are sent before the first result is awaited. Keys of new rows are
     // reserved in blocks (`KeyBlocks`).
-    // `PostgreSQLHistoryWriter` writes the changes as runs of rows that share everything but the key, and numbers the
-    // transaction under a row lock that lasts until the commit. `PostgreSQLStore.Content.writing` repeats a transaction
+    // `PostgreSQLHistoryWriter` writes the changes as runs of rows that share everything but the key; `HistoryNumbering` is how
+    // transactions are numbered: under a row lock that lasts until the commit, or concurrently. `PostgreSQLStore.Content.writing` repeats a transaction
     // that the server has ended. If the connection was lost during a commit, it determines by a row that the transaction
     // inserts (the mark) whether the transaction was committed. `PostgreSQLReplacement` exchanges the tables after a
     // migration with a mapping model; `PostgreSQLInPlaceMigration` executes the same plan of a migration as files do
@@ -51,6 +51,7 @@
             let commits: CommitObservers<PostgreSQLListener>
             let marks = SaveMarks()
             let keys: KeyBlocks
+            let numbering: HistoryNumberingState
             /// Nil if the store was opened with a model of another version.
             let version: PostgreSQLVersionGuard?
             /// Whether ``HistoryOldValuesOption`` is set.
@@ -179,6 +180,8 @@
             let history = try pool.withConnection { connection in
                 try tables.history(schema, isWanted: isWanted, keepsOldValues: keepsOldValues, in: connection)
             }
+            let isConcurrent = flag(forOption: ConcurrentHistoryOption) && isWanted
+            if isConcurrent { try pool.withConnection { try tables.numberConcurrently(in: $0) } }
             let version =
                 fits ? PostgreSQLVersionGuard(tables, model: model, configuration: configurationIfAny, url: place) : nil
             pool.verify { connection in
@@ -203,7 +206,9 @@
             }
             let content = Content(
                 location: location, pool: pool, form: form, identifier: metadata.uuid, history: history,
-                commits: commits, keys: keys, version: version, keepsOldValues: keepsOldValues,
+                commits: commits, keys: keys,
+                numbering: HistoryNumberingState(isConcurrent: isConcurrent), version: version,
+                keepsOldValues: keepsOldValues,
                 remoteChanges: try observeRemoteChanges(commits))
             return (content, metadata)
         }

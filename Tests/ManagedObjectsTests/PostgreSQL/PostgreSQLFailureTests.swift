@@ -62,7 +62,7 @@
                 let reading = stack.context()
                 #expect(try reading.all("Note").first?.value(forKey: "title") as? String == "after \(statement)")
             }
-            #expect(try store.historyExtent()?.last == 5, "each save is one transaction")
+            #expect(try store.transactionCount() == 5, "each save is one transaction")
         }
 
         /// A pooler reports this state when its own connection to the server ends, also during a commit.
@@ -85,7 +85,7 @@
             try context.save()
             let reading = stack.context()
             #expect(try reading.all("Note").count == 1)
-            #expect(try store.historyExtent()?.last == 1)
+            #expect(try store.transactionCount() == 1)
         }
 
         @Test func `a statement that an administrator cancels ends the save, which can be repeated`() throws {
@@ -113,9 +113,9 @@
             #expect(throws: CocoaError.self) { try context.save() }
             ended.wait()
             try other.execute(script: "ROLLBACK")
-            #expect(try store.historyExtent()?.last == 1)
+            #expect(try store.transactionCount() == 1)
             try context.save()
-            #expect(try store.historyExtent()?.last == 2)
+            #expect(try store.transactionCount() == 2)
             let reading = stack.context()
             #expect(try reading.all("Note").allSatisfy { $0.value(forKey: "count") as? Int == -1 })
         }
@@ -140,7 +140,7 @@
                 try context.save()
             }
             #expect(proxy.cuts == 5)
-            #expect(try store.historyExtent()?.last == 6, "each save is one transaction")
+            #expect(try store.transactionCount() == 6, "each save is one transaction")
             #expect(try stack.context().all("Note").count == 6)
         }
 

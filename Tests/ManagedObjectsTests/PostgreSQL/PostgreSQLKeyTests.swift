@@ -17,7 +17,7 @@
         private func stack() throws -> (TestStack, PostgreSQLStore) {
             let stack = try TestStack(
                 type: TestStores.postgreSQL, url: url,
-                options: [NSPersistentHistoryTrackingKey: true])
+                options: [NSPersistentHistoryTrackingKey: true, ConcurrentHistoryOption: false])
             return (stack, try #require(stack.coordinator.persistentStores.first as? PostgreSQLStore))
         }
 

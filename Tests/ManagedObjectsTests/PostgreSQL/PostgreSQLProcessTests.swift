@@ -88,7 +88,9 @@
                     (SELECT count(*) FROM ACHANGE WHERE ZCHANGETYPE = 1 AND ZENTITY = 1), \
                     (SELECT sum(Z_OPT - 1)::bigint FROM ZCOUNTER) FROM ATRANSACTION
                     """)
-                #expect(numbers.integer(0, 0) == 1 && numbers.integer(0, 1) == 1, "the history has a gap")
+                if !TestStores.numbersConcurrently {
+                    #expect(numbers.integer(0, 0) == 1 && numbers.integer(0, 1) == 1, "the history has a gap")
+                }
                 #expect(Int(numbers.integer(0, 2)) == increments)
                 #expect(Int(numbers.integer(0, 3)) == increments, "each change has raised the version of its row")
             }
@@ -166,10 +168,11 @@
                     let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
                     let result = try context.execute(request) as? NSPersistentHistoryResult
                     for transaction in result?.result as? [NSPersistentHistoryTransaction] ?? [] {
-                        guard transaction.transactionNumber == last + 1 else {
-                            throw Failure.gap(after: last, at: transaction.transactionNumber)
+                        let number = transaction.transactionNumber
+                        guard number == last + 1 || TestStores.numbersConcurrently && number > last else {
+                            throw Failure.gap(after: last, at: number)
                         }
-                        last += 1
+                        last = number
                         token = transaction.token
                         for change in transaction.changes ?? [] {
                             switch (change.changedObjectID.entity.name, change.changeType) {

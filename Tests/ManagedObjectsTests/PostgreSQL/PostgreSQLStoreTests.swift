@@ -291,7 +291,7 @@
             let name = try reading.all("Folder").first?.value(forKey: "name") as? String
             #expect(name == (changed == 0 ? "f" : "changed"))
             #expect(try reading.all("Tag").count == (changed == 0 ? 0 : 1))
-            #expect(try store(stack).historyExtent()?.last == (changed == 0 ? 2 : 3))
+            #expect(try store(stack).transactionCount() == (changed == 0 ? 2 : 3))
             withExtendedLifetime(folder) {}
         }
 

@@ -77,9 +77,21 @@
             #expect(Set(stored).isDisjoint(with: refused.keys), "a refused save was made: \(Set(refused.values))")
             #expect(stored.count == acknowledged.count)
             let store = try #require(stack.coordinator.persistentStores.first as? PostgreSQLStore)
-            #expect(try store.historyExtent()?.last == Int64(stored.count), "the history has every save")
+            #expect(try store.transactionCount() == stored.count, "the history has every save once")
             print("\(acknowledged.count) acknowledged saves, \(refused.count) errors, \(stored.count) stored")
             return acknowledged.count
+        }
+    }
+
+    extension PostgreSQLStore {
+        /// The number of transactions in the history, whose numbers may have gaps.
+        func transactionCount() throws -> Int {
+            var count = 0
+            try readHistory(HistoryQuery(start: .beginning, includesChanges: false)) { _, _ in
+                count += 1
+                return true
+            }
+            return count
         }
     }
 #endif

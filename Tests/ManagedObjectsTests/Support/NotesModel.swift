@@ -95,7 +95,8 @@ struct TestStack {
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         self.url = url
         _ = try coordinator.addPersistentStore(
-            ofType: type, configurationName: nil, at: type == NSInMemoryStoreType ? nil : url, options: options)
+            ofType: type, configurationName: nil, at: type == NSInMemoryStoreType ? nil : url,
+            options: TestStores.options(options, of: type))
     }
 
     func context(_ type: NSManagedObjectContextConcurrencyType = .confinementConcurrencyType) -> NSManagedObjectContext

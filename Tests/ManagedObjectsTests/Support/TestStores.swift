@@ -24,6 +24,14 @@ enum TestStores {
     /// Whether tests that name no type use stores in PostgreSQL in place of SQLite's.
     static let replacesSQLite = server != nil && ProcessInfo.processInfo.environment["CORAL_PARITY_STORE"] != nil
 
+    /// Whether the histories of all stores in PostgreSQL are numbered concurrently.
+    static let numbersConcurrently = ProcessInfo.processInfo.environment["CORAL_CONCURRENT_HISTORY"] != nil
+
+    static func options(_ options: [AnyHashable: Any]?, of type: String) -> [AnyHashable: Any]? {
+        guard type == postgreSQL, numbersConcurrently else { return options }
+        return (options ?? [:]).merging([ConcurrentHistoryOption: true]) { own, _ in own }
+    }
+
     /// The location of a new store: in a schema of its own of the server's database, or in memory.
     static func url(_ type: String) -> URL? {
         switch type {

@@ -133,6 +133,10 @@ final class Diary {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let server = type == NSSQLiteStoreType ? Self.server : nil
+        var options = options
+        if server != nil, ProcessInfo.processInfo.environment["CORAL_CONCURRENT_HISTORY"] != nil {
+            options = (options ?? [:]).merging(["CoralConcurrentHistoryOption": true]) { own, _ in own }
+        }
         store = try coordinator.addPersistentStore(
             ofType: server == nil ? type : "PostgreSQL", configurationName: nil,
             at: server ?? folder.appendingPathComponent("Diary.sqlite"), options: options)

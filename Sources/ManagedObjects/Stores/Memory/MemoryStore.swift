@@ -166,7 +166,7 @@ final class MemoryStore: NSPersistentStore, RowStore, SaveTransaction, @unchecke
             guard !isTooLarge else { return nil }
             content.tables[root.index, default: MemoryTable()].lastKey = end
             return (last + 1)...end
-        } ?? { throw CocoaError.noPrimaryKeysLeft(of: root, url) }()
+        } ?? { throw CocoaError.noPrimaryKeysLeft(ofEntity: root.name, url) }()
     }
 
     func inSaveTransaction<Result>(_ body: (any SaveTransaction) throws -> Result) throws -> Result {

@@ -105,8 +105,9 @@
                             script: "INSERT INTO \(name) (\(columns)) SELECT \(columns) FROM \(from).\(name)")
                     }
                     try connection.execute(
-                        script: "UPDATE Z_PRIMARYKEY AS p SET Z_MAX = o.Z_MAX FROM \(from).Z_PRIMARYKEY AS o "
-                            + "WHERE o.Z_ENT = p.Z_ENT AND p.Z_ENT >= \(KeyCommands.firstPrivateNumber)")
+                        script: "INSERT INTO Z_PRIMARYKEY SELECT * FROM \(from).Z_PRIMARYKEY "
+                            + "WHERE Z_ENT >= \(KeyCommands.firstPrivateNumber) "
+                            + "ON CONFLICT (Z_ENT) DO UPDATE SET Z_SUPER = excluded.Z_SUPER, Z_MAX = excluded.Z_MAX")
                     let catalog = try tables.catalog(in: connection)
                     try HistoryMigration(from: before.schema, to: content.schema, mappings.map(\.names))
                         .rewrite(in: connection, catalog: catalog, newKey: newKey)
@@ -121,17 +122,23 @@
     extension PostgreSQLHistoryWriter {
         /// Adds a transaction without changes.
         static func writeEmptyTransaction(author: String, in connection: PostgreSQLConnection) throws {
-            try connection.execute(
-                """
-                WITH number AS (UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX + 1 WHERE Z_ENT = \(HistoryTables.Number.transaction) \
-                RETURNING Z_MAX AS n) \
-                INSERT INTO ATRANSACTION (Z_PK, Z_ENT, ZTIMESTAMP, ZAUTHOR, ZPROCESSID) \
-                SELECT n, \(HistoryTables.Number.transaction), $1::float8, $2::text, $3::text FROM number
-                """,
-                [
-                    .real(Date().timeIntervalSinceReferenceDate), .text(author),
-                    .text(ProcessInfo.processInfo.processName),
-                ])
+            func write(isConcurrent: Bool) throws -> Bool {
+                try connection.execute(
+                    """
+                    WITH \(HistoryNumbering.number(isConcurrent: isConcurrent)) \
+                    INSERT INTO ATRANSACTION (Z_PK, Z_ENT, ZTIMESTAMP, ZAUTHOR, ZPROCESSID) \
+                    SELECT n, \(HistoryTables.Number.transaction), $1::float8, $2::text, $3::text FROM number
+                    """,
+                    [
+                        .real(Date().timeIntervalSinceReferenceDate), .text(author),
+                        .text(ProcessInfo.processInfo.processName),
+                    ]
+                ).affectedCount > 0
+            }
+            if try write(isConcurrent: false) { return }
+            try connection.execute(script: HistoryNumbering.raise + "; SAVEPOINT numbering")
+            _ = try write(isConcurrent: true)
+            try connection.execute(script: "RELEASE SAVEPOINT numbering")
         }
     }
 #endif

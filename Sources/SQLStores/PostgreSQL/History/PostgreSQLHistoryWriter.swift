@@ -6,18 +6,24 @@
 
     /// Appends the changes of a transaction to a store's history, with one statement after all others.
     ///
-    /// The number of the transaction is taken from a row that stays locked until the commit, so that the order of the numbers
-    /// is the order of the commits: a reader that has read a number never finds a lower one later.
+    /// A reader that has read the number of a transaction never finds a lower one later: see ``HistoryNumbering``.
     struct PostgreSQLHistoryWriter {
         private let tables: HistoryTables
+        private let content: PostgreSQLStore.Content
         private let connection: PostgreSQLConnection
         private let author: String?
         private let contextName: String?
         /// The changed rows.
         var changes: HistoryRows
-        /// Whether the statement was sent, and whether it writes a transaction.
+        /// Whether the changes are complete.
         private var isSent = false
-        private var isWritten = false
+        /// The parameters of the statement; nil if there are no changes.
+        private var parameters: [PostgreSQLValue]?
+        private var changeCount = 0
+        /// The numbers of the changes of a transaction that is numbered concurrently.
+        private var numbers: ClosedRange<Int64>?
+        /// The number of the transaction, if old values are kept and it is numbered concurrently.
+        private var number: Int64?
 
         init(
             _ tables: HistoryTables, content: PostgreSQLStore.Content, connection: PostgreSQLConnection,
@@ -25,6 +31,7 @@
             contextName: String?
         ) {
             self.tables = tables
+            self.content = content
             self.connection = connection
             self.author = author
             self.contextName = contextName
@@ -75,19 +82,40 @@
             }
         }
 
+        /// Reserves the numbers of changes, before statements are sent without waiting for their results.
+        mutating func reserveNumbers(_ count: Int) throws {
+            guard content.numbering.isConcurrent, count > 0, numbers.map({ $0.count < count }) ?? true else { return }
+            numbers = try content.changeNumbers(Int64(count), in: connection)
+        }
+
         /// Sends the statement that writes the transaction, unless nothing has changed. What is recorded later is not written.
         mutating func send(by pipeline: PostgreSQLPipeline) throws {
+            complete()
+            try send(isConcurrent: numbers.map { $0.count >= changeCount } ?? false, by: pipeline)
+        }
+
+        private mutating func complete() {
+            guard !isSent else { return }
             isSent = true
             changes.combine()
             let runs = runs()
-            guard runs.keys.count > 0 else { return }
+            changeCount = runs.keys.count
+            guard changeCount > 0 else { return }
             let texts = [author, Bundle.main.bundleIdentifier, contextName, ProcessInfo.processInfo.processName]
             let arrays = [runs.keys, runs.first, runs.last, runs.types, runs.entities, runs.masks] + runs.tombstones
-            try pipeline.send(
-                statement,
+            parameters =
                 [.real(Date().timeIntervalSinceReferenceDate)]
-                    + texts.map { $0.map(PostgreSQLValue.text) ?? .null } + arrays.map(PostgreSQLValue.array))
-            isWritten = true
+                + texts.map { $0.map(PostgreSQLValue.text) ?? .null } + arrays.map(PostgreSQLValue.array)
+        }
+
+        private func send(isConcurrent: Bool, by pipeline: PostgreSQLPipeline) throws {
+            guard let parameters else { return }
+            guard isConcurrent, let numbers else {
+                return try pipeline.send(statement(isConcurrent: false), parameters)
+            }
+            try pipeline.send("SAVEPOINT numbering")
+            try pipeline.send(statement(isConcurrent: true), parameters + [.integer(numbers.lowerBound)])
+            try pipeline.send("RELEASE SAVEPOINT numbering")
         }
 
         private func runs() -> Runs {
@@ -108,37 +136,68 @@
         }
 
         /// Writes the transaction, unless its statement was sent.
-        mutating func finish() throws {
-            if !isSent {
-                let outcome = try connection.pipelined { try send(by: $0) }
-                if let failure = outcome.failure { throw failure }
-            }
-            if isWritten, let keeping = tables.keepingOldValues { try keepOldValues(keeping) }
+        ///
+        /// - Parameter results: The results of what was sent.
+        mutating func finish(_ results: some Collection<PostgreSQLResult> = []) throws {
+            complete()
+            guard parameters != nil else { return }
+            if results.isEmpty || !isWritten(results) { try write() }
+            if let keeping = tables.keepingOldValues { try keepOldValues(keeping) }
+        }
+
+        /// Whether the statement has written the transaction: it writes nothing if the store numbers otherwise, or has been moved to
+        /// another cluster.
+        private mutating func isWritten(_ results: some Collection<PostgreSQLResult>) -> Bool {
+            guard let result = results.dropFirst(results.count / 2).first else { return false }
+            if result.rowCount > 0 { number = result.integer(0, 0) }
+            return result.affectedCount > 0
+        }
+
+        private mutating func write() throws {
+            if try !content.numbering.isConcurrent && write(isConcurrent: false) { return }
+            content.numbering.isConcurrent = true
+            if try write(isConcurrent: true) { return }
+            try connection.execute(script: HistoryNumbering.raise)
+            if try write(isConcurrent: true) { return }
+            content.numbering.isConcurrent = false
+            _ = try write(isConcurrent: false)
+        }
+
+        private mutating func write(isConcurrent: Bool) throws -> Bool {
+            try reserveNumbers(changeCount)
+            let outcome = try connection.pipelined { try send(isConcurrent: isConcurrent, by: $0) }
+            if let failure = outcome.failure { throw failure }
+            return isWritten(outcome.results)
         }
 
         /// Stores what triggers have recorded under the number of the transaction. The records are deleted by the commit.
         private func keepOldValues(_ statements: [String]) throws {
-            let number = try connection.execute(
-                PostgreSQLDialect().text(of: KeyCommands.last), [.integer(HistoryTables.Number.transaction)])
-            let transaction = PostgreSQLValue.integer(number.integer(0, 0))
+            let transaction = PostgreSQLValue.integer(
+                try number
+                    ?? connection.execute(
+                        PostgreSQLDialect().text(of: KeyCommands.last), [.integer(HistoryTables.Number.transaction)]
+                    ).integer(0, 0))
             let outcome = try connection.pipelined { pipeline in
                 for statement in statements { try pipeline.send(statement, [transaction]) }
             }
             if let failure = outcome.failure { throw failure }
         }
 
-        /// Parameters: the time, the texts of the transaction, the keys, and the arrays of the runs.
-        private var statement: String {
+        /// Parameters: the time, the texts of the transaction, the keys, and the arrays of the runs; if it is numbered concurrently,
+        /// the number of the first change.
+        private func statement(isConcurrent: Bool) -> String {
             let tombstones = (0..<tables.tombstoneCount).map { "ZTOMBSTONE\($0)" }
             let names = ["first", "last", "t", "e", "m"] + tombstones.indices.map { "v\($0)" }
             let parameters = names.indices.map { "$\($0 + 7)" }.joined(separator: ", ")
             let columns =
                 ["Z_PK", "ZENTITYPK", "Z_ENT", "ZTRANSACTIONID", "ZCHANGETYPE", "ZENTITY", "ZCOLUMNS"] + tombstones
+            let change =
+                isConcurrent
+                ? "change AS (SELECT $\(names.count + 7)::bigint - 1 AS n)"
+                : "change AS (UPDATE Z_PRIMARYKEY AS p SET Z_MAX = p.Z_MAX + cardinality($6) FROM number "
+                    + "WHERE p.Z_ENT = \(HistoryTables.Number.change) RETURNING p.Z_MAX - cardinality($6) AS n)"
             return """
-                WITH number AS (UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX + 1 WHERE Z_ENT = \(HistoryTables.Number.transaction) \
-                RETURNING Z_MAX AS n), \
-                change AS (UPDATE Z_PRIMARYKEY AS p SET Z_MAX = p.Z_MAX + cardinality($6) FROM number \
-                WHERE p.Z_ENT = \(HistoryTables.Number.change) RETURNING p.Z_MAX - cardinality($6) AS n), \
+                WITH \(HistoryNumbering.number(isConcurrent: isConcurrent)), \(change), \
                 made AS (INSERT INTO ATRANSACTION \
                 (Z_PK, Z_ENT, ZTIMESTAMP, ZAUTHOR, ZBUNDLEID, ZCONTEXTNAME, ZPROCESSID) \
                 SELECT n, \(HistoryTables.Number.transaction), $1::float8, $2::text, $3::text, $4::text, $5::text FROM number) \
@@ -146,7 +205,7 @@
                 SELECT change.n + generate_series(run.first, run.last), unnest(($6)[run.first:run.last]), \
                 \(HistoryTables.Number.change), number.n, \(names.dropFirst(2).map { "run.\($0)" }.joined(separator: ", ")) \
                 FROM number, change, unnest(\(parameters)) AS run(\(names.joined(separator: ", ")))
-                """
+                """ + (isConcurrent && tables.keepingOldValues != nil ? " RETURNING ZTRANSACTIONID" : "")
         }
     }
 #endif

@@ -9,17 +9,10 @@
 
     extension PostgreSQLStore: HistoryStore {
         func historyExtent() throws -> HistoryExtent? {
-            guard try content().history != nil else { return nil }
-            return try reading(nil, .statements) { try Self.extent(in: $0.connection) }
-        }
-
-        private static func extent(in connection: PostgreSQLConnection) throws -> HistoryExtent {
-            let result = try connection.execute(
-                "SELECT (SELECT min(Z_PK) FROM ATRANSACTION), Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = $1",
-                [.integer(HistoryTables.Number.transaction)])
-            guard result.rowCount == 1 else { return HistoryExtent(first: nil, last: 0) }
-            return HistoryExtent(
-                first: result.isNull(0, 0) ? nil : result.integer(0, 0), last: result.integer(0, 1))
+            let content = try content()
+            guard content.history != nil else { return nil }
+            let position = try readablePosition(content)
+            return position.extent
         }
 
         func readHistory(
@@ -27,10 +20,11 @@
         ) throws {
             let content = try content()
             guard let tables = content.history else { return }
+            let settled = content.numbering.isConcurrent ? try readablePosition(content).settled : nil
             // After a lost connection the history is read again, and the transactions that were delivered are skipped.
             var last = Int64.min
             try reading(nil, .state) { database in
-                try requireComplete(query, in: database.connection)
+                let query = try visible(query, content, settled, in: database.connection)
                 var reader = HistoryReader(
                     query, tables, schema: content.schema, dialect: PostgreSQLDialect(), store: number, url: place)
                 try reader.read(in: database) { transaction, changes in
@@ -44,8 +38,9 @@
         func countHistory(_ query: HistoryQuery) throws -> Int {
             let content = try content()
             guard let tables = content.history else { return 0 }
+            let settled = content.numbering.isConcurrent ? try readablePosition(content).settled : nil
             return try reading(nil, .state) { database in
-                try requireComplete(query, in: database.connection)
+                let query = try visible(query, content, settled, in: database.connection)
                 let dialect = PostgreSQLDialect()
                 let wanted = HistoryConditions.changes(query, tables, schema: content.schema, dialect: dialect)
                 let cursor = try database.cursor(
@@ -54,10 +49,21 @@
             }
         }
 
+        /// The query, limited to what the snapshot of a connection shows.
+        ///
         /// - Throws: Code 134301 if a part of what the query begins after has been deleted.
-        private func requireComplete(_ query: HistoryQuery, in connection: PostgreSQLConnection) throws {
-            guard case .after(let number) = query.start, try !Self.extent(in: connection).holdsEverything(after: number)
-            else { return }
+        private func visible(
+            _ query: HistoryQuery, _ content: Content, _ settled: HistoryPosition.Settled?,
+            in connection: PostgreSQLConnection
+        ) throws -> HistoryQuery {
+            var query = query
+            let isAfter = if case .after = query.start { true } else { false }
+            guard isAfter || content.numbering.isConcurrent else { return query }
+            let position = try content.numbering.position(in: connection, settled: settled)
+            query.end = position.bound
+            guard case .after(let number) = query.start, !position.extent.holdsEverything(after: number) else {
+                return query
+            }
             throw CocoaError(
                 CocoaError.Code(rawValue: NSPersistentHistoryTokenExpiredError),
                 "The history of the store after transaction \(number) is not complete: a part of it has been deleted, or "
@@ -72,11 +78,13 @@
                 throw CocoaError(.persistentStoreSave, "The store is opened for reading only.", url: place)
             }
             do {
+                let settled = content.numbering.isConcurrent ? try readablePosition(content).settled : nil
                 return try content.writing { connection, _ in
                     let dialect = PostgreSQLDialect()
                     let hasOldValues = try Self.hasOldValues(connection)
                     let statements: [SQLDelete]
                     let argument: PostgreSQLValue
+                    let position = try content.numbering.position(in: connection, settled: settled)
                     switch deletion {
                     case .transactions(let numbers):
                         statements = HistoryStatements.deleteListed(hasOldValues: hasOldValues)
@@ -87,15 +95,37 @@
                             oldest, tables, hasOldValues: hasOldValues, dialect: dialect)
                         let cursor = try PostgreSQLDatabase(connection: connection).cursor(bound)
                         guard try cursor.step(), !cursor.isNull(0) else { return 0 }
-                        argument = .integer(cursor.integer(0))
+                        // Transactions that readers do not see yet stay, and those that will be before them.
+                        argument = .integer(min(cursor.integer(0), position.bound ?? .max))
                     }
-                    return try statements.map {
+                    let isConcurrent = position.bound != nil
+                    let deleted = isConcurrent ? try numbers(deletion, argument, in: connection) : []
+                    let counts = try statements.map {
                         try connection.execute(dialect.text(of: $0), [argument]).affectedCount
-                    }[0]
+                    }
+                    if isConcurrent { try noteDeleted(deleted, in: connection) }
+                    return counts[0]
                 }
             } catch {
                 throw PostgreSQLFailure.translated(error, .saving, url: url)
             }
+        }
+
+        /// The numbers of the transactions that a deletion removes; of the oldest part only the highest.
+        private func numbers(
+            _ deletion: HistoryDeletion, _ argument: PostgreSQLValue, in connection: PostgreSQLConnection
+        ) throws -> [Int64] {
+            if case .transactions(let numbers) = deletion { return numbers }
+            let found = try connection.execute("SELECT max(Z_PK) FROM ATRANSACTION WHERE Z_PK < $1", [argument])
+            return found.isNull(0, 0) ? [] : [found.integer(0, 0)]
+        }
+
+        /// Records the highest deleted number at the beginning of the history, after a deletion. Gaps between others are not recorded.
+        private func noteDeleted(_ deleted: [Int64], in connection: PostgreSQLConnection) throws {
+            let found = try connection.execute("SELECT min(Z_PK) FROM ATRANSACTION")
+            let first = found.isNull(0, 0) ? Int64.max : found.integer(0, 0)
+            guard let highest = deleted.filter({ $0 < first }).max() else { return }
+            try connection.execute(HistoryNumbering.noteDeleted, [.integer(highest)])
         }
 
         func historyFollowers() throws -> [String: Int64] {

@@ -31,13 +31,13 @@
             "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "
             + "SET LOCAL idle_in_transaction_session_timeout TO '\(limit)'"
 
-        /// A state on a standby that contains a transaction of the history; nil if no standby has it before the end.
+        /// A state on a standby that contains what is required; nil if no standby has it before the end.
         ///
         /// Standbys are asked in random order, so that they share the work: each once, and then again those that were reached.
         ///
         /// - Throws: `CocoaError.userCancelled` if the read was interrupted.
         static func onStandby(
-            _ content: PostgreSQLStore.Content, atLeast number: Int64, until end: ContinuousClock.Instant
+            _ content: PostgreSQLStore.Content, atLeast required: Requirement, until end: ContinuousClock.Instant
         ) throws -> PostgreSQLGeneration? {
             var addresses = content.location.standbys.shuffled()
             var lagging: [PostgreSQLConnection] = []
@@ -52,7 +52,7 @@
                 }
                 for (index, connection) in lagging.enumerated().reversed() where index == 0 || !isFirstRound {
                     do {
-                        if try hasTransaction(number, content, in: connection) {
+                        if try fulfils(required, content, in: connection) {
                             return PostgreSQLGeneration(connection)
                         }
                     } catch is PostgreSQLError {
@@ -68,16 +68,45 @@
             }
         }
 
-        /// Begins a transaction, which remains open if its snapshot has the transaction of the number.
-        private static func hasTransaction(
-            _ number: Int64, _ content: PostgreSQLStore.Content, in connection: PostgreSQLConnection
+        /// What a state on a standby must contain.
+        enum Requirement {
+            /// The transactions of the history up to a number.
+            case history(Int64)
+            /// What the primary's log contains up to a position.
+            case log(String)
+
+            /// Everything that is committed. The number of a history that is numbered concurrently does not say it, because readers of the
+            /// history do not see all yet.
+            static func everything(_ store: PostgreSQLStore, _ content: PostgreSQLStore.Content) throws -> Requirement {
+                if !content.numbering.isConcurrent {
+                    let last = try store.historyExtent()?.last ?? 0
+                    if !content.numbering.isConcurrent { return .history(last) }
+                }
+                return try content.pool.withReadingConnection { connection in
+                    .log(try connection.execute(script: "SELECT pg_current_wal_insert_lsn()").text(0, 0) ?? "")
+                }
+            }
+        }
+
+        /// Begins a transaction, which remains open if its snapshot has what is required.
+        private static func fulfils(
+            _ requirement: Requirement, _ content: PostgreSQLStore.Content, in connection: PostgreSQLConnection
         ) throws -> Bool {
-            try content.begin(beginning, in: connection)
-            let last = try connection.execute(
-                script: "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = \(HistoryTables.Number.transaction)")
-            if last.rowCount == 1, let last = last.text(0, 0).flatMap({ Int64($0) }), last >= number { return true }
-            try connection.execute(script: "ROLLBACK")
-            return false
+            switch requirement {
+            case .history(let number):
+                try content.begin(beginning, in: connection)
+                if try content.numbering.position(in: connection).extent.last >= number { return true }
+                try connection.execute(script: "ROLLBACK")
+                return false
+            case .log(let position):
+                // The snapshot is made after the replay.
+                let isReplayed = try connection.execute(
+                    "SELECT (pg_last_wal_replay_lsn() >= $1::pg_lsn)::int", [.text(position)])
+                guard isReplayed.integer(0, 0) == 1 else { return false }
+                try content.begin(beginning, in: connection)
+                try connection.execute(script: "SELECT Z_VERSION FROM Z_METADATA")
+                return true
+            }
         }
 
         func read<Result>(_ body: (PostgreSQLConnection) throws -> Result) throws -> Result {
@@ -107,8 +136,10 @@
                 !content.location.standbys.isEmpty, content.history != nil
             else { return try pinGeneration() }
             let end = ContinuousClock.now + .seconds(max(timeout, 0))
-            let number = try token?.number(ofStore: identifier) ?? historyExtent()?.last ?? 0
-            if let found = try PostgreSQLGeneration.onStandby(content, atLeast: number, until: end) { return found }
+            let required =
+                try token?.number(ofStore: identifier).map { .history($0) }
+                ?? PostgreSQLGeneration.Requirement.everything(self, content)
+            if let found = try PostgreSQLGeneration.onStandby(content, atLeast: required, until: end) { return found }
             return try pinGeneration()
         }
     }

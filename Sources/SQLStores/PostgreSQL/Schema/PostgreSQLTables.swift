@@ -241,6 +241,16 @@
             return tables
         }
 
+        /// Begins to number transactions concurrently, unless the store does so.
+        func numberConcurrently(in connection: PostgreSQLConnection) throws {
+            let numbered = try connection.execute(
+                "SELECT 1 FROM Z_PRIMARYKEY WHERE Z_ENT = $1 AND Z_MAX IS NOT NULL",
+                [.integer(HistoryTables.Number.transaction)])
+            guard numbered.rowCount > 0 else { return }
+            try connection.execute(
+                script: (["BEGIN", lock] + HistoryNumbering.beginning + ["COMMIT"]).joined(separator: ";\n"))
+        }
+
         /// The statements that create the tables of a history, without tombstones.
         static let historyTables =
             HistoryStatements.tablesWithFewIndexes.map { PostgreSQLDialect().text(of: $0) }

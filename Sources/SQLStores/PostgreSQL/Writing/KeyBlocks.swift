@@ -48,6 +48,17 @@
         private struct State {
             var blocks: [Int64: Block] = [:]
             var dropCount = 0
+
+            /// - Returns: False if the keys must not be kept.
+            mutating func add(_ reserved: ClosedRange<Int64>, _ number: Int64, _ dropCount: Int) -> Bool {
+                // No key can follow the last one that there is.
+                guard self.dropCount == dropCount, reserved.upperBound < .max else { return false }
+                var block = blocks.removeValue(forKey: number) ?? Block()
+                block.spare = min(block.spare * 2 + 1, KeyBlocks.largestSpare)
+                block.add(reserved.lowerBound..<(reserved.upperBound + 1))
+                blocks[number] = block
+                return true
+            }
         }
 
         private let state = Mutex(State())
@@ -66,6 +77,11 @@
             return overflows ? count : amount
         }
 
+        /// Whether so many consecutive keys are left.
+        func holds(_ count: Int64, ofRoot number: Int64) -> Bool {
+            state.withLock { $0.blocks[number]?.ranges.contains { $0.upperBound - $0.lowerBound >= count } ?? false }
+        }
+
         /// Gives out keys, after a reservation for them.
         ///
         /// - Parameter dropCount: The number of drops before the reservation. If there was another one since, the others are not kept.
@@ -73,15 +89,12 @@
             _ count: Int64, from reserved: ClosedRange<Int64>, ofRoot number: Int64, dropCount: Int
         ) -> ClosedRange<Int64> {
             let own = reserved.lowerBound...(reserved.lowerBound + count - 1)
-            return state.withLock { state in
-                // No key can follow the last one that there is.
-                guard state.dropCount == dropCount, reserved.upperBound < .max else { return own }
-                var block = state.blocks.removeValue(forKey: number) ?? Block()
-                defer { state.blocks[number] = block }
-                block.spare = min(block.spare * 2 + 1, Self.largestSpare)
-                block.add(reserved.lowerBound..<(reserved.upperBound + 1))
-                return block.take(count) ?? own
-            }
+            return state.withLock { $0.add(reserved, number, dropCount) ? $0.blocks[number]?.take(count) ?? own : own }
+        }
+
+        /// Keeps all keys of a reservation.
+        func add(_ reserved: ClosedRange<Int64>, ofRoot number: Int64, dropCount: Int) {
+            state.withLock { _ = $0.add(reserved, number, dropCount) }
         }
 
         /// Drops the ranges with a used key that was not given out: an object may be inserted with a key of its own.

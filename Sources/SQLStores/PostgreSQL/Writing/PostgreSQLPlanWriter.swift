@@ -55,6 +55,7 @@
                     $0, content: content, connection: connection, author: plan.author, contextName: plan.contextName)
             }
             if history != nil { changedRelationships = ChangedRelationships(plan.pairs) }
+            if plan.deletes.isEmpty { try history?.reserveNumbers(plan.changeCount) }
             let outcome = try connection.pipelined { try send(plan, by: $0) }
             for (handler, result) in zip(handlers, outcome.results) { try handler(&self, result) }
             // Conflicts in updates are thrown in preference to the error of a unique constraint.
@@ -76,7 +77,7 @@
                 try notices.writeTexts(of: schema, in: connection)
                 self.outcome.computed += try notices.values(in: connection, content: content, store: store)
             }
-            try history?.finish()
+            try history?.finish(outcome.results.dropFirst(handlers.count))
         }
 
         private mutating func send(_ plan: SavePlan, by pipeline: PostgreSQLPipeline) throws {

@@ -17,21 +17,26 @@
                 let root = try content.schema.requireEntity(entity.rootEntity)
                 let count = Int64(max(1, count))
                 if let keys = content.keys.take(count, ofRoot: root.number) { return keys }
-                let amount = content.keys.amount(for: count, ofRoot: root.number)
-                // Keys that were reserved by a statement whose result was lost are lost too.
-                let (reserved, dropCount) = try content.waitingForServer { connection in
-                    let dropCount = content.keys.dropCount
-                    guard connection.isPooled else {
-                        return (try reserve(amount, of: root, in: connection), dropCount)
-                    }
-                    try content.begin("BEGIN", in: connection)
-                    let keys = try reserve(amount, of: root, in: connection)
-                    try connection.execute(script: "COMMIT")
-                    return (keys, dropCount)
-                }
+                let (reserved, dropCount) = try reserve(count, root.number, root.entity.name, content)
                 return content.keys.take(count, from: reserved, ofRoot: root.number, dropCount: dropCount)
             } catch {
                 throw PostgreSQLFailure.translated(error, .saving, url: url)
+            }
+        }
+
+        /// Reserves keys in a transaction of its own, and some more.
+        private func reserve(
+            _ count: Int64, _ number: Int64, _ name: String?, _ content: Content
+        ) throws -> (keys: ClosedRange<Int64>, dropCount: Int) {
+            let amount = content.keys.amount(for: count, ofRoot: number)
+            // Keys that were reserved by a statement whose result was lost are lost too.
+            return try content.waitingForServer { connection in
+                let dropCount = content.keys.dropCount
+                guard connection.isPooled else { return (try reserve(amount, number, name, in: connection), dropCount) }
+                try content.begin("BEGIN", in: connection)
+                let keys = try reserve(amount, number, name, in: connection)
+                try connection.execute(script: "COMMIT")
+                return (keys, dropCount)
             }
         }
 
@@ -42,25 +47,42 @@
         ) throws -> ClosedRange<Int64> {
             let root = try content.schema.requireEntity(entity.rootEntity)
             let count = Int64(max(1, count))
-            return try content.keys.take(count, ofRoot: root.number) ?? reserve(count, of: root, in: connection)
+            return try content.keys.take(count, ofRoot: root.number)
+                ?? reserve(count, root.number, root.entity.name, in: connection)
         }
 
         private func reserve(
-            _ amount: Int64, of root: SQLEntity, in connection: PostgreSQLConnection
+            _ amount: Int64, _ number: Int64, _ name: String?, in connection: PostgreSQLConnection
         ) throws -> ClosedRange<Int64> {
             let result = try connection.execute(
                 """
                 INSERT INTO Z_PRIMARYKEY AS p (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES ($1, $3, 0, $2) \
                 ON CONFLICT (Z_ENT) DO UPDATE SET Z_MAX = COALESCE(p.Z_MAX, 0) + $2 RETURNING Z_MAX
-                """,
-                [.integer(root.number), .integer(amount), .text(root.entity.name ?? "")])
+                """, [.integer(number), .integer(amount), .text(name ?? "")])
             let end = result.rowCount == 1 ? result.integer(0, 0) : 0
-            guard end >= amount else { throw CocoaError.noPrimaryKeysLeft(of: root.entity, place) }
+            guard end >= amount else { throw CocoaError.noPrimaryKeysLeft(ofEntity: name, place) }
             return (end - amount + 1)...end
+        }
+
+        /// Reserves the numbers of a plan's changes in the history, unless enough are left. The transaction would otherwise do so, and lock
+        /// their row until it ends.
+        private func reserveChangeNumbers(_ plan: SavePlan) throws {
+            let content = try content()
+            let (count, number) = (Int64(plan.changeCount), HistoryTables.Number.change)
+            guard content.history != nil, content.numbering.isConcurrent, !isReadOnly,
+                !content.keys.holds(count, ofRoot: number)
+            else { return }
+            do {
+                let (numbers, dropCount) = try reserve(count, number, "CHANGE", content)
+                content.keys.add(numbers, ofRoot: number, dropCount: dropCount)
+            } catch {
+                throw PostgreSQLFailure.translated(error, .saving, url: url)
+            }
         }
 
         func write(_ plan: SavePlan) throws -> SaveOutcome {
             if plan.isEmpty, changedMetadata == nil { return SaveOutcome() }
+            try reserveChangeNumbers(plan)
             return try inSaveTransaction({ try $0.write(plan) }) { try findConflicts(of: plan, $0) }
         }
 
@@ -119,6 +141,17 @@
     }
 
     extension PostgreSQLStore.Content {
+        /// Consecutive numbers of changes in the history: some that are left, or else others that are reserved in the transaction of the
+        /// connection.
+        func changeNumbers(_ count: Int64, in connection: PostgreSQLConnection) throws -> ClosedRange<Int64> {
+            if let numbers = keys.take(count, ofRoot: HistoryTables.Number.change) { return numbers }
+            let result = try connection.execute(
+                "UPDATE Z_PRIMARYKEY SET Z_MAX = COALESCE(Z_MAX, 0) + $1 WHERE Z_ENT = \(HistoryTables.Number.change) RETURNING Z_MAX",
+                [.integer(count)])
+            let end = result.rowCount == 1 ? result.integer(0, 0) : count
+            return (end - count + 1)...end
+        }
+
         /// Runs work in a transaction, and notifies other processes.
         ///
         /// The work is repeated in a new transaction if the server has ended the first one because of concurrent ones, or if

@@ -30,7 +30,7 @@ extension RowWriter: SaveTransaction {
     package func reserveKeys(entity: NSEntityDescription, count: Int) throws -> ClosedRange<Int64> {
         let counter = try self.counter(of: batch.schema.requireEntity(entity.rootEntity))
         let (end, overflows) = counter.last.addingReportingOverflow(Int64(max(1, count)))
-        if overflows { throw CocoaError.noPrimaryKeysLeft(of: entity.rootEntity, nil) }
+        if overflows { throw CocoaError.noPrimaryKeysLeft(ofEntity: entity.rootEntity.name, nil) }
         defer { counter.last = end }
         return (counter.last + 1)...end
     }
