@@ -115,15 +115,23 @@ protocol AsynchronousFetchCompleting: NSPersistentStoreAsynchronousResult {
 
 /// Cancels fetches while their statements are executed.
 package enum FetchInterruption {
+    /// A type with a name, because `Scripts/build-command` has the compiler refer to types directly, and it crashes at a task-local
+    /// function.
+    private struct Request: Sendable {
+        let isRequested: @Sendable () -> Bool
+    }
+
+    @TaskLocal private static var request: Request?
+
     /// Whether fetches that begin while this is set are to end, with `CocoaError.userCancelled`. Called about every
     /// millisecond, on the thread of the fetch.
-    @TaskLocal package static var isRequested: (@Sendable () -> Bool)?
+    package static var isRequested: (@Sendable () -> Bool)? { request?.isRequested }
 
     /// Runs work whose fetches end when a closure, which is called about every millisecond, returns true.
     package static func interrupting<Result>(
         when isRequested: @escaping @Sendable () -> Bool, _ body: () throws -> Result
     ) rethrows -> Result {
-        try $isRequested.withValue(isRequested, operation: body)
+        try $request.withValue(Request(isRequested: isRequested), operation: body)
     }
 
     /// Runs work whose statements must not end halfway: a save that has been committed must not fail because of a later read.
@@ -132,6 +140,6 @@ package enum FetchInterruption {
     package static func completing<Result>(_ body: () throws -> Result) throws -> Result {
         guard let isRequested else { return try body() }
         if isRequested() { throw CocoaError(.userCancelled) }
-        return try $isRequested.withValue(nil, operation: body)
+        return try $request.withValue(nil, operation: body)
     }
 }

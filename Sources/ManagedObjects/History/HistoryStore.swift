@@ -5,9 +5,9 @@ package protocol HistoryStore: RowStore {
     /// The extent of the history; nil if the store keeps none.
     func historyExtent() throws -> HistoryExtent?
 
-    /// Calls a closure with each transaction that a query selects and its changes, in the order of their numbers, which
-    /// is the order of commits, or one in which a transaction comes after those that it saw. All rows are read from one state of the store. Reading stops when the closure returns
-    /// false.
+    /// Calls a closure with each transaction that a query selects and its changes, in the order of their numbers: that of commits, or
+    /// one in which a transaction comes after those that it saw. All rows are read from one state of the store. Reading stops when the
+    /// closure returns false.
     ///
     /// Changes of entities that the store's model or configuration does not have are omitted.
     ///

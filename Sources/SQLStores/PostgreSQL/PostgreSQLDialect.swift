@@ -7,24 +7,26 @@
     ///
     /// Columns of texts have the collation "C", the order of the bytes in UTF-8, as SQLite's. The functions of the predicate
     /// language do not exist on the server: conditions that need them are evaluated in memory.
-    struct PostgreSQLDialect: SQLDialect {
-        func parameterized(_ text: String) -> String { numbered(text) { "$\($0)" } }
+    package struct PostgreSQLDialect: SQLDialect {
+        package init() {}
 
-        var numbersParameters: Bool { true }
+        package func parameterized(_ text: String) -> String { numbered(text) { "$\($0)" } }
+
+        package var numbersParameters: Bool { true }
 
         // MARK: - Lists
 
-        func isListed(_ expression: String, _ list: SQLList) -> String {
+        package func isListed(_ expression: String, _ list: SQLList) -> String {
             switch list {
             case .keys: "\(expression) = ANY(?::bigint[])"
             case .texts: "\(expression) = ANY(?::text[])"
             }
         }
 
-        var keyCounts: [Int] { [] }
-        func value(of keys: some Sequence<Int64>) -> String { "{\(keys.map(String.init).joined(separator: ","))}" }
+        package var keyCounts: [Int] { [] }
+        package func value(of keys: some Sequence<Int64>) -> String { "{\(keys.map(String.init).joined(separator: ","))}" }
 
-        func value(of texts: [String]) -> String {
+        package func value(of texts: [String]) -> String {
             let quoted = texts.map { text in
                 "\"" + text.map { "\"\\".contains($0) ? "\\\($0)" : "\($0)" }.joined() + "\""
             }
@@ -33,19 +35,19 @@
 
         // MARK: - Expressions
 
-        func greater(_ first: String, _ second: String) -> String { "GREATEST(\(first), \(second))" }
-        func byteCount(of expression: String) -> String { "octet_length(\(expression))" }
-        func constant(_ condition: Bool) -> String { condition ? "TRUE" : "FALSE" }
-        var sameOperator: String { "IS NOT DISTINCT FROM" }
-        var differentOperator: String { "IS DISTINCT FROM" }
-        func position(of part: SQLFragment, in text: SQLFragment) -> SQLFragment { "strpos(\(text), \(part))" }
-        func name(of function: PredicateFunctions.Name) -> String? { nil }
+        package func greater(_ first: String, _ second: String) -> String { "GREATEST(\(first), \(second))" }
+        package func byteCount(of expression: String) -> String { "octet_length(\(expression))" }
+        package func constant(_ condition: Bool) -> String { condition ? "TRUE" : "FALSE" }
+        package var sameOperator: String { "IS NOT DISTINCT FROM" }
+        package var differentOperator: String { "IS DISTINCT FROM" }
+        package func position(of part: SQLFragment, in text: SQLFragment) -> SQLFragment { "strpos(\(text), \(part))" }
+        package func name(of function: PredicateFunctions.Name) -> String? { nil }
 
         /// Texts whose characters have only one form are compared exactly; of other texts it is not known whether they
         /// satisfy an operator. If differences are ignored, the texts with one form are those of ASCII characters,
         /// because the collation "C" maps the case of ASCII letters only; otherwise they are the texts without
         /// combining characters.
-        func enclosing(_ text: SQLFragment, _ test: TextTest) -> EnclosingConditions {
+        package func enclosing(_ text: SQLFragment, _ test: TextTest) -> EnclosingConditions {
             let isFolded = !test.options.isLiteral
             func others(_ text: SQLFragment) -> SQLFragment {
                 isFolded ? "octet_length(\(text)) > length(\(text))" : "\(text) ~ '[^\\u0001-\\u02ff]'"
@@ -82,7 +84,7 @@
         }
 
         /// Sums and averages of whole numbers would be of the type numeric. Data has no least and greatest value.
-        func aggregate(_ function: SQLAggregate, of value: SQLFragment, kind: SQLKind) -> SQLFragment? {
+        package func aggregate(_ function: SQLAggregate, of value: SQLFragment, kind: SQLKind) -> SQLFragment? {
             switch (function, kind) {
             case (.minimum, .data), (.maximum, .data), (.minimum, .uuid), (.maximum, .uuid): nil
             case (.sum, _) where kind.isWhole: "SUM(\(value))::bigint"
@@ -92,11 +94,11 @@
         }
 
         /// A shift by a number of bits that is negative, or at least 64, does not have the result that it has in memory.
-        var canShift: Bool { false }
+        package var canShift: Bool { false }
 
         // MARK: - Definitions
 
-        func name(of type: SQLColumn.Declaration) -> String {
+        package func name(of type: SQLColumn.Declaration) -> String {
             switch type {
             case .integer: "BIGINT"
             case .timestamp, .float, .decimal: "DOUBLE PRECISION"
@@ -115,24 +117,24 @@
             }
         }
 
-        func indexTerm(_ column: String, ascending: Bool) -> String {
+        package func indexTerm(_ column: String, ascending: Bool) -> String {
             "\(column) \(ascending ? "ASC NULLS FIRST" : "DESC NULLS LAST")"
         }
 
-        func indexName(_ name: String) -> String { SQLNaming.postgreSQL.fitting(name) }
+        package func indexName(_ name: String) -> String { SQLNaming.postgreSQL.fitting(name) }
 
         // A test for existence is a semi-join, by the table's statistics.
-        var joinsBySize: Bool { true }
-        var hasSpatialIndexes: Bool { false }
+        package var joinsBySize: Bool { true }
+        package var hasSpatialIndexes: Bool { false }
 
         /// Three tenths of each page stay free for new versions of its rows: those need no new entries in indexes. A save of
         /// neighbouring objects changes most rows of a page at once, for which a tenth is not enough.
-        var optionsForChangingRows: String { " WITH (fillfactor = 70)" }
+        package var optionsForChangingRows: String { " WITH (fillfactor = 70)" }
 
         // MARK: - Histories
 
         /// Old values are texts.
-        func recorded(_ value: ColumnValue, of type: SQLColumn.Declaration) -> ColumnValue {
+        package func recorded(_ value: ColumnValue, of type: SQLColumn.Declaration) -> ColumnValue {
             guard case .text(let text) = value else { return value }
             return switch type {
             case .integer: Int64(text).map(ColumnValue.integer) ?? .null
@@ -151,11 +153,11 @@
 
         // MARK: - Clauses
 
-        func orderTerm(_ expression: SQLFragment, ascending: Bool, collation: String?) -> SQLFragment? {
+        package func orderTerm(_ expression: SQLFragment, ascending: Bool, collation: String?) -> SQLFragment? {
             collation == nil ? "\(expression) \(ascending ? "ASC NULLS FIRST" : "DESC NULLS LAST")" : nil
         }
 
-        func limits(limit: SQLArgument?, offset: SQLArgument?) -> SQLFragment {
+        package func limits(limit: SQLArgument?, offset: SQLArgument?) -> SQLFragment {
             var clause: SQLFragment = ""
             if let limit { clause.append("\nLIMIT \(limit)") }
             if let offset { clause.append("\nOFFSET \(offset)") }

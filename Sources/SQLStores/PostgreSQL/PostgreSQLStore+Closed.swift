@@ -39,7 +39,7 @@
             }
         }
 
-        static func cachedModel(in connection: PostgreSQLConnection) throws -> NSManagedObjectModel? {
+        package static func cachedModel(in connection: PostgreSQLConnection) throws -> NSManagedObjectModel? {
             let cached = try connection.execute("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1")
             guard cached.rowCount == 1, let content = cached.data(0, 0) else { return nil }
             return try NSManagedObjectModel(value: try ModelCache.read(content))
@@ -51,7 +51,7 @@
                 url: PostgreSQLLocation.withoutPassword(url))
         }
 
-        static func withConnection<Result>(
+        package static func withConnection<Result>(
             to url: URL, _ activity: StoreActivity,
             _ body: (PostgreSQLConnection, PostgreSQLTables) throws -> Result
         ) throws -> Result {

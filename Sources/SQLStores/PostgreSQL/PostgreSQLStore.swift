@@ -21,8 +21,8 @@
     // (`PostgreSQLConnection.send(script:)`), and all statements are sent before the first result is awaited. Keys of new rows are
     // reserved in blocks (`KeyBlocks`).
     // `PostgreSQLHistoryWriter` writes the changes as runs of rows that share everything but the key; `HistoryNumbering` is how
-    // transactions are numbered: under a row lock that lasts until the commit, or concurrently. `PostgreSQLStore.Content.writing` repeats a transaction
-    // that the server has ended. If the connection was lost during a commit, it determines by a row that the transaction
+    // transactions are numbered: under a row lock that lasts until the commit, or concurrently.
+    // `PostgreSQLStore.Content.writing` repeats a transaction that the server has ended. If the connection was lost during a commit, it determines by a row that the transaction
     // inserts (the mark) whether the transaction was committed. `PostgreSQLReplacement` exchanges the tables after a
     // migration with a mapping model; `PostgreSQLInPlaceMigration` executes the same plan of a migration as files do
     // (`SQLMigrationDialect`, `PostgreSQLTableObjects`). `PostgreSQLDerivedTriggers` are the functions that maintain
@@ -36,12 +36,12 @@
     // computed for each part of a predicate (`EnclosingConditions`).
 
     /// A store in a schema of a PostgreSQL database, with the tables and columns of an SQLite store.
-    final class PostgreSQLStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {
+    package final class PostgreSQLStore: NSPersistentStore, SQLRowStore, @unchecked Sendable {
         // Sendable because a lock guards its state.
 
         /// The content of an open store.
-        struct Content: SQLContent, @unchecked Sendable {  // because the schema is immutable and the pool synchronises
-            let location: PostgreSQLLocation
+        package struct Content: SQLContent, @unchecked Sendable {  // because the schema is immutable and the pool synchronises
+            package let location: PostgreSQLLocation
             let pool: PostgreSQLPool
             let form: Form
             /// The UUID of the store: the channel on which each commit is notified.
@@ -59,7 +59,7 @@
             /// Posts notifications of remote changes; nil unless `NSPersistentStoreRemoteChangeNotificationPostOptionKey`
             /// is set.
             let remoteChanges: CommitObservers<PostgreSQLListener>.Observation?
-            var schema: SQLSchema { form.schema }
+            package var schema: SQLSchema { form.schema }
             var compiler: SQLQueryCompiler { form.compiler }
             var plans: RowPlans { form.plans }
             var bitmaps: ChangeBitmaps { form.bitmaps }
@@ -115,7 +115,7 @@
 
         private let opened = Mutex<Content?>(nil)
 
-        func content() throws -> Content {
+        package func content() throws -> Content {
             guard let content = opened.withLock({ $0 }) else { throw CocoaError.storeIsNotOpen(place) }
             return content
         }
@@ -123,11 +123,11 @@
         /// The URL for errors about the store.
         var place: URL? { PostgreSQLLocation.withoutPassword(url) }
 
-        override var type: String { Self.typeName }
+        package override var type: String { Self.typeName }
 
         // MARK: - Opening
 
-        override func loadMetadata() throws {
+        package override func loadMetadata() throws {
             guard let url, let model = persistentStoreCoordinator?.managedObjectModel else {
                 throw CocoaError(
                     .persistentStoreOpen, "A store needs a coordinator and a URL to be opened.", url: place)
@@ -254,7 +254,7 @@
             }
         }
 
-        override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
+        package override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
             let content = opened.withLock { content in
                 defer { content = nil }
                 return content
@@ -264,23 +264,23 @@
 
         // MARK: - Without a coordinator
 
-        override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
+        package override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
             try inspect(url).metadata.published
         }
 
-        override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
+        package override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
             try write(metadata ?? [:], to: url)
         }
 
-        static let areFiles = false
+        package static let areFiles = false
 
-        static func storedModel(at url: URL) throws -> NSManagedObjectModel? { try inspect(url).model }
+        package static func storedModel(at url: URL) throws -> NSManagedObjectModel? { try inspect(url).model }
 
-        static func isInMemory(_ url: URL) -> Bool { false }
+        package static func isInMemory(_ url: URL) -> Bool { false }
 
-        static func destroyStore(at url: URL, isForced: Bool) throws { try removeTables(at: url) }
+        package static func destroyStore(at url: URL, isForced: Bool) throws { try removeTables(at: url) }
 
-        static func replaceStore(at destination: URL, withStoreFrom source: URL) throws {
+        package static func replaceStore(at destination: URL, withStoreFrom source: URL) throws {
             let draft = try PostgreSQLDraft(for: destination)
             do {
                 try PostgreSQLCopy(from: source, to: draft.url).run()
@@ -293,41 +293,41 @@
 
         // MARK: - Migrating
 
-        static func migrate(_ migration: InPlaceMigration) throws { try PostgreSQLInPlaceMigration(migration).run() }
+        package static func migrate(_ migration: InPlaceMigration) throws { try PostgreSQLInPlaceMigration(migration).run() }
 
-        static func replaceStore(
+        package static func replaceStore(
             at url: URL, metadata: [String: Any], _ create: (_ source: URL, _ destination: URL) throws -> Void
         ) throws {
             try PostgreSQLReplacement(url: url, metadata: metadata).run { try create(url, $0) }
         }
 
         /// Each step of a migration is a transaction.
-        static func changeCopy(ofStoreAt url: URL, _ change: (URL) throws -> Void) throws { try change(url) }
+        package static func changeCopy(ofStoreAt url: URL, _ change: (URL) throws -> Void) throws { try change(url) }
 
-        func copyHistory(of migration: MigratedHistory) throws {
+        package func copyHistory(of migration: MigratedHistory) throws {
             guard let source = migration.source as? PostgreSQLStore else { return }
             try migration.copy(from: source, to: self)
         }
 
         /// Tables are changed at once.
-        func finishDeferredTask() throws -> Bool { false }
+        package func finishDeferredTask() throws -> Bool { false }
 
         /// Servers notify: see `CommitObservers`.
-        func watchOthers(_ didWrite: @escaping @Sendable () -> Void) -> AnyObject? { nil }
+        package func watchOthers(_ didWrite: @escaping @Sendable () -> Void) -> AnyObject? { nil }
 
         // MARK: - Reading
 
         /// A statement costs a round trip.
-        var faultBatchLimit: Int { 1024 }
+        package var faultBatchLimit: Int { 1024 }
 
-        func withGeneration<Result>(
+        package func withGeneration<Result>(
             _ generation: (any StoreGeneration)?, _ body: (any StoreGeneration) throws -> Result
         ) throws -> Result {
             if let generation { return try body(generation) }
             return try reading(nil, .state) { try body(PostgreSQLHeldTransaction($0.connection)) }
         }
 
-        func reading<Result>(
+        package func reading<Result>(
             _ generation: (any StoreGeneration)?, _ scope: ReadScope, _ body: (PostgreSQLDatabase) throws -> Result
         ) throws -> Result {
             let isRequested = FetchInterruption.isRequested

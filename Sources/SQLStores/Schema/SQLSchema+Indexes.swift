@@ -14,7 +14,7 @@ extension SQLSchema {
     }
 
     /// An index of a table.
-    enum Index {
+    package enum Index {
         case definition(SQLIndexDefinition)
         /// An R-tree, which only SQLite has.
         case spatial([String])
@@ -34,7 +34,7 @@ extension SQLSchema {
     }
 
     /// The indexes of a table, in the order in which Core Data creates them.
-    func indexes(of table: SQLTable) -> [Index] {
+    package func indexes(of table: SQLTable) -> [Index] {
         let hierarchy = entities.filter { $0.entity.rootEntity === table.root }
         var definitions = table.referenceColumns.map { column in
             SQLIndexDefinition(name: "\(table.name)_\(column)_INDEX", table: table.name, terms: [.column(column)])

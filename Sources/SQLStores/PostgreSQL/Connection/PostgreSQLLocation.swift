@@ -14,10 +14,10 @@
     /// - `direct`: the host and the port of the server itself, if the URL is that of a pooler:
     ///   `postgresql://pooler:6432/database?direct=server:5432`. Notifications of commits are received there.
     /// - `standby`: the hosts and ports of standbys from which contexts may read, with a comma between two.
-    struct PostgreSQLLocation: Sendable {
+    package struct PostgreSQLLocation: Sendable {
         /// The URL for libpq.
         let server: String
-        let schema: String
+        package let schema: String
         /// The place of the server for connections that must not pass through a pooler; nil if the URL names none.
         let direct: PostgreSQLAddress?
         /// The places of the standbys from which contexts may read.

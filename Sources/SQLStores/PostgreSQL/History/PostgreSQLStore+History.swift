@@ -8,14 +8,14 @@
     // Reads and counts the history of the store, and deletes parts of it.
 
     extension PostgreSQLStore: HistoryStore {
-        func historyExtent() throws -> HistoryExtent? {
+        package func historyExtent() throws -> HistoryExtent? {
             let content = try content()
             guard content.history != nil else { return nil }
             let position = try readablePosition(content)
             return position.extent
         }
 
-        func readHistory(
+        package func readHistory(
             _ query: HistoryQuery, _ body: (HistoryTransactionRow, ContiguousArray<HistoryChangeRow>) throws -> Bool
         ) throws {
             let content = try content()
@@ -35,7 +35,7 @@
             }
         }
 
-        func countHistory(_ query: HistoryQuery) throws -> Int {
+        package func countHistory(_ query: HistoryQuery) throws -> Int {
             let content = try content()
             guard let tables = content.history else { return 0 }
             let settled = content.numbering.isConcurrent ? try readablePosition(content).settled : nil
@@ -71,7 +71,7 @@
                 url: place)
         }
 
-        func deleteHistory(_ deletion: HistoryDeletion) throws -> Int {
+        package func deleteHistory(_ deletion: HistoryDeletion) throws -> Int {
             let content = try content()
             guard let tables = content.history else { return 0 }
             guard !isReadOnly else {
@@ -128,14 +128,14 @@
             try connection.execute(HistoryNumbering.noteDeleted, [.integer(highest)])
         }
 
-        func historyFollowers() throws -> [String: Int64] {
+        package func historyFollowers() throws -> [String: Int64] {
             let tables = PostgreSQLTables(location: try content().location)
             return try reading(nil, .statements) {
                 try tables.metadata(in: $0.connection, url: place)?.historyFollowers ?? [:]
             }
         }
 
-        func setHistoryFollower(_ name: String, number: Int64?) throws {
+        package func setHistoryFollower(_ name: String, number: Int64?) throws {
             let content = try content()
             guard !isReadOnly else {
                 throw CocoaError(.persistentStoreSave, "The store is opened for reading only.", url: place)
@@ -153,7 +153,7 @@
             }
         }
 
-        func oldValues(of change: HistoryChangeRow, transaction: Int64) throws -> HistoryOldValues? {
+        package func oldValues(of change: HistoryChangeRow, transaction: Int64) throws -> HistoryOldValues? {
             let schema = try content().schema
             guard change.type != .insert, let entity = schema.entity(schema.model.orderedEntities[Int(change.entity)])
             else { return nil }
@@ -170,9 +170,9 @@
             try !connection.execute("SELECT to_regclass($1)", [.text(OldValueStatements.values)]).isNull(0, 0)
         }
 
-        func propertyMasks() throws -> any PropertyMasks { try content().bitmaps }
+        package func propertyMasks() throws -> any PropertyMasks { try content().bitmaps }
 
-        func observeCommits(_ body: @escaping @Sendable () -> Void) throws -> AnyObject {
+        package func observeCommits(_ body: @escaping @Sendable () -> Void) throws -> AnyObject {
             do {
                 return try content().commits.observe(body)
             } catch {

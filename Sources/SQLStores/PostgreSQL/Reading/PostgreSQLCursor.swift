@@ -6,7 +6,7 @@
     import SQLStatements
 
     /// The rows of a statement: received whole, or one after the other.
-    final class PostgreSQLCursor: SQLCursor {
+    package final class PostgreSQLCursor: SQLCursor {
         private let rows: PostgreSQLRows?
         private var result: PostgreSQLResult
         private var count: Int
@@ -25,7 +25,7 @@
         }
 
         @inline(__always)
-        func step() throws -> Bool {
+        package func step() throws -> Bool {
             row += 1
             if row < count { return true }
             guard let rows, try rows.advance() else { return false }
@@ -33,16 +33,16 @@
             return true
         }
 
-        func finish() { rows?.end() }
+        package func finish() { rows?.end() }
 
-        var columnCount: Int { result.columnCount }
+        package var columnCount: Int { result.columnCount }
 
-        @inline(__always) func isNull(_ column: Int) -> Bool { result.isNull(row, column) }
-        @inline(__always) func integer(_ column: Int) -> Int64 { result.integer(row, column) }
-        @inline(__always) func double(_ column: Int) -> Double { result.real(row, column) }
-        @inline(__always) func bytes(_ column: Int) -> UnsafeRawBufferPointer { result.bytes(row, column) }
+        @inline(__always) package func isNull(_ column: Int) -> Bool { result.isNull(row, column) }
+        @inline(__always) package func integer(_ column: Int) -> Int64 { result.integer(row, column) }
+        @inline(__always) package func double(_ column: Int) -> Double { result.real(row, column) }
+        @inline(__always) package func bytes(_ column: Int) -> UnsafeRawBufferPointer { result.bytes(row, column) }
 
-        func type(_ column: Int) -> SQLValueType {
+        package func type(_ column: Int) -> SQLValueType {
             if result.isNull(row, column) { return .null }
             return switch result.type(ofColumn: column) {
             case .integer, .mediumInteger, .smallInteger, .boolean: .integer
@@ -52,21 +52,23 @@
             }
         }
 
-        func textBytes(_ column: Int) -> UnsafeRawBufferPointer? {
+        package func textBytes(_ column: Int) -> UnsafeRawBufferPointer? {
             result.isNull(row, column) ? nil : result.bytes(row, column)
         }
     }
 
     /// A connection while it is used by one task.
-    struct PostgreSQLDatabase: SQLWritingDatabase {
-        let connection: PostgreSQLConnection
+    package struct PostgreSQLDatabase: SQLWritingDatabase {
+        package let connection: PostgreSQLConnection
+
+        package init(connection: PostgreSQLConnection) { self.connection = connection }
 
         func run(_ query: SQLQuery) throws -> Int {
             try connection.execute(query.sql, query.arguments.map(PostgreSQLValue.init)).affectedCount
         }
 
         /// The rows are received while they are read.
-        func cursor(_ query: SQLQuery) throws -> PostgreSQLCursor {
+        package func cursor(_ query: SQLQuery) throws -> PostgreSQLCursor {
             PostgreSQLCursor(try connection.rows(query.sql, query.arguments.map(PostgreSQLValue.init)))
         }
 
@@ -105,7 +107,7 @@
     }
 
     extension PostgreSQLValue {
-        init(_ value: ColumnValue) {
+        package init(_ value: ColumnValue) {
             switch value {
             case .null: self = .null
             case .integer(let number): self = .integer(number)

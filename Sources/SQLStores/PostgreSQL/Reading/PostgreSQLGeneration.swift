@@ -123,7 +123,7 @@
     }
 
     extension PostgreSQLStore {
-        func pinGeneration() throws -> any StoreGeneration {
+        package func pinGeneration() throws -> any StoreGeneration {
             do {
                 return try PostgreSQLGeneration(content())
             } catch {
@@ -131,7 +131,7 @@
             }
         }
 
-        func pinGeneration(from source: GenerationSource) throws -> any StoreGeneration {
+        package func pinGeneration(from source: GenerationSource) throws -> any StoreGeneration {
             guard case .standby(let token, let timeout) = source, let content = try? content(),
                 !content.location.standbys.isEmpty, content.history != nil
             else { return try pinGeneration() }

@@ -4,7 +4,7 @@
 
     /// Collects the rows whose derived attributes triggers have changed in a transaction, from the notices of their functions, and
     /// computes the texts that the server cannot compute.
-    final class DerivedNotices {
+    package final class DerivedNotices {
         /// The beginnings of notices: about changed values, and about texts to be computed.
         static let prefix = "coral-derived "
         static let sourcePrefix = "coral-source "
@@ -15,11 +15,13 @@
         /// The keys of the rows whose texts are to be computed.
         private var sources: Keys = [:]
 
+        package init() {}
+
         /// The number of texts that are computed with one statement.
         private static let chunk = 5000
 
         /// Processes a message of the server: `NOTICE:  coral-derived TABLE COLUMN 1,2,3`.
-        func take(_ message: String) {
+        package func take(_ message: String) {
             if let start = message.range(of: Self.prefix) {
                 Self.add(message[start.upperBound...], to: &keys)
             } else if let start = message.range(of: Self.sourcePrefix) {
@@ -35,7 +37,7 @@
         }
 
         /// Computes the texts whose sources have changed, and those that are derived from them.
-        func writeTexts(of schema: SQLSchema, in connection: PostgreSQLConnection) throws {
+        package func writeTexts(of schema: SQLSchema, in connection: PostgreSQLConnection) throws {
             guard !sources.isEmpty else { return }
             let triggers = PostgreSQLDerivedTriggers(schema)
             while let (table, columns) = sources.min(by: { $0.key < $1.key }) {

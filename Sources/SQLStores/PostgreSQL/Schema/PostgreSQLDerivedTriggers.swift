@@ -10,7 +10,7 @@
     /// Texts that are derived by a function are computed by the store, because the server's functions of the same names
     /// have other results. Their triggers report the rows in the transactions of stores, and are an error in those of
     /// other programs.
-    struct PostgreSQLDerivedTriggers {
+    package struct PostgreSQLDerivedTriggers {
         private let schema: SQLSchema
 
         init(_ schema: SQLSchema) { self.schema = schema }
@@ -20,7 +20,7 @@
         private static let setting = "coral.reports_derived"
         /// The statement by which a transaction receives the reports of the functions. Its notices must be collected, and the texts
         /// be computed before its end.
-        static let reporting = "SET LOCAL client_min_messages = notice; SET LOCAL \(setting) = on"
+        package static let reporting = "SET LOCAL client_min_messages = notice; SET LOCAL \(setting) = on"
 
         /// An event that changes values of a derived attribute.
         private struct Event {

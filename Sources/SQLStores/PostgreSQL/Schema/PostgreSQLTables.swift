@@ -7,8 +7,10 @@
     import SQLStatements
 
     /// Creates the tables of a store in a schema, and reads which it has.
-    struct PostgreSQLTables {
+    package struct PostgreSQLTables {
         let location: PostgreSQLLocation
+
+        package init(location: PostgreSQLLocation) { self.location = location }
 
         /// The first part of the names of advisory locks.
         static let lockSpace = 0x436F_7261
@@ -33,7 +35,7 @@
         }
 
         /// The tables of the schema with their columns, named as the engine names them: in upper case.
-        func catalog(in connection: PostgreSQLConnection) throws -> SQLCatalog {
+        package func catalog(in connection: PostgreSQLConnection) throws -> SQLCatalog {
             var catalog = SQLCatalog()
             // The tables of a schema have no index in `pg_class`, which has those of all schemas. Their dependencies on it have one.
             let columns = try connection.execute(
@@ -77,19 +79,19 @@
         }
 
         /// The names of the indexes of the schema, in upper case.
-        func indexNames(in connection: PostgreSQLConnection) throws -> Set<String> {
+        package func indexNames(in connection: PostgreSQLConnection) throws -> Set<String> {
             let names = try connection.execute(
                 "SELECT indexname FROM pg_indexes WHERE schemaname = $1", [.text(location.schema)])
             return Set((0..<names.rowCount).compactMap { names.text($0, 0).map(Self.uppercased) })
         }
 
         /// PostgreSQL writes the ASCII letters of a name without quotes in lower case.
-        static func uppercased(_ name: String) -> String {
+        package static func uppercased(_ name: String) -> String {
             String(decoding: name.utf8.map { (97...122).contains($0) ? $0 - 32 : $0 }, as: UTF8.self)
         }
 
         /// The name that an unquoted name has in the database.
-        static func lowercased(_ name: String) -> String {
+        package static func lowercased(_ name: String) -> String {
             String(decoding: name.utf8.map { (65...90).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
         }
 
@@ -156,7 +158,7 @@
 
         /// The names of the tables that are not those of entities and relationships. The marks are first, because each save begins with
         /// one: work that locks the tables in this order waits for the saves that run, and holds no lock that they need.
-        static let ownTableNames = [
+        package static let ownTableNames = [
             "Z_SAVEMARK", "Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE", "ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING",
             OldValueStatements.values, OldValueStatements.pairs, PostgreSQLMoveLog.table,
         ]

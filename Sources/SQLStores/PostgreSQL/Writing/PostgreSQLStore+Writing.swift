@@ -11,7 +11,7 @@
     extension PostgreSQLStore {
         /// Keys that are left of an earlier reservation, or of one in a transaction of its own, so that writers do not wait for each
         /// other until they commit. Keys that are not used are lost.
-        func reserveKeys(entity: NSEntityDescription, count: Int) throws -> ClosedRange<Int64> {
+        package func reserveKeys(entity: NSEntityDescription, count: Int) throws -> ClosedRange<Int64> {
             let content = try content()
             do {
                 let root = try content.schema.requireEntity(entity.rootEntity)
@@ -80,13 +80,13 @@
             }
         }
 
-        func write(_ plan: SavePlan) throws -> SaveOutcome {
+        package func write(_ plan: SavePlan) throws -> SaveOutcome {
             if plan.isEmpty, changedMetadata == nil { return SaveOutcome() }
             try reserveChangeNumbers(plan)
             return try inSaveTransaction({ try $0.write(plan) }) { try findConflicts(of: plan, $0) }
         }
 
-        func inSaveTransaction<Result>(_ body: (any SaveTransaction) throws -> Result) throws -> Result {
+        package func inSaveTransaction<Result>(_ body: (any SaveTransaction) throws -> Result) throws -> Result {
             try inSaveTransaction(body) { _ in }
         }
 
