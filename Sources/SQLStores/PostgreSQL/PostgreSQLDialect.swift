@@ -24,7 +24,9 @@
         }
 
         package var keyCounts: [Int] { [] }
-        package func value(of keys: some Sequence<Int64>) -> String { "{\(keys.map(String.init).joined(separator: ","))}" }
+        package func value(of keys: some Sequence<Int64>) -> String {
+            "{\(keys.map(String.init).joined(separator: ","))}"
+        }
 
         package func value(of texts: [String]) -> String {
             let quoted = texts.map { text in

@@ -40,7 +40,9 @@
         // Sendable because a lock guards its state.
 
         /// The content of an open store.
-        package struct Content: SQLContent, @unchecked Sendable {  // because the schema is immutable and the pool synchronises
+        package struct Content: SQLContent, @unchecked Sendable {
+            // because the schema is immutable and the pool synchronises
+
             package let location: PostgreSQLLocation
             let pool: PostgreSQLPool
             let form: Form
@@ -293,7 +295,9 @@
 
         // MARK: - Migrating
 
-        package static func migrate(_ migration: InPlaceMigration) throws { try PostgreSQLInPlaceMigration(migration).run() }
+        package static func migrate(_ migration: InPlaceMigration) throws {
+            try PostgreSQLInPlaceMigration(migration).run()
+        }
 
         package static func replaceStore(
             at url: URL, metadata: [String: Any], _ create: (_ source: URL, _ destination: URL) throws -> Void

@@ -229,12 +229,16 @@ struct BatchRequestTests {
         try context.execute(update)
         try context.execute(NSBatchDeleteRequest(fetchRequest: NSFetchRequest<NSManagedObject>(entityName: "Tag")))
         let store = try #require(stack.coordinator.persistentStores.first as? any HistoryStore)
+        var numbers: [Int64] = []
         var changes: [[Int64]] = []
         try store.readHistory(HistoryQuery(start: .beginning)) { transaction, rows in
-            changes += rows.map { [Int64($0.type.rawValue), $0.key, transaction.number] }
+            numbers.append(transaction.number)
+            changes += rows.map { [Int64($0.type.rawValue), $0.key, Int64(numbers.count)] }
             return true
         }
         #expect(changes == [[0, 1, 1], [0, 2, 1], [1, 2, 2], [2, 1, 3], [2, 2, 3]])
+        #expect(
+            numbers == (TestStores.numbersConcurrently && type == TestStores.postgreSQL ? numbers.sorted() : [1, 2, 3]))
     }
 
     @Test(arguments: TestStores.sqlTypes) func `derived attributes are updated`(type: String) throws {

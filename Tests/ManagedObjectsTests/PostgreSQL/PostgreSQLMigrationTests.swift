@@ -142,6 +142,10 @@
                 let last = try history(reading)
                 #expect(last.last?.hasPrefix("0 Aaa/1") == true && last.count == found[found.count - 1].count + 2)
             }
+            // Numbers that are given concurrently have gaps; those of changes' kinds come before a list.
+            if TestStores.numbersConcurrently {
+                found = found.map { $0.map { $0.contains(" [") ? $0 : String($0.drop { $0.isNumber }) } }
+            }
             #expect(found[1] == found[0])
             #expect(found[1].contains { $0.contains("heading") } && found[1].contains { $0.contains("heading=n2") })
         }
@@ -193,7 +197,7 @@
             let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
             let result = try #require(try reading.execute(request) as? NSPersistentHistoryResult)
             let after = try #require(result.result as? [NSPersistentHistoryTransaction])
-            #expect(after.map(\.transactionNumber) == [2] && after.first?.changes?.count == 2)
+            #expect(after.map { $0.changes?.count } == [2])
             _ = reading.insert("Aaa")
             try reading.save()
             #expect(try history(reading).last == "0 Aaa/1 [] []")
