@@ -134,6 +134,8 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
         #expect(try CommandRun("history", "purge", url.path).status == 64)
         #expect(try CommandRun("history", "purge", url.path, "--before", "3").status == 1)
+        let mistaken = try CommandRun("history", "purge", url.path, "--before", "yesterday")
+        #expect(mistaken.errors.contains("is not a point in"))
         let purge = try CommandRun("history", "purge", url.path, "--before", "3", "--force", "--vacuum")
         #expect(purge.output == "3 changes deleted from the history.\n", "\(purge.errors)")
         #expect(try lines("history", url.path).count == 2)

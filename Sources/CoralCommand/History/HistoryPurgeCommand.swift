@@ -87,6 +87,8 @@ struct HistoryPurgeCommand: ParsableCommand {
         guard open.coordinator.currentPersistentHistoryToken(fromStores: nil) != nil else {
             throw CommandError("\(ServerURLs.shown(store)) keeps no history of its changes.")
         }
+        // A point that the history does not have is an error before the question, not after it.
+        if let before, before.date == nil { _ = try before.token(in: open) }
         try open.close()
         return (open.url, open.model)
     }

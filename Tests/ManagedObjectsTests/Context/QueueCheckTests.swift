@@ -160,6 +160,10 @@ import Testing
             ["didChangeValue(forKey:)", "didChangeValue(forKey:withSetMutation:using:)"]
         ),
         (
+            "Calls willChangeValue(forKey:) or didChangeValue(forKey:).",
+            ["willChange(_:valuesAt:forKey:)", "didChange(_:valuesAt:forKey:)"]
+        ),
+        (
             "Called by generated accessors, which check the queue at the first change only.",
             [
                 "managedValueIfAny(of:in:)", "setManagedValueIfAny(_:of:in:)", "missingManagedValue(of:in:)",
