@@ -41,6 +41,21 @@ import Testing
         }
     }
 
+    /// The monitor of CoreDataStack informs its delegate of the deletion, and not of an insertion.
+    ///
+    /// https://github.com/bignerdranch/CoreDataStack/blob/master/Tests/EntityMonitorTests.swift
+    @Test func anObjectThatIsInsertedAndDeletedInOneEventIsDeleted() throws {
+        let diary = try Diary()
+        let context = diary.context()
+        context.performAndWait {
+            let log = Log(context)
+            context.delete(context.insert("Note", ["title": "one"]))
+            context.processPendingChanges()
+            #expect(log.take() == ["change -one"])
+            #expect(!context.hasChanges)
+        }
+    }
+
     /// Code that stages work when a save begins, and discards it when objects change, relies on the order.
     ///
     /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/processpendingchanges()

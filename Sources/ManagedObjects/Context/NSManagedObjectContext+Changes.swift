@@ -217,7 +217,7 @@ struct ObjectChanges {
 
     mutating func note(_ object: NSManagedObject) {
         if object.flags.contains(.deleted) {
-            if !object.flags.contains(.insertedInEvent) { deleted.append(object) }
+            deleted.append(object)
         } else if object.flags.contains(.insertedInEvent) {
             inserted.append(object)
         } else {
