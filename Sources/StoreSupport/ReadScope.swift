@@ -1,6 +1,6 @@
-/// What a read of a store needs.
+/// What a read of a store needs: one snapshot or several, and whether it may take long.
 package struct ReadScope: Sendable {
-    /// Whether all statements read the same state. Else each one reads that of its beginning.
+    /// Whether all statements read one snapshot. Otherwise each statement reads its own.
     package let isOneState: Bool
     /// Whether the work may take long, or execute code that writes: no write of the store waits for it, where that is possible.
     package let isLasting: Bool

@@ -140,7 +140,7 @@
             #expect(Set(changes.map(\.changeID)).count == changes.count)
         }
 
-        @Test func `a transaction that overwrites another's changes comes after it, also if it began before`() throws {
+        @Test func `an overwriting transaction has the higher number, even if it began earlier`() throws {
             let (stack, store) = try stack()
             try save(in: stack)
             let content = try store.content()
@@ -148,7 +148,7 @@
                 #require(stack.coordinator.managedObjectModel.entitiesByName["Note"]))
             let tables = try #require(content.history)
             try content.writing { connection, _ in
-                // Its ID is the lower one.
+                // The second writer gets its transaction ID first.
                 try connection.execute(script: "SELECT pg_current_xact_id()")
                 let other = stack.context()
                 let note = try #require(try other.all("Note").first)
@@ -192,7 +192,7 @@
             withExtendedLifetime(observation) {}
         }
 
-        @Test func `a purge deletes nothing behind which a transaction may come, and tokens of what remains are valid`()
+        @Test func `a purge keeps what open transactions may precede, and tokens remain valid`()
             throws
         {
             let (stack, store) = try stack()
