@@ -109,7 +109,22 @@ if engineIsBuilt {
             name: "ManagedObjects",
             dependencies: [
                 "AtomicFiles", "CoreDataErrors", "FoundationAdditions", "KeyedArchives", "ModelFiles",
+                "PredicateLanguage", "StoreSupport",
+            ]),
+        // The stores whose rows are in memory: NSInMemoryStoreType, NSXMLStoreType, archives, NSAtomicStore. The engine finds them in
+        // the program.
+        .target(
+            name: "MemoryStores",
+            dependencies: [
+                "AtomicFiles", "CoreDataErrors", "FoundationAdditions", "KeyedArchives", "ManagedObjects",
                 "PredicateLanguage", "StoreSupport", "XMLReading",
+            ]),
+        // The migration of stores, by objects and in stages. The engine finds it in the program.
+        .target(
+            name: "StoreMigrations",
+            dependencies: [
+                "AtomicFiles", "CoreDataErrors", "FoundationAdditions", "ManagedObjects", "MemoryStores", "ModelFiles",
+                "PredicateLanguage",
             ]),
         // Results of fetches that follow the changes of a context: NSFetchedResultsController, and streams.
         .target(
@@ -134,7 +149,11 @@ if engineIsBuilt {
         // The module `CoreData` outside Apple's platforms.
         .target(
             name: "CoreData",
-            dependencies: ["CoreDataErrors", "FollowedResults", "FoundationAdditions", "ManagedObjects", "SQLStores"]),
+            dependencies: [
+                "CoreDataErrors", "FollowedResults", "FoundationAdditions", "ManagedObjects", "MemoryStores",
+                "SQLStores",
+                "StoreMigrations",
+            ]),
         // The macros of SwiftData's models. Empty without the trait.
         .macro(
             name: "SwiftDataMacros",
@@ -317,8 +336,8 @@ if engineIsBuilt {
         .testTarget(
             name: "ManagedObjectsTests",
             dependencies: [
-                "AtomicFiles", "CoreDataErrors", "ManagedObjects", "SQLStores", "SQLiteConnections", "SQLStatements",
-                "StoreRescue", "StoreSupport", "StoreTools", "ChildProcesses",
+                "AtomicFiles", "CoreDataErrors", "ManagedObjects", "MemoryStores", "SQLStores", "SQLiteConnections",
+                "SQLStatements", "StoreMigrations", "StoreRescue", "StoreSupport", "StoreTools", "ChildProcesses",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
                 + postgreSQL),

@@ -57,8 +57,21 @@ let package = Package(
         .target(
             name: "ManagedObjects",
             dependencies: [
-                "AtomicFiles", "CoreDataErrors", "FoundationAdditions", "KeyedArchives", "ModelFiles", "PredicateLanguage",
-                "StoreSupport", "XMLReading",
+                "AtomicFiles", "CoreDataErrors", "FoundationAdditions", "KeyedArchives", "ModelFiles",
+                "PredicateLanguage",
+                "StoreSupport",
+            ]),
+        .target(
+            name: "MemoryStores",
+            dependencies: [
+                "AtomicFiles", "CoreDataErrors", "FoundationAdditions", "KeyedArchives", "ManagedObjects",
+                "PredicateLanguage", "StoreSupport", "XMLReading",
+            ]),
+        .target(
+            name: "StoreMigrations",
+            dependencies: [
+                "AtomicFiles", "CoreDataErrors", "FoundationAdditions", "ManagedObjects", "MemoryStores", "ModelFiles",
+                "PredicateLanguage",
             ]),
         .target(
             name: "FollowedResults",
@@ -73,13 +86,18 @@ let package = Package(
         .target(
             name: "StoreTools",
             dependencies: [
-                "AtomicFiles", "CoreDataErrors", "ManagedObjects", "ModelFiles", "PredicateLanguage", "SQLiteConnections",
+                "AtomicFiles", "CoreDataErrors", "ManagedObjects", "ModelFiles", "PredicateLanguage",
+                "SQLiteConnections",
                 "SQLStatements", "SQLStores", "StoreRescue",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
         .target(
             name: "CoreData",
-            dependencies: ["CoreDataErrors", "FollowedResults", "FoundationAdditions", "ManagedObjects", "SQLStores"]),
+            dependencies: [
+                "CoreDataErrors", "FollowedResults", "FoundationAdditions", "ManagedObjects", "MemoryStores",
+                "SQLStores",
+                "StoreMigrations",
+            ]),
         .target(
             name: "Coral",
             dependencies: [

@@ -20,11 +20,11 @@ import ManagedObjects
 // (`coral convert`, the index of a backup).
 
 /// The stores of this module, which the engine finds by the name of this class.
-package final class StoreDirectory: DatabaseStoreClasses {
+package final class SQLStoreDirectory: StoreDirectory {
     package init() {}
 
-    package var classes: [String: any DatabaseStore.Type] {
-        var classes: [String: any DatabaseStore.Type] = [NSSQLiteStoreType: SQLiteStore.self]
+    package var classes: [String: NSPersistentStore.Type] {
+        var classes: [String: NSPersistentStore.Type] = [NSSQLiteStoreType: SQLiteStore.self]
         #if PostgreSQL
             classes[PostgreSQLStore.typeName] = PostgreSQLStore.self
         #endif

@@ -1,12 +1,12 @@
 import PredicateLanguage
 
 /// One of several values that an attribute must have for a predicate to hold.
-struct RequiredValue {
-    let key: String
-    let values: [PredicateValue]
+package struct RequiredValue {
+    package let key: String
+    package let values: [PredicateValue]
 
     /// What the comparisons of a conjunction for equality, and with lists, require.
-    static func all(of node: PredicateNode) -> [RequiredValue] {
+    package static func all(of node: PredicateNode) -> [RequiredValue] {
         switch node {
         case .and(let parts): parts.flatMap(all)
         case .comparison(let comparison): RequiredValue(comparison).map { [$0] } ?? []
@@ -51,7 +51,7 @@ extension ExpressionNode {
 extension EntityLayout.Slot.Kind {
     /// Whether values of the kind can be indexed: two of them are equal in a predicate only if they are equal as `PredicateValue`,
     /// and they change only by being set.
-    var isIndexable: Bool {
+    package var isIndexable: Bool {
         switch self {
         case .integer16, .integer32, .integer64, .boolean, .double, .float, .date, .decimal, .string, .data, .uuid: true
         case .uri, .transformable, .undefined, .toOne, .position: false

@@ -186,7 +186,7 @@ struct RelationshipEdits {
 
 extension Value {
     /// The key that a reference names; nil for every other value.
-    var referenceKey: ObjectKey? {
+    package var referenceKey: ObjectKey? {
         if case .reference(let key) = self { key } else { nil }
     }
 }

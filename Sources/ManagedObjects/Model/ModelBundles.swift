@@ -3,9 +3,9 @@ import Foundation
 import ModelFiles
 
 /// Finds models in bundles.
-internal enum ModelBundles {
+package enum ModelBundles {
     /// All versions of a model file; empty if it cannot be read.
-    static func versions(at url: URL) -> [NSManagedObjectModel] {
+    package static func versions(at url: URL) -> [NSManagedObjectModel] {
         guard let file = try? ModelFile.read(at: url) else { return [] }
         return file.versions.compactMap { try? NSManagedObjectModel(value: $0.model) }
     }
@@ -19,7 +19,7 @@ internal enum ModelBundles {
     /// has in compiled form.
     ///
     /// - Parameter everyVersion: Whether all versions of a `.momd` are returned, or the current one only.
-    static func models(in bundles: [Bundle]?, everyVersion: Bool) -> [NSManagedObjectModel] {
+    package static func models(in bundles: [Bundle]?, everyVersion: Bool) -> [NSManagedObjectModel] {
         let bundles = bundles ?? [.main]
         let compiled = urls(in: bundles, extensions: compiledExtensions)
         let names = Set(compiled.map(name))
@@ -65,7 +65,7 @@ internal enum ModelBundles {
     }
 
     /// The URLs of all files with one of the extensions at the top level of the bundles, sorted by path.
-    static func urls(in bundles: [Bundle], extensions: Set<String>) -> [URL] {
+    package static func urls(in bundles: [Bundle], extensions: Set<String>) -> [URL] {
         var folders: [URL] = []
         for bundle in bundles {
             guard let folder = bundle.resourceURL else { continue }

@@ -92,9 +92,9 @@ final class DescriptionUserInfo: Sendable {
 }
 
 /// Converts between the user info of Core Data's API and the property lists of model files.
-internal enum PlainUserInfo {
+package enum PlainUserInfo {
     /// A dictionary of Foundation values: strings, numbers, dates, data, arrays, dictionaries.
-    static func dictionary(_ plain: [String: PropertyListValue]) -> [AnyHashable: Any] {
+    package static func dictionary(_ plain: [String: PropertyListValue]) -> [AnyHashable: Any] {
         Dictionary(plain.map { (AnyHashable($0.key), $0.value.object) }, uniquingKeysWith: { $1 })
     }
 

@@ -55,7 +55,7 @@ package final class EntityLayout: @unchecked Sendable {  // because it is immuta
     package final class ToMany {
         package let relationship: NSRelationshipDescription
         package let name: String
-        let isOrdered: Bool
+        package let isOrdered: Bool
         package let isPersistent: Bool
         package let destination: NSEntityDescription
 
@@ -131,7 +131,7 @@ package final class EntityLayout: @unchecked Sendable {  // because it is immuta
     package let entity: NSEntityDescription
     /// The index of the entity in the frozen model, and that of its root entity.
     package let index: Int
-    let rootIndex: Int
+    package let rootIndex: Int
     package let slots: [Slot]
     /// The kinds of the slots, for callers that need nothing else of them.
     package let kinds: ContiguousArray<Slot.Kind>
@@ -210,7 +210,7 @@ package final class EntityLayout: @unchecked Sendable {  // because it is immuta
     package private(set) lazy var rules = ValidationRules(layout: self)
 
     /// Slots that a save examines one by one: to-one relationships, and transformables.
-    let referenceSlots: [Int]
+    package let referenceSlots: [Int]
     /// The slots of to-one relationships whose inverse is ordered, with those of the positions.
     let positionedSlots: [(reference: Int, position: Int)]
     let transformableSlots: [Int]

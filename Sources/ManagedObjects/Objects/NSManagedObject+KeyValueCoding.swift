@@ -3,7 +3,7 @@ import Foundation
 // Key-value coding for the properties of the model. Outside Apple's platforms Foundation has none.
 
 extension NSManagedObject {
-    final func field(of key: String) -> EntityLayout.Field? { layout.fieldsByKey[key] }
+    package final func field(of key: String) -> EntityLayout.Field? { layout.fieldsByKey[key] }
 
     /// The destination of a to-one slot.
     final func relatedObject(slot: Int) -> NSManagedObject? {
@@ -18,7 +18,7 @@ extension NSManagedObject {
     }
 
     /// The value of a field, as key-value coding returns it.
-    final func publicValue(at field: EntityLayout.Field) -> Any? {
+    package final func publicValue(at field: EntityLayout.Field) -> Any? {
         switch field {
         case .slot(let slot):
             let kind = layout.slots[slot].kind
@@ -79,7 +79,7 @@ extension NSManagedObject {
     /// Sets a field to a value from key-value coding.
     ///
     /// - Throws: ``UnacceptableValue`` if the value does not have the property's type.
-    final func setPublicValue(_ value: Any?, at field: EntityLayout.Field, primitive: Bool) throws {
+    package final func setPublicValue(_ value: Any?, at field: EntityLayout.Field, primitive: Bool) throws {
         switch field {
         case .slot(let slot) where layout.slots[slot].kind == .toOne:
             let object = value as? NSManagedObject

@@ -9,7 +9,7 @@ import Foundation
 extension NSManagedObject {
     // MARK: - Members of a to-many
 
-    final func toManyState(at index: Int) -> ToManyState? {
+    package final func toManyState(at index: Int) -> ToManyState? {
         toMany.state(at: index)
     }
 
@@ -34,7 +34,7 @@ extension NSManagedObject {
         return state
     }
 
-    final func memberKeys(at index: Int) -> ContiguousArray<ObjectKey> {
+    package final func memberKeys(at index: Int) -> ContiguousArray<ObjectKey> {
         loadedToManyState(at: index).members.keys
     }
 

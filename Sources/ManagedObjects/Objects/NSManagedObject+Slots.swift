@@ -40,7 +40,7 @@ extension NSManagedObject {
     }
 
     /// The value of a slot.
-    final func slotValue(_ slot: Int) -> Value {
+    package final func slotValue(_ slot: Int) -> Value {
         realise()
         if let value = values?[slot] ?? state.committedValue(slot) { return value }
         // A fault whose row could not be read has no values.
@@ -55,7 +55,7 @@ extension NSManagedObject {
 
     /// Sets a slot and notifies the context and observers, unless the object's row cannot be read. To-one relationships are set
     /// by `setReference`.
-    final func setSlot(_ slot: Int, to value: Value) {
+    package final func setSlot(_ slot: Int, to value: Value) {
         guard let name = layout.slots[slot].name, !flags.contains(.initialising) else {
             return setPrimitiveSlot(slot, to: value)
         }

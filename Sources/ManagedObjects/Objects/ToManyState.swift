@@ -7,7 +7,7 @@
 ///
 /// Without dynamic checks of exclusive access, because every access to a member uses this class, and an object belongs
 /// to one queue.
-final class ToManyState {
+package final class ToManyState {
     /// The added and the removed members.
     private final class Changes {
         var added = KeyList()
@@ -79,7 +79,7 @@ final class ToManyState {
     var added: KeyList { isLoaded ? KeyList() : changes?.added ?? KeyList() }
     var removed: KeyList { isLoaded ? KeyList() : changes?.removed ?? KeyList() }
 
-    var isChanged: Bool { wasEmpty || stored != nil || changes?.isEmpty == false }
+    package var isChanged: Bool { wasEmpty || stored != nil || changes?.isEmpty == false }
 
     /// The members as part of a batch, until a list of them is needed.
     var run: MemberBatch.Run? { shared }

@@ -32,7 +32,7 @@ package final class ObjectValue {
     /// The value, if it is an object. A separate field, so that unique ownership can be checked.
     private var reference: AnyObject?
     /// The bytes that it was read from or saved as, if any.
-    let encoded: Data?
+    package let encoded: Data?
     /// The type of a property that a value was assigned to and that this value is not of, so that it was kept: see
     /// `refuseReplacement(forKey:by:)`.
     let refusedType: Any.Type?
@@ -81,7 +81,7 @@ extension EntityLayout.Slot.Kind {
     }
 
     /// The name of the expected type, for messages.
-    var expectation: String {
+    package var expectation: String {
         switch self {
         case .integer16, .integer32, .integer64, .double, .float, .position: "NSNumber"
         case .boolean: "Bool"

@@ -1,17 +1,9 @@
 import Foundation
 
-/// A store in a database: what the engine asks beyond the rows.
-///
-/// The classes are in the module `SQLStores`. The engine itself knows no SQL.
-package protocol DatabaseStore: NSPersistentStore, RowStore {
+/// A class of stores that can be deleted and replaced while they are closed.
+package protocol LocatedStore: NSPersistentStore {
     /// Whether stores are in files.
     static var areFiles: Bool { get }
-
-    /// Whether a location, like `/dev/null`, means a store in memory, which exists as long as it is open.
-    static func isInMemory(_ url: URL) -> Bool
-
-    /// The model that a store contains; nil if it contains none.
-    static func storedModel(at url: URL) throws -> NSManagedObjectModel?
 
     /// Deletes a store.
     ///
@@ -20,6 +12,17 @@ package protocol DatabaseStore: NSPersistentStore, RowStore {
 
     /// Replaces a store by a copy of another one, or creates the copy.
     static func replaceStore(at destination: URL, withStoreFrom source: URL) throws
+}
+
+/// A store in a database: what the engine asks beyond the rows.
+///
+/// The classes are in the module `SQLStores`. The engine itself knows no SQL.
+package protocol DatabaseStore: LocatedStore, RowStore {
+    /// Whether a location, like `/dev/null`, means a store in memory, which exists as long as it is open.
+    static func isInMemory(_ url: URL) -> Bool
+
+    /// The model that a store contains; nil if it contains none.
+    static func storedModel(at url: URL) throws -> NSManagedObjectModel?
 
     /// Migrates a store where it is, by statements.
     static func migrate(_ migration: InPlaceMigration) throws
@@ -47,12 +50,6 @@ package protocol DatabaseStore: NSPersistentStore, RowStore {
     /// Calls a function on a private queue whenever another process or coordinator has written to the store, until the result is
     /// deallocated. Nil if contexts learn of such changes in another way.
     func watchOthers(_ didWrite: @escaping @Sendable () -> Void) -> AnyObject?
-}
-
-/// The classes of the stores in databases, by their types.
-package protocol DatabaseStoreClasses {
-    init()
-    var classes: [String: any DatabaseStore.Type] { get }
 }
 
 // Removing what deferred migrations have left.

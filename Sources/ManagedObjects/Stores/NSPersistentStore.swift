@@ -93,8 +93,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because a lock
     /// Whether IDs with an origin were created for this store.
     final func isOrigin(_ origin: ObjectIDOrigin) -> Bool { state.withLock { $0.origins.contains(origin) } }
 
-    /// The mapping from keys to reference objects, if the store identifies its rows by them; nil for primary keys.
-    var references: ObjectReferences? { nil }
+    /// The mapping from keys to reference objects, if the store identifies its rows by them; nil for primary keys. Set by the
+    /// initialiser of a class of such stores.
+    package final var references: ObjectReferences?
 
     /// The store's number in the coordinator, from 1; 0 until the store is added.
     package final var number: UInt16 {
@@ -158,10 +159,6 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because a lock
             url: url)
     }
 
-    /// Reads the content of an atomic store into memory. Called after the metadata have been read and the store has its
-    /// number.
-    func loadContent() throws {}
-
     // MARK: - Life cycle
 
     /// Called when a coordinator has added the store.
@@ -172,13 +169,10 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because a lock
 
     /// The class of the managers that migrate to stores of this class: `NSMigrationManager`. A manager of another class throws
     /// an error, unless its `usesStoreSpecificMigrationManager` is false.
-    open class func migrationManagerClass() -> AnyClass { NSMigrationManager.self }
+    open class func migrationManagerClass() -> AnyClass { LinkedModules.migration.managerClass }
 
     /// Removes the store from its coordinator.
     final func detach() { state.withLock { $0.coordinator = nil } }
-
-    /// Changes the location of later saves; false if the store does not support it.
-    func move(to url: URL) -> Bool { false }
 
     // MARK: - Options
 
@@ -216,7 +210,7 @@ extension CocoaError {
 
 extension NSPersistentStore {
     /// The ID of a row by its reference object, for stores that use reference objects.
-    final func referencedObjectID(for entity: NSEntityDescription, referenceObject: Any) -> NSManagedObjectID {
+    package final func referencedObjectID(for entity: NSEntityDescription, referenceObject: Any) -> NSManagedObjectID {
         let number = references?.number(of: referenceObject, entity: entity) ?? 0
         return ReferencedObjectID(
             key: ObjectKey(
@@ -225,7 +219,7 @@ extension NSPersistentStore {
     }
 
     /// The key of an ID of one of this store's objects; nil for an ID of another store's.
-    final func key(of objectID: NSManagedObjectID) -> ObjectKey? {
+    package final func key(of objectID: NSManagedObjectID) -> ObjectKey? {
         guard let references, let coordinator = persistentStoreCoordinator, !objectID.isTemporaryID,
             objectID.storeIdentifier == identifier,
             let entity = coordinator.managedObjectModel.entitiesByName[objectID.entity.name ?? ""]

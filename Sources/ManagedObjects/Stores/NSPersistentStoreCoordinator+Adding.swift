@@ -27,15 +27,12 @@ extension NSPersistentStoreCoordinator {
             }
         }
         var store = try made()
-        if let migration = StoreMigration(of: store, in: self) {
-            close(store)
-            try migration.run()
-            store = try made()
-        }
+        let isMigrated = try LinkedModules.migration.migrate(store, in: self) { close(store) }
+        if isMigrated { store = try made() }
         do {
             try requireFittingModel(store)
             try assignNumber(to: store)
-            try store.loadContent()
+            try store.rowStore?.loadContent()
             try enter(store)
         } catch {
             close(store)
@@ -163,7 +160,7 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// Whether a store was written with the coordinator's version of the model, or versions are not to be compared.
-    final func isFitting(_ store: NSPersistentStore) -> Bool {
+    package final func isFitting(_ store: NSPersistentStore) -> Bool {
         guard !store.flag(forOption: NSIgnorePersistentStoreVersioningOption), let metadata = store.metadata,
             metadata[NSStoreModelVersionHashesKey] != nil
         else { return true }

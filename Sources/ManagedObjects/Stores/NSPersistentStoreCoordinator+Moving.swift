@@ -1,4 +1,3 @@
-import AtomicFiles
 import CoreDataErrors
 import Foundation
 
@@ -55,22 +54,16 @@ extension NSPersistentStoreCoordinator {
     /// See the public method of the class.
     final func replaceStore(at destinationURL: URL, withStoreFrom sourceURL: URL, ofType storeType: String) throws {
         let storeClass = try StoreClasses.shared.storeClass(ofType: storeType, url: sourceURL)
-        let database = storeClass as? any DatabaseStore.Type
-        if let database, !database.areFiles {
-            return try database.replaceStore(at: destinationURL, withStoreFrom: sourceURL)
-        }
+        guard let located = storeClass as? any LocatedStore.Type else { return }
+        func replace() throws { try located.replaceStore(at: destinationURL, withStoreFrom: sourceURL) }
+        guard located.areFiles else { return try replace() }
         try requireFiles(type: storeType, url: destinationURL)
-        if let fileClass = storeClass as? FileStore.Type {
-            return try fileClass.replaceStore(at: destinationURL, withStoreAt: sourceURL)
-        }
+        guard located is any DatabaseStore.Type else { return try replace() }
         if Self.isSame(destinationURL, sourceURL) { return }
         let open = entries.first { Self.isSame($0.store.url, destinationURL) }
         guard let store = open?.store, store is any DatabaseStore, let url = store.url, !StoreClasses.isInMemory(url)
-        else {
-            try database?.replaceStore(at: destinationURL, withStoreFrom: sourceURL)
-            return
-        }
-        try replace(store, at: url) { try database?.replaceStore(at: destinationURL, withStoreFrom: sourceURL) }
+        else { return try replace() }
+        try self.replace(store, at: url, by: replace)
     }
 
     /// Replaces the files of a store of this coordinator, and opens them in its place. Where this fails, and the old files are still
@@ -122,13 +115,9 @@ extension NSPersistentStoreCoordinator {
         // Its connection is closed first: the last one that is closed removes the files that are left.
         if let store = entries.first(where: { Self.isSame($0.store.url, url) })?.store { try removeStore(store) }
         let storeClass = try StoreClasses.shared.storeClass(ofType: storeType, url: url)
-        let database = storeClass as? any DatabaseStore.Type
-        if database?.areFiles != false { try requireFiles(type: storeType, url: url) }
-        if storeClass is FileStore.Type {
-            if FileManager.default.fileExists(atPath: url.path) { try FileManager.default.removeItem(at: url) }
-            return
-        }
-        try database?.destroyStore(
+        let located = storeClass as? any LocatedStore.Type
+        if located?.areFiles != false { try requireFiles(type: storeType, url: url) }
+        try located?.destroyStore(
             at: url, isForced: NSPersistentStore.flag(NSPersistentStoreForceDestroyOption, in: options))
     }
 
@@ -141,7 +130,7 @@ extension NSPersistentStoreCoordinator {
 
     /// Copies rows, or objects if the target requires objects, and the metadata.
     private final func copyContent(of source: Entry, to target: NSPersistentStore) throws {
-        try target.loadContent()
+        try target.rowStore?.loadContent()
         let held = entities.filter { holds(source.store, $0) }
         let context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
         context.persistentStoreCoordinator = self
@@ -155,8 +144,7 @@ extension NSPersistentStoreCoordinator {
 
     private final func requireFiles(type: String, url: URL) throws {
         let storeClass = try StoreClasses.shared.storeClass(ofType: type, url: url)
-        let areFiles = (storeClass as? any DatabaseStore.Type)?.areFiles ?? (storeClass is FileStore.Type)
-        guard !areFiles || !url.isFileURL else { return }
+        guard (storeClass as? any LocatedStore.Type)?.areFiles == true, !url.isFileURL else { return }
         throw CocoaError(.persistentStoreOperation, "Stores of type \(type) have no files at \(url).", url: url)
     }
 }

@@ -30,7 +30,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
     final let state = Mutex(State())
     final let model: NSManagedObjectModel
     /// All entities of the model; `ObjectKey.entity` is an index of this array.
-    final let entities: [NSEntityDescription]
+    package final let entities: [NSEntityDescription]
 
     let queue = DispatchQueue(label: "NSPersistentStoreCoordinator")
     private let queueKey = DispatchSpecificKey<Bool>()
@@ -110,7 +110,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking,
     open func url(for store: NSPersistentStore) -> URL { store.url ?? URL(fileURLWithPath: "/dev/null") }
 
     /// Changes the location of a store; false if the store does not support it, as an open SQLite store.
-    open func setURL(_ url: URL, for store: NSPersistentStore) -> Bool { store.move(to: url) }
+    open func setURL(_ url: URL, for store: NSPersistentStore) -> Bool { store.rowStore?.move(to: url) ?? false }
 
     /// Whether two locations are the same file, with symbolic links resolved.
     static func isSame(_ one: URL?, _ other: URL) -> Bool {

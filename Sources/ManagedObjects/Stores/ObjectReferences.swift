@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Two reference objects are equal if their texts are: a URI contains only the text. Entities of one hierarchy share
 /// their reference objects, as they share primary keys in SQLite.
-final class ObjectReferences: Sendable {
+package final class ObjectReferences: Sendable {
     private struct RowName: Hashable {
         let root: Int
         let number: Int64
@@ -31,8 +31,10 @@ final class ObjectReferences: Sendable {
 
     private let content = Mutex(Content())
 
+    package init() {}
+
     /// The number of a reference object; a new one if the reference object is new.
-    func number(of reference: Any, entity: NSEntityDescription) -> Int64 {
+    package func number(of reference: Any, entity: NSEntityDescription) -> Int64 {
         let root = entity.rootEntity.index
         let name = ReferenceName(root: root, text: Self.text(of: reference))
         nonisolated(unsafe) let reference = reference  // because the lock guards its storage
@@ -55,7 +57,7 @@ final class ObjectReferences: Sendable {
     /// Assigns a reference object to a row that already has a number.
     ///
     /// - Returns: False if the reference object identifies another row.
-    func assign(_ reference: Any, to number: Int64, entity: NSEntityDescription) -> Bool {
+    package func assign(_ reference: Any, to number: Int64, entity: NSEntityDescription) -> Bool {
         let root = entity.rootEntity.index
         let name = ReferenceName(root: root, text: Self.text(of: reference))
         nonisolated(unsafe) let reference = reference  // because the lock guards its storage
@@ -92,7 +94,7 @@ final class ObjectReferences: Sendable {
     }
 
     /// The reference object of a row; nil for an unknown number.
-    func reference(of number: Int64, entity: NSEntityDescription) -> Any? {
+    package func reference(of number: Int64, entity: NSEntityDescription) -> Any? {
         let name = RowName(root: entity.rootEntity.index, number: number)
         return content.withLock { $0.references[name] }?.object
     }
@@ -117,24 +119,24 @@ final class ObjectReferences: Sendable {
 }
 
 /// The ID of an object whose store identifies rows by reference objects.
-final class ReferencedObjectID: NSManagedObjectID, @unchecked Sendable {  // because it is immutable
+package final class ReferencedObjectID: NSManagedObjectID, @unchecked Sendable {  // because it is immutable
     /// The text of the reference object.
-    let text: String
+    package let text: String
 
     init(key: ObjectKey, text: String, origin: ObjectIDOrigin) {
         self.text = text
         super.init(key: key, origin: origin)
     }
 
-    override func uriRepresentation() -> URL { uri(endingIn: "p" + text) }
+    package override func uriRepresentation() -> URL { uri(endingIn: "p" + text) }
 
     /// Numbers are valid within one coordinator only, so the texts are compared.
-    override func isEqual(_ object: Any?) -> Bool {
+    package override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? ReferencedObjectID else { return super.isEqual(object) }
         return self === other
             || text == other.text && storeIdentifier == other.storeIdentifier
                 && entity.rootEntity.name == other.entity.rootEntity.name
     }
 
-    override var hash: Int { text.hashValue }
+    package override var hash: Int { text.hashValue }
 }

@@ -8,6 +8,8 @@ package protocol ObjectStore: RowStore {
     func reserveKeys(for objects: [NSManagedObject]) throws -> [Int64]
 
     /// Assigns reference objects to objects that have keys, because they are copied from another store.
+    ///
+    /// - Throws: Code 134070 if the store already has objects.
     func adopt(_ objects: [NSManagedObject]) throws
 
     /// Writes the changes of a context.
@@ -39,9 +41,9 @@ extension ObjectStore {
 
 /// The changed objects of one store, each list in the order in which objects were first changed.
 package struct StoreChanges {
-    var inserted: [NSManagedObject] = []
-    var updated: [NSManagedObject] = []
-    var deleted: [NSManagedObject] = []
+    package var inserted: [NSManagedObject] = []
+    package var updated: [NSManagedObject] = []
+    package var deleted: [NSManagedObject] = []
     /// Whether the store's metadata have been set since the last save.
     var changesMetadata = false
 
@@ -93,9 +95,6 @@ struct ObjectStoreCopy {
     ///
     /// - Throws: Code 134070 if the target already has objects, and errors of reading and writing the stores.
     func copy(_ entities: [NSEntityDescription], model: NSManagedObjectModel) throws {
-        if let atomic = copy as? NSAtomicStore, !atomic.cacheNodes().isEmpty {
-            throw CocoaError(.persistentStoreOperation, "The target store already has objects.", url: copy.url)
-        }
         copy.identifier = origin.identifier
         // A coordinator with a single store, which reads the rows of the source and creates the IDs of the target.
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
@@ -125,12 +124,13 @@ struct ObjectStoreCopy {
     private func sourceRows(
         _ entities: [NSEntityDescription], _ coordinator: NSPersistentStoreCoordinator
     ) throws -> any RowStore {
-        guard source is IncrementalStoreRows, let url = URL(string: "memory://\(UUID().uuidString)") else {
-            return source
-        }
-        let memory = MemoryStore(
+        guard source is IncrementalStoreRows, let url = URL(string: "memory://\(UUID().uuidString)"),
+            let memoryClass = LinkedModules.storeClasses[NSInMemoryStoreType]
+        else { return source }
+        let memory = memoryClass.init(
             persistentStoreCoordinator: coordinator, configurationName: origin.configurationIfAny, at: url)
-        try StoreCopy(from: source, to: memory).copy(entities, origin, memory)
-        return memory
+        guard let rows = memory.rowStore else { return source }
+        try StoreCopy(from: source, to: rows).copy(entities, origin, memory)
+        return rows
     }
 }

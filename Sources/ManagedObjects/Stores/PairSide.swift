@@ -1,19 +1,19 @@
 /// The canonical side of a relationship that is stored as pairs.
-struct PairSide {
+package struct PairSide {
     /// The canonical side, whose owners are the sources: the same for both sides.
     let relationship: NSRelationshipDescription
     /// Whether the given side is the other one.
-    let isBackward: Bool
+    package let isBackward: Bool
     /// Whether the relationship is its own inverse: a pair then applies in both directions.
-    let isReflexive: Bool
+    package let isReflexive: Bool
 
     /// The entity and name of the canonical side.
-    struct Name: Hashable {
+    package struct Name: Hashable {
         let entity: Int
         let relationship: String
     }
 
-    init(_ side: NSRelationshipDescription) {
+    package init(_ side: NSRelationshipDescription) {
         let inverse = side.inverseRelationship
         isReflexive = inverse === side
         if let inverse, inverse !== side, (inverse.entity.index, inverse.name) < (side.entity.index, side.name) {
@@ -25,8 +25,8 @@ struct PairSide {
         }
     }
 
-    var name: Name { Name(entity: relationship.entity.index, relationship: relationship.name) }
+    package var name: Name { Name(entity: relationship.entity.index, relationship: relationship.name) }
     /// The root entities of the canonical side's owners and members.
-    var sourceRoot: Int { relationship.entity.rootEntity.index }
-    var destinationRoot: Int? { relationship.destinationEntity?.rootEntity.index }
+    package var sourceRoot: Int { relationship.entity.rootEntity.index }
+    package var destinationRoot: Int? { relationship.destinationEntity?.rootEntity.index }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import FoundationAdditions
+import StoreSupport
 
 /// The interface of a store to the engine, in terms of rows. SQLite stores and stores in memory implement it; see
 /// ``ObjectStore`` for stores whose classes are part of a program.
@@ -13,6 +14,15 @@ package protocol RowStore: PlanTarget {
     var batchStore: (any BatchStore)? { get }
     /// The store itself if it is written by objects, otherwise nil.
     var objectStore: (any ObjectStore)? { get }
+
+    /// Reads the content of a store whose rows are in memory. Called once, after the metadata have been read and the store has its
+    /// number.
+    func loadContent() throws
+    /// Changes the location of later saves; false if the store does not support it.
+    func move(to url: URL) -> Bool
+
+    /// Whether the rows are in memory, so that predicates with a program's own code are evaluated, as in Core Data.
+    var evaluatesCode: Bool { get }
 
     /// The store that answers the requests of a context: a different instance if answers depend on the context.
     func answering(_ context: NSManagedObjectContext) -> any RowStore
@@ -63,6 +73,10 @@ package protocol RowStore: PlanTarget {
 extension RowStore {
     package var batchStore: (any BatchStore)? { nil }
     package var objectStore: (any ObjectStore)? { nil }
+
+    package func loadContent() throws {}
+    package func move(to url: URL) -> Bool { false }
+    package var evaluatesCode: Bool { false }
 
     package func answering(_ context: NSManagedObjectContext) -> any RowStore { self }
 
@@ -236,6 +250,18 @@ package struct MemberResult {
         self.positions = positions
         self.pages = pages
         self.rows = rows
+    }
+}
+
+extension MemberResult {
+    /// Appends the members of another owner.
+    package mutating func append(_ keys: some Sequence<ObjectKey>, to toMany: EntityLayout.ToMany) {
+        let isInPairs = if case .pairs = toMany.storage { true } else { false }
+        for (index, key) in keys.enumerated() {
+            members.append(key)
+            if isInPairs, toMany.isOrdered { positions.append(OrderedPositions.position(ofMember: index)) }
+        }
+        starts.append(Int32(truncatingIfNeeded: members.count))
     }
 }
 

@@ -46,22 +46,14 @@ extension NSPersistentStore {
 ///
 /// A class must inherit from `NSAtomicStore` or `NSIncrementalStore` to be added.
 package final class StoreClasses: Sendable {
-    static let shared = StoreClasses()
+    package static let shared = StoreClasses()
 
     private let classes: Mutex<[String: NSPersistentStore.Type]>
 
-    private init() {
-        let own: [String: NSPersistentStore.Type] = [
-            NSInMemoryStoreType: MemoryStore.self, NSXMLStoreType: XMLStore.self,
-            NSPersistentStore.StoreType.archive.rawValue: ArchiveStore.self,
-        ]
-        classes = Mutex(Self.databases.reduce(into: own) { $0[$1.key] = $1.value })
-    }
+    private init() { classes = Mutex(LinkedModules.storeClasses) }
 
-    /// The classes of the stores in databases, which are in a module above this one. It is a part of every program, because the module
-    /// `CoreData` depends on it.
-    static let databases: [String: any DatabaseStore.Type] =
-        (NSClassFromString("SQLStores.StoreDirectory") as? any DatabaseStoreClasses.Type)?.init().classes ?? [:]
+    /// The classes of the stores in databases.
+    private static let databases = LinkedModules.storeClasses.compactMapValues { $0 as? any DatabaseStore.Type }
 
     /// The class of the store at a URL: of a server, or of a file.
     ///
@@ -88,7 +80,7 @@ package final class StoreClasses: Sendable {
     package static let serverSchemes: Set<String> = ["postgresql", "postgres"]
 
     /// All types that have a class.
-    var all: [String: NSPersistentStore.Type] { classes.withLock { $0 } }
+    package var all: [String: NSPersistentStore.Type] { classes.withLock { $0 } }
 
     /// Registers a class for a type; nil removes the registration.
     func register(_ storeClass: NSPersistentStore.Type?, type: String) {

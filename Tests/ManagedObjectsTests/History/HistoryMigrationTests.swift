@@ -4,6 +4,7 @@ import ModelFiles
 import Testing
 
 @testable import ManagedObjects
+@testable import StoreMigrations
 @testable import SQLStores
 
 /// Histories of stores that have been migrated to another version of the model.

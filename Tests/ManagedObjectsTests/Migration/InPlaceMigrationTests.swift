@@ -6,6 +6,7 @@ import Testing
 
 @testable import FoundationAdditions
 @testable import ManagedObjects
+@testable import StoreMigrations
 
 /// Migrations by SQL, compared with migrations by objects and with new stores of the new model.
 @Suite struct InPlaceMigrationTests {

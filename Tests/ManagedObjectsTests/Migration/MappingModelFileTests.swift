@@ -3,6 +3,7 @@ import Testing
 
 @testable import FoundationAdditions
 @testable import ManagedObjects
+@testable import StoreMigrations
 
 /// Compiled mapping models, as Xcode writes them.
 @Suite(.enabled(if: CorpusStores.isPresent, "The files that Apple's tools wrote are absent."))

@@ -3,6 +3,7 @@ import GRDB
 import Testing
 
 @testable import ManagedObjects
+@testable import StoreMigrations
 
 /// Compares stores that were migrated by SQL with stores that were migrated by objects, and with new stores.
 struct MigrationComparison {

@@ -6,6 +6,7 @@ import Testing
 
 @testable import FoundationAdditions
 @testable import ManagedObjects
+@testable import StoreMigrations
 @testable import SQLStores
 
 /// Migrations through several versions of a model, with code between them.

@@ -5,6 +5,8 @@ import Testing
 
 @testable import FoundationAdditions
 @testable import ManagedObjects
+@testable import StoreMigrations
+@testable import MemoryStores
 @testable import SQLStores
 
 /// Stores of an older version of their model are migrated when they are added.

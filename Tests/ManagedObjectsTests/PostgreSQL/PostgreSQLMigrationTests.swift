@@ -5,6 +5,7 @@
     import Testing
 
     @testable import ManagedObjects
+    @testable import StoreMigrations
     @testable import SQLStores
 
     /// Migrations of stores in PostgreSQL by DDL, compared with those of stores in files.

@@ -76,7 +76,7 @@ final class IncrementalStoreRows: ObjectStore, BatchStore {
     private func rows(withKeys keys: [ObjectKey], coordinator: NSPersistentStoreCoordinator) throws -> [RowPage] {
         guard !keys.isEmpty else { return [] }
         let nodes = try nodes(keys.map(coordinator.objectID))
-        var pages = MemoryPages(entities: coordinator.entities, store: store.number)
+        var pages = ValuePages(entities: coordinator.entities, store: store.number)
         for node in nodes {
             guard let key = store.key(of: node.objectID) else { throw wrongID(node.objectID) }
             try pages.add(key) { try row(key, node, coordinator) }
@@ -103,14 +103,14 @@ final class IncrementalStoreRows: ObjectStore, BatchStore {
 
     private func row(
         _ key: ObjectKey, _ node: NSIncrementalStoreNode, _ coordinator: NSPersistentStoreCoordinator
-    ) throws -> MemoryTable.Row {
+    ) throws -> ValueRow {
         let layout = coordinator.entities[Int(key.entity)].layout
         var values = ContiguousArray<Value>(repeating: .null, count: layout.slots.count)
         for (index, slot) in layout.slots.enumerated() where slot.isPersistent {
             guard let name = slot.name else { continue }
             values[index] = try value(of: slot, named: name, node)
         }
-        return MemoryTable.Row(
+        return ValueRow(
             entity: key.entity, version: Int64(bitPattern: node.version), values: values)
     }
 

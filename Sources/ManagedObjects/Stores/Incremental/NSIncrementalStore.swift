@@ -24,6 +24,7 @@ open class NSIncrementalStore: NSPersistentStore,
         options: [AnyHashable: Any]? = nil
     ) {
         super.init(persistentStoreCoordinator: root, configurationName: name, at: url, options: options)
+        references = ownReferences
     }
 
     // MARK: - Methods to override
@@ -108,10 +109,6 @@ open class NSIncrementalStore: NSPersistentStore,
     open func referenceObject(for objectID: NSManagedObjectID) -> Any {
         key(of: objectID).flatMap { ownReferences.reference(of: $0.number, entity: objectID.entity) } ?? NSNull()
     }
-
-    // MARK: - Internal
-
-    final override var references: ObjectReferences? { ownReferences }
 }
 
 /// An incremental store that supports requests for many objects at once: an addition to Core Data's API.

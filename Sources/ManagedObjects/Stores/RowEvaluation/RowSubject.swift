@@ -4,7 +4,7 @@ import PredicateLanguage
 /// A row as the subject of predicates and sort descriptors: its keys are the properties of its entity, relationships
 /// give other rows. No object is created for it.
 package final class RowSubject {
-    enum Content {
+    package enum Content {
         /// Not read yet: only the key is known.
         case unread
         case values(ContiguousArray<Value>)
@@ -15,14 +15,14 @@ package final class RowSubject {
         case missing
     }
 
-    let key: ObjectKey
+    package let key: ObjectKey
     /// The layout of the row's own entity.
-    let layout: EntityLayout
-    var content: Content
+    package let layout: EntityLayout
+    package var content: Content
     /// The graph with related rows; nil after the evaluation.
     private weak var graph: (any RowGraph)?
 
-    init(key: ObjectKey, layout: EntityLayout, content: Content, graph: any RowGraph) {
+    package init(key: ObjectKey, layout: EntityLayout, content: Content, graph: any RowGraph) {
         self.key = key
         self.layout = layout
         self.content = content
@@ -125,13 +125,13 @@ extension RowSubject: PredicateSubject {
 }
 
 /// The values of a row, each of which is converted when it is read.
-protocol RowValues {
+package protocol RowValues {
     /// The value of a slot. Transformable values are encoded.
     func value(slot: Int) throws -> Value
 }
 
 /// Rows and their relationships, read during an evaluation.
-protocol RowGraph: AnyObject {
+package protocol RowGraph: AnyObject {
     /// The row with a key. Whether it exists is known only after it is read.
     func subject(for key: ObjectKey) throws -> RowSubject?
     /// Reads the content of a row.

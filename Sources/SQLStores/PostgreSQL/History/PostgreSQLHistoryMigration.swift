@@ -109,7 +109,7 @@
                             + "WHERE Z_ENT >= \(KeyCommands.firstPrivateNumber) "
                             + "ON CONFLICT (Z_ENT) DO UPDATE SET Z_SUPER = excluded.Z_SUPER, Z_MAX = excluded.Z_MAX")
                     let catalog = try tables.catalog(in: connection)
-                    try HistoryMigration(from: before.schema, to: content.schema, mappings.map(\.names))
+                    try HistoryMigration(from: before.schema, to: content.schema, entities)
                         .rewrite(in: connection, catalog: catalog, newKey: newKey)
                     try connection.execute(script: "COMMIT")
                 }

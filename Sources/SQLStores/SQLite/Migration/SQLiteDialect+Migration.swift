@@ -32,7 +32,7 @@ extension MigratedHistory {
             defer { try? database.execute(sql: "DETACH coralsource") }
             try database.inTransaction(.immediate) {
                 try copyTables(database)
-                try HistoryMigration(from: before, to: content.schema, mappings.map(\.names))
+                try HistoryMigration(from: before, to: content.schema, entities)
                     .rewrite(in: database, newKey: newKey)
                 return .commit
             }
