@@ -332,15 +332,26 @@ targets += [
 ]
 
 if engineIsBuilt {
-    targets += [
+    /// A target of the engine's and its stores' tests, which look into all their modules.
+    func engineTests(_ name: String, _ others: [Target.Dependency] = ["EngineTesting", "ChildProcesses"]) -> Target {
         .testTarget(
-            name: "ManagedObjectsTests",
+            name: name,
             dependencies: [
-                "AtomicFiles", "CoreDataErrors", "ManagedObjects", "MemoryStores", "SQLStores", "SQLiteConnections",
-                "SQLStatements", "StoreMigrations", "StoreRescue", "StoreSupport", "StoreTools", "ChildProcesses",
+                "AtomicFiles", "CoreDataErrors", "FollowedResults", "FoundationAdditions", "ManagedObjects",
+                "MemoryStores", "ModelFiles", "SQLStores", "SQLiteConnections", "SQLStatements", "StoreMigrations",
+                "StoreRescue", "StoreSupport", "StoreTools",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
-            ]
-                + postgreSQL),
+            ] + postgreSQL + others)
+    }
+    targets += [
+        // Models, stacks and stores that these tests share.
+        engineTests("EngineTesting", []),
+        engineTests("ManagedObjectsTests"),
+        engineTests("MemoryStoresTests"),
+        engineTests("SQLStoresTests"),
+        engineTests("StoreMigrationsTests"),
+        engineTests("StoreToolsTests"),
+        engineTests("FollowedResultsTests"),
         .testTarget(name: "SQLStatementsTests", dependencies: ["PredicateLanguage", "SQLStatements"]),
         .testTarget(name: "SwiftDataTests", dependencies: ["PredicateLanguage", "SwiftData"]),
         // Depends on Core Data only, so that the same tests run on Apple's framework.

@@ -1,6 +1,14 @@
 import ArgumentParser
 import Coral
 
+// Where a rule is:
+// - which words an assistant's tool passes to a command: `Assistants/AssistantTool.swift`
+// - whether `coral import` reads a document at once: `Stores/ImportCommand+Restoring.swift`
+// - exit codes: `Support/CommandError.swift`
+// - which requests a server answers: `Serving/RequestCheck.swift`
+// - which file an output may replace: `Support/OutputFile.swift`
+// - which characters a terminal receives: `Support/TerminalEscaping.swift`
+
 /// The command `coral`. Each subcommand has its own file, and an entry in the list below.
 @main
 struct CoralCommand: ParsableCommand {

@@ -5,6 +5,13 @@ import ManagedObjects
 import SQLStores
 import SQLiteConnections
 
+// Where a rule is:
+// - when the keys of two rows or records are equal: `Importing/RowKeyIndex.swift`
+// - which options and documents permit an import by rows: `Importing/BatchImporter+Rows.swift`
+// - which entities are imported by rows: `Importing/RowImportPlan.swift`
+// - whether a store is exported from its rows: `Serialising/ExportSession+Rows.swift`
+// - whether objects are copied as rows: `CopyBlueprint+Rows.swift`
+
 /// This package's engine, as the toolkit uses it. The toolkit finds this class by its name.
 package final class RowEngine: StoreEngine {
     package init() {}

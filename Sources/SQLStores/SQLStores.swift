@@ -15,6 +15,17 @@ import ManagedObjects
 // - `History`: the changed rows of a transaction are collected in `HistoryRows`.
 // - `Migration`: the statements of a migration in place (`InPlacePlan`).
 //
+// Where a rule is:
+// - the names of tables, columns and join tables: `Schema/SQLSchemaBuilder.swift`
+// - which part of a predicate SQL evaluates: `Queries/QueryDivision.swift`
+// - the primary keys of new rows of a file: `SQLite/Writing/PrimaryKeys.swift`
+// - the statements that write the rows of an entity: `Schema/SQLEntity+Commands.swift`
+// - which rows of a table are an entity's: `Schema/SQLEntity+Commands.swift`
+// - the rows for which a predicate that the database cannot evaluate may be true:
+//   `Queries/SQLWriter+Candidates.swift`
+// - when files of large values are on disk and are removed: `SQLite/Writing/TransactionFiles.swift`
+// - which properties a change of the history names: `History/ChangeBitmap.swift`
+//
 // No other module of the engine or the toolkit contains SQL, except for BEGIN and COMMIT in the list of a migration's statements
 // (`LightweightMigration`). The command writes SQL of its own for scripts (`coral views`) and for databases that are no stores
 // (`coral convert`, the index of a backup).

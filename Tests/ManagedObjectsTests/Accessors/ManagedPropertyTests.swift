@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import EngineTesting
+
 @testable import ManagedObjects
 
 /// Typed accessors and key-value coding access the same values.

@@ -3,6 +3,8 @@ import Foundation
 import Synchronization
 import Testing
 
+@testable import EngineTesting
+
 @testable import ManagedObjects
 
 /// Contexts on several threads, and two processes, on one file. Small enough for the thread sanitizer:

@@ -2,6 +2,8 @@ import CoreDataErrors
 import Foundation
 import Testing
 
+@testable import EngineTesting
+
 @testable import ManagedObjects
 
 /// Many contexts that change the same row at once, with a merge policy: every save succeeds, and no change is lost.

@@ -3,6 +3,8 @@ import Foundation
 import Synchronization
 import Testing
 
+@testable import EngineTesting
+
 @testable import ManagedObjects
 
 /// A value for several tasks: a local `Mutex` cannot be captured by a task.

@@ -2,6 +2,8 @@ import CoreDataErrors
 import Foundation
 import Testing
 
+@testable import EngineTesting
+
 @testable import ManagedObjects
 
 /// Two contexts change one store alternately. The saves of one are merged by the other immediately, later, or only by a

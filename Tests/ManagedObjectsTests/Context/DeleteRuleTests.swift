@@ -2,6 +2,8 @@ import CoreDataErrors
 import Foundation
 import Testing
 
+@testable import EngineTesting
+
 @testable import ManagedObjects
 
 /// Every small graph of one entity, every pair of delete rules, every cardinality, with an inverse and without,

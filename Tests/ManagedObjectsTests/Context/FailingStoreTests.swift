@@ -5,6 +5,8 @@ import class FoundationAdditions.NSPredicate
 import class FoundationAdditions.NSSortDescriptor
 import class FoundationAdditions.UndoManager
 
+@testable import EngineTesting
+
 @testable import FollowedResults
 @testable import FoundationAdditions
 @testable import ManagedObjects

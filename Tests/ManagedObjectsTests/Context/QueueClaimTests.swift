@@ -2,6 +2,8 @@ import Dispatch
 import Foundation
 import Testing
 
+@testable import EngineTesting
+
 @testable import ManagedObjects
 
 /// Queues of contexts that wait for each other, in every order, end.

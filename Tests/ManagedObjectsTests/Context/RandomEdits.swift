@@ -1,5 +1,7 @@
 import Foundation
 
+@testable import EngineTesting
+
 @testable import ManagedObjects
 
 /// Random changes to a graph over `NotesModel`, each made both in a context and in dictionaries.

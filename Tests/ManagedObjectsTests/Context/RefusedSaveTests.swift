@@ -3,6 +3,8 @@ import Foundation
 import GRDB
 import Testing
 
+@testable import EngineTesting
+
 @testable import ManagedObjects
 
 /// A save that the file rejects: another connection has locked it, or the disk is full. The error contains the reason,

@@ -1,5 +1,7 @@
 import Foundation
 
+@testable import EngineTesting
+
 @testable import ManagedObjects
 
 /// A model with interrelated entities, and random changes of its objects.

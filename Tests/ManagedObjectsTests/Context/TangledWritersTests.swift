@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import EngineTesting
+
 @testable import ManagedObjects
 
 /// Two contexts change and save the same objects alternately, over a model with every kind of relationship: one-to-one with

@@ -3,6 +3,8 @@ import Foundation
 import Synchronization
 import Testing
 
+@testable import EngineTesting
+
 @testable import ManagedObjects
 
 /// Requests for the stores of many tenants, in files.

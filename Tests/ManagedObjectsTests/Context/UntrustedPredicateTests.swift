@@ -2,6 +2,8 @@ import CoreDataErrors
 import Foundation
 import Testing
 
+@testable import EngineTesting
+
 @testable import FoundationAdditions
 @testable import ManagedObjects
 

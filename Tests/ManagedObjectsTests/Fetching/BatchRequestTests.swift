@@ -4,6 +4,8 @@ import Testing
 import class FoundationAdditions.NSExpression
 import class FoundationAdditions.NSPredicate
 
+@testable import EngineTesting
+
 @testable import FoundationAdditions
 @testable import ManagedObjects
 

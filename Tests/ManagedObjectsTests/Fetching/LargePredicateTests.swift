@@ -4,6 +4,8 @@ import Testing
 import class ManagedObjects.NSFetchRequest
 import class FoundationAdditions.NSPredicate
 
+@testable import EngineTesting
+
 @testable import FoundationAdditions
 @testable import ManagedObjects
 

@@ -5,6 +5,8 @@ import Testing
 
 import class FoundationAdditions.NSPredicate
 
+@testable import EngineTesting
+
 @testable import FoundationAdditions
 @testable import ManagedObjects
 @testable import SQLStores

@@ -5,6 +5,8 @@ import class FoundationAdditions.NSCompoundPredicate
 import class FoundationAdditions.NSPredicate
 import class FoundationAdditions.NSSortDescriptor
 
+@testable import EngineTesting
+
 @testable import FoundationAdditions
 @testable import ManagedObjects
 

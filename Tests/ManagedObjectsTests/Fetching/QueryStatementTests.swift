@@ -1,6 +1,7 @@
 import Foundation
 import SQLStatements
 import Testing
+@testable import EngineTesting
 @testable import SQLiteConnections
 
 import class FoundationAdditions.NSCompoundPredicate

@@ -4,6 +4,8 @@ import Testing
 import class FoundationAdditions.NSPredicate
 import class FoundationAdditions.NSSortDescriptor
 
+@testable import EngineTesting
+
 @testable import FoundationAdditions
 @testable import ManagedObjects
 @testable import SQLStores

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Testing
+@testable import EngineTesting
 @testable import SQLiteConnections
 
 @testable import ManagedObjects

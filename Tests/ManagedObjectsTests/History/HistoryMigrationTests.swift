@@ -3,6 +3,8 @@ import GRDB
 import ModelFiles
 import Testing
 
+@testable import EngineTesting
+
 @testable import ManagedObjects
 @testable import StoreMigrations
 @testable import SQLStores

@@ -2,6 +2,8 @@ import Foundation
 import Synchronization
 import Testing
 
+@testable import EngineTesting
+
 @testable import ManagedObjects
 
 /// Several processes write to one store, and each reads the history of all of them by token.

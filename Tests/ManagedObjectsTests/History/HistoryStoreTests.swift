@@ -3,6 +3,8 @@ import GRDB
 import KeyedArchives
 import Testing
 
+@testable import EngineTesting
+
 @testable import ManagedObjects
 @testable import SQLStores
 

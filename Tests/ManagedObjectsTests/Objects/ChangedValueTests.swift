@@ -2,6 +2,8 @@ import Foundation
 import GRDB
 import Testing
 
+@testable import EngineTesting
+
 @testable import ManagedObjects
 
 @Suite("A value that differs from the row is a change")

@@ -7,6 +7,8 @@ import class ManagedObjects.NSManagedObjectContext
 import class FoundationAdditions.UndoManager
 import class FoundationAdditions.ValueTransformer
 
+@testable import EngineTesting
+
 @testable import FoundationAdditions
 @testable import ManagedObjects
 

@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import EngineTesting
+
 @testable import FoundationAdditions
 @testable import ManagedObjects
 

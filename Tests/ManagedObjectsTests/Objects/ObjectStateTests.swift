@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import EngineTesting
+
 @testable import ManagedObjects
 
 /// The transitions of an object's state, without a context: what each changes, and what it leaves.

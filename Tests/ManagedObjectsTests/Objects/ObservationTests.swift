@@ -3,6 +3,8 @@ import Observation
 import Synchronization
 import Testing
 
+@testable import EngineTesting
+
 @testable import FollowedResults
 @testable import FoundationAdditions
 @testable import ManagedObjects

@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import EngineTesting
+
 @testable import ManagedObjects
 
 /// The number of calls that loops cost over an incremental store with batching.

@@ -2,6 +2,8 @@ import Foundation
 import ModelFiles
 import Testing
 
+@testable import EngineTesting
+
 @testable import ManagedObjects
 @testable import SQLStores
 

@@ -1,6 +1,7 @@
 import Foundation
 import StoreSupport
 import Testing
+@testable import EngineTesting
 @testable import SQLiteConnections
 
 @testable import ManagedObjects

@@ -3,6 +3,8 @@ import Testing
 
 import class FoundationAdditions.NSSortDescriptor
 
+@testable import EngineTesting
+
 @testable import FoundationAdditions
 @testable import ManagedObjects
 

@@ -5,6 +5,8 @@ import class FoundationAdditions.NSExpression
 import class FoundationAdditions.NSPredicate
 import class FoundationAdditions.NSSortDescriptor
 
+@testable import EngineTesting
+
 @testable import FoundationAdditions
 @testable import ManagedObjects
 @testable import SQLStores

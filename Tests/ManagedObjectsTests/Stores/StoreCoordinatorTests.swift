@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import EngineTesting
+
 @testable import ManagedObjects
 
 /// Adding and removing stores, and finding rows by URI.

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import KeyedArchives
 import Testing
+@testable import EngineTesting
 @testable import SQLiteConnections
 
 @testable import ManagedObjects

@@ -2,6 +2,7 @@ import AtomicFiles
 import Foundation
 import GRDB
 import Testing
+@testable import EngineTesting
 @testable import SQLiteConnections
 
 @testable import ManagedObjects
