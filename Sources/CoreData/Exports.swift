@@ -6,6 +6,7 @@
 @_exported import let ManagedObjects.ConcurrentHistoryOption
 @_exported import class ManagedObjects.ContextPool
 @_exported import enum FollowedResults.FetchedAggregate
+@_exported import struct ManagedObjects.FetchedBatches
 @_exported import struct FollowedResults.FetchedResultsDifferences
 @_exported import struct FollowedResults.FetchedResultsSnapshot
 @_exported import struct FollowedResults.FollowedValues

@@ -24,7 +24,7 @@ package final class FetchBatches {
     private var recent: [Int] = []
 
     /// The number of batches whose rows are kept: enough for a loop that also accesses a few preceding objects.
-    private static let recentLimit = 4
+    static let recentLimit = 4
 
     init(
         _ keys: ContiguousArray<ObjectKey>, of entity: NSEntityDescription, specification: FetchSpecification,

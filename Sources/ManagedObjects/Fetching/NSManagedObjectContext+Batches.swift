@@ -20,14 +20,20 @@ extension NSManagedObjectContext {
     /// The objects of the batches: faults, unless already registered.
     final func objects(_ fetched: FetchBatches, refreshing: Bool = false) -> [NSManagedObject] {
         let origin = RowPage(fetched: fetched, layout: fetched.entity.layout)
-        return fetched.keys.enumerated().map { position, key in
-            let object = registeredObject(for: key) ?? makeObject(layout(of: key), key: key)
-            if refreshing, !object.hasChanges { turnIntoFault(object) }
-            if object.isFaultInternally, object.committed == nil, object.page == nil || object.originSlot >= 0 {
-                object.state.awaitBatch(origin, position: position)
-            }
-            return object
+        return fetched.keys.indices.map { object(at: $0, of: fetched, origin: origin, refreshing: refreshing) }
+    }
+
+    /// The object at a position of the batches; young if it is soon released.
+    final func object(
+        at position: Int, of fetched: FetchBatches, origin: RowPage, refreshing: Bool = false, isYoung: Bool = false
+    ) -> NSManagedObject {
+        let key = fetched.keys[position]
+        let object = registeredObject(for: key) ?? makeObject(layout(of: key), key: key, isYoung: isYoung)
+        if refreshing, !object.hasChanges { turnIntoFault(object) }
+        if object.isFaultInternally, object.committed == nil, object.page == nil || object.originSlot >= 0 {
+            object.state.awaitBatch(origin, position: position)
         }
+        return object
     }
 
     /// Reads the rows of the batch that a fault belongs to: one statement for up to 500 objects.

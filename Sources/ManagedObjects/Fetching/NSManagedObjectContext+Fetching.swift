@@ -127,8 +127,15 @@ extension NSManagedObjectContext {
     private func fetching<Element>(
         _ specification: FetchSpecification, _ work: (FetchSpecification, NSEntityDescription) throws -> [Element]
     ) throws -> [Element] {
+        try fetching(specification, count: \.count, work)
+    }
+
+    private func fetching<Result>(
+        _ specification: FetchSpecification, count: (Result) -> Int,
+        _ work: (FetchSpecification, NSEntityDescription) throws -> Result
+    ) throws -> Result {
         try StoreObservation.observing(
-            .fetch, specification.entity?.name ?? specification.entityName ?? "", count: { $0.count }
+            .fetch, specification.entity?.name ?? specification.entityName ?? "", count: count
         ) {
             try throwingFailedReads {
                 applyPendingDeletions()
@@ -262,6 +269,19 @@ extension NSManagedObjectContext {
         var maker = ObjectIDMaker(rootCoordinator)
         return keys.map { key in
             registeredObject(for: key)?.objectID(by: &maker) ?? maker.objectID(for: key, entity: self.entity(of: key))
+        }
+    }
+
+    /// The objects by their position, of which a batch is created when one is asked for.
+    final func batchedObjects(_ specification: FetchSpecification) throws -> BatchedObjects {
+        try fetching(specification, count: \.count) { specification, entity in
+            guard parentContext == nil, specification.readsInBatches, !specification.shouldRefreshRefetchedObjects,
+                try fetchedStores(specification, entity: entity).allSatisfy({ $0.objectStore == nil }),
+                let keys = try keys(specification, entity: entity)
+            else { return BatchedObjects(all: try objects(specification, entity: entity), of: entity) }
+            try requireRelationships(specification.relationshipKeyPathsForPrefetching ?? [], of: entity)
+            return BatchedObjects(
+                FetchBatches(ContiguousArray(keys), of: entity, specification: specification), in: self)
         }
     }
 

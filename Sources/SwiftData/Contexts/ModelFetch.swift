@@ -115,11 +115,18 @@ struct ModelFetch<T: PersistentModel> {
     }
 
     /// The objects, of which one batch is loaded at a time.
-    func objectsInBatches(of size: Int) throws -> [ModelObject] {
-        guard isComplete else { return try models().compactMap { $0._modelRecord?.object } }
-        let request = try request()
-        request.fetchBatchSize = max(size, 1)
-        return try execute { try $0.fetch(request) }.compactMap { $0 as? ModelObject }
+    func objectsInBatches(of size: Int) throws -> FetchResultsCollection<ModelObject> {
+        guard isComplete else {
+            let objects = try models().compactMap { $0._modelRecord?.object }
+            return FetchResultsCollection(count: objects.count) { objects[$0] }
+        }
+        let objects = try execute { try $0.fetch(request(), batchSize: size) }
+        return FetchResultsCollection(count: objects.count) { index in
+            guard let object = objects[index] as? ModelObject else {
+                preconditionFailure("The result \(index) is not the object of a model.")
+            }
+            return object
+        }
     }
 
     private func model(_ object: NSManagedObject) -> T? {

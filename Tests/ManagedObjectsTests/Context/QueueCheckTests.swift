@@ -39,6 +39,7 @@ import Testing
                 request.resultType = .managedObjectIDResultType
                 _ = try context.fetch(request)
             },
+            Use("fetch(_:batchSize:)") { context, _ in _ = try context.fetch(request(), batchSize: 10) },
             Use("count(for:)") { context, _ in _ = try context.count(for: request()) },
             Use("execute(_:)") { context, _ in
                 let request = NSBatchUpdateRequest(entityName: "Note")

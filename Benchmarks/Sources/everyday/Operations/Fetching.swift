@@ -76,6 +76,22 @@ let fetching: [Operation] = [
         let raw = scene.raw()
         meter.measureRaw { raw.run("SELECT Z_ENT, Z_PK FROM ZNOTE ORDER BY ZNUMBER") }
     },
+    Operation("fetch-batches", "the same with objects that are created when they are asked for", sizes: large) {
+        count, meter in
+        let scene = try Scene()
+        try scene.fill(count)
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+        request.sortDescriptors = byNumber
+        var notes: FetchedBatches<NSManagedObject>?
+        try meter.measure {
+            let found = try scene.context.fetch(request, batchSize: 20)
+            for note in found.prefix(20) { _ = note.value(forKey: "title") }
+            notes = found
+        }
+        withExtendedLifetime(notes) {}
+        let raw = scene.raw()
+        meter.measureRaw { raw.run("SELECT Z_ENT, Z_PK FROM ZNOTE ORDER BY ZNUMBER") }
+    },
     Operation("fetch-scroll", "all pages of a batch size of 100", sizes: medium) { count, meter in
         let scene = try Scene()
         try scene.fill(count)
