@@ -2,13 +2,9 @@ import CoreDataErrors
 import Foundation
 import ManagedObjects
 
-// Stores of programs.
-//
-// `ObjectStore` is the protocol of stores whose class is defined by the program: they receive objects instead of plans.
-// `NSAtomicStore` keeps cache nodes; `AtomicRowGraph` evaluates predicates on them, as for stores in memory. Each
-// context accesses an incremental store through an `IncrementalStoreRows` of its own, which converts nodes to pages.
-// `ObjectReferences` assigns numbers to reference objects. Object keys contain the numbers; IDs and URIs contain the
-// texts of the reference objects.
+// `NSAtomicStore` receives objects instead of plans (`ObjectStore`). It keeps cache nodes; `AtomicRowGraph` evaluates predicates on
+// them, as for stores in memory. `ObjectReferences` assigns numbers to reference objects. Object keys contain the numbers; IDs and
+// URIs contain the texts of the reference objects.
 //
 // `FileStore` uses `NSAtomicStore`'s public methods; a `StoreFileFormat` (`XMLStoreFormat`, `ArchiveStoreFormat`) reads
 // and writes a `StoreDocument` and is independent of objects. Nodes keep the order of their file, so that unchanged

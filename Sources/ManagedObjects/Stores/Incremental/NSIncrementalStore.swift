@@ -2,6 +2,8 @@ import CoreDataErrors
 import Foundation
 import Synchronization
 
+// Each context accesses an incremental store through an `IncrementalStoreRows` of its own, which converts nodes to pages.
+
 /// A store that executes one request after the other: the superclass of a program's own classes for services and
 /// formats that are not read completely.
 ///
