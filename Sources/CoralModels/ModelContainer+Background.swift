@@ -52,13 +52,14 @@ extension ModelContainer {
 
     /// Writes the saved content of the container to a document in the background. The document is replaced atomically.
     ///
-    /// - Throws: The errors of `GraphExporter.exportStore(of:to:progress:)`. Cancelling the task throws `CocoaError.userCancelled`.
+    /// - Throws: As ``export(to:as:layout:shape:)`` does. Cancelling the task throws `CocoaError.userCancelled`.
     @discardableResult
     public func export(
-        to url: URL, as format: GraphFormat = .json, progress: Progress? = nil
+        to url: URL, as format: GraphFormat = .json, layout: DocumentLayout? = nil, shape: GraphShape = .ownership,
+        progress: Progress? = nil
     ) async throws -> ExportResult {
         try await inBackground(progress) { context, progress in
-            try GraphExporter(format: format)
+            try context.container.exporter(format, layout, shape)
                 .exportStore(of: context.container.coordinator, to: url, progress: progress)
         }
     }

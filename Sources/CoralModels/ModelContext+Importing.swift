@@ -90,6 +90,30 @@ extension ModelContext {
     }
 }
 
+extension ModelContainer {
+    /// Imports a document of any length into the stores in batches, without keeping it in memory. Contexts merge the changes before their
+    /// next fetch or save.
+    ///
+    ///     try container.importInBatches(from: .file(url), as: Recipe.self)
+    ///
+    /// A JSON document in the plain layout (`options.layout`) is written without models, in one transaction. For documents that are
+    /// imported together, and for their models, use ``ModelContext/importModels(from:as:options:)-(ImportSource,_,_)``.
+    ///
+    /// - Returns: The counts, conflicts and errors.
+    /// - Throws: ``ModelToolkitError`` for invalid rules, and the errors of `GraphImporter.importInBatches(from:entity:progress:)`.
+    @discardableResult
+    public func importInBatches<Model: PersistentModel>(
+        from source: ImportSource, as type: Model.Type, options: ImportOptions = ImportOptions(),
+        progress: Progress? = nil
+    ) throws -> ImportResult {
+        var options = try ToolkitRules(schema).applied(to: options)
+        // Models have no methods that are called when rows are written.
+        options.callsLifecycleMethods = false
+        return try GraphImporter(into: ModelContext(self).managedContext, options: options)
+            .importInBatches(from: source, entity: Schema.entityName(for: type), progress: progress)
+    }
+}
+
 extension PersistentModel {
     /// Updates this model from a document, and deletes the models that this one owns and the document does not list.
     ///

@@ -56,9 +56,24 @@ extension ModelContainer {
 
     /// Writes the saved content of the container to a document, which is replaced atomically.
     ///
-    /// - Throws: The errors of `GraphExporter.exportStore(of:to:progress:)`.
+    /// - Parameters:
+    ///   - url: The file.
+    ///   - format: The format of the document.
+    ///   - layout: The layout of the document; nil is the usual one of the format. In the plain layout, models are referred to by the
+    ///     keys of their classes; see ``RuledModel``.
+    ///   - shape: What the document contains. The rules of the classes do not apply: they are about documents of some models.
+    /// - Throws: ``ModelToolkitError`` for invalid rules, and the errors of `GraphExporter.exportStore(of:to:progress:)`.
     @discardableResult
-    public func export(to url: URL, as format: GraphFormat = .json) throws -> ExportResult {
-        try GraphExporter(format: format).exportStore(of: coordinator, to: url)
+    public func export(
+        to url: URL, as format: GraphFormat = .json, layout: DocumentLayout? = nil, shape: GraphShape = .ownership
+    ) throws -> ExportResult {
+        try exporter(format, layout, shape).exportStore(of: coordinator, to: url)
+    }
+
+    /// An exporter with the keys of the classes.
+    func exporter(_ format: GraphFormat, _ layout: DocumentLayout?, _ shape: GraphShape) throws -> GraphExporter {
+        var exporter = GraphExporter(format: format, layout: layout, shape: shape)
+        exporter.identity.keys = try ToolkitRules(schema).keys
+        return exporter
     }
 }

@@ -18,9 +18,9 @@
     /// A property whose type is a model, an optional one or an array of them is a relationship; every other type must be `Codable`.
     @attached(
         member, conformances: Observable, PersistentModel,
-        names: named(_$backingData), named(persistentBackingData), named(schemaMetadata), named(init),
-        named(_$observationRegistrar), named(_observationRegistrar), named(_SwiftDataNoType), named(access),
-        named(withMutation))
+        names: named(_$backingData), named(_$record), named(persistentBackingData), named(schemaMetadata), named(init),
+        named(_$observationRegistrar), named(_observationRegistrar), named(_heldRecord), named(_SwiftDataNoType),
+        named(access), named(withMutation))
     @attached(memberAttribute)
     @attached(extension, conformances: Observable, PersistentModel)
     public macro Model() = #externalMacro(module: "SwiftDataMacros", type: "ModelMacro")

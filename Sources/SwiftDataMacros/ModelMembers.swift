@@ -25,7 +25,7 @@
                 """
                 \(raw: access)\(raw: isSubclass ? "override " : "")var persistentBackingData: any SwiftData.BackingData<\(raw: root)> {
                     get { \(raw: isSubclass ? joined : "_$backingData") }
-                    set { \(raw: isSubclass ? "super.persistentBackingData = newValue" : "_$backingData = newValue") }
+                    set { \(raw: isSubclass ? "super.persistentBackingData = newValue" : replacement) }
                 }
                 """,
                 """
@@ -48,6 +48,16 @@
                 """)
             if !isSubclass {
                 declarations += [
+                    "@Transient @exclusivity(unchecked) private var _$record: Unmanaged<SwiftData.ModelRecord>?",
+                    """
+                    \(raw: access)\(raw: isFinal ? "" : "final ")var _heldRecord: Unmanaged<SwiftData.ModelRecord>? {
+                        if let record = _$record {
+                            return record
+                        }
+                        _$record = persistentBackingData._record.map(Unmanaged.passUnretained)
+                        return _$record
+                    }
+                    """,
                     """
                     internal nonisolated func access<_M>(keyPath: KeyPath<\(raw: className), _M>) {
                         _$observationRegistrar.access(self, keyPath: keyPath)
@@ -67,6 +77,9 @@
 
         /// The class that first declares the backing data.
         private var root: String { isSubclass ? "Root" : className }
+
+        /// Replaces the backing data. The record is found again at the next access.
+        private var replacement: String { "_$backingData = newValue\n_$record = nil" }
 
         /// The backing data of a subclass. The values that its init accessors have set before the superclass was initialised
         /// move into the backing data of the superclass.

@@ -38,6 +38,7 @@
                             }
                             set {
                                 _$backingData = newValue
+                                _$record = nil
                             }
                         }
 
@@ -61,6 +62,16 @@
                             _name = _SwiftDataNoType()
                             _days = _SwiftDataNoType()
                             self.persistentBackingData = backingData
+                        }
+
+                        @Transient @exclusivity(unchecked) private var _$record: Unmanaged<SwiftData.ModelRecord>?
+
+                        var _heldRecord: Unmanaged<SwiftData.ModelRecord>? {
+                            if let record = _$record {
+                                return record
+                            }
+                            _$record = persistentBackingData._record.map(Unmanaged.passUnretained)
+                            return _$record
                         }
 
                         internal nonisolated func access<_M>(keyPath: KeyPath<Trip, _M>) {
@@ -102,12 +113,14 @@
                                 _name = _SwiftDataNoType()
                             }
                             get {
-                                _$observationRegistrar.access(self, keyPath: \.name)
-                                return self.getValue(forKey: \.name)
+                                let keyPath = \Trip.name
+                                _$observationRegistrar.access(self, keyPath: keyPath)
+                                return self.getValue(forKey: keyPath)
                             }
                             set {
-                                _$observationRegistrar.withMutation(of: self, keyPath: \.name) {
-                                    self.setValue(forKey: \.name, to: newValue)
+                                let keyPath = \Trip.name
+                                _$observationRegistrar.withMutation(of: self, keyPath: keyPath) {
+                                    self.setValue(forKey: keyPath, to: newValue)
                                 }
                             }
                         }
@@ -120,12 +133,14 @@
                                 _default = _SwiftDataNoType()
                             }
                             get {
-                                _$observationRegistrar.access(self, keyPath: \.`default`)
-                                return self.getTransformableValue(forKey: \.`default`)
+                                let keyPath = \Trip.`default`
+                                _$observationRegistrar.access(self, keyPath: keyPath)
+                                return self.getTransformableValue(forKey: keyPath)
                             }
                             set {
-                                _$observationRegistrar.withMutation(of: self, keyPath: \.`default`) {
-                                    self.setTransformableValue(forKey: \.`default`, to: newValue)
+                                let keyPath = \Trip.`default`
+                                _$observationRegistrar.withMutation(of: self, keyPath: keyPath) {
+                                    self.setTransformableValue(forKey: keyPath, to: newValue)
                                 }
                             }
                         }

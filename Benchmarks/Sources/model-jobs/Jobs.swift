@@ -27,7 +27,7 @@
             case 4: return try traverse()
             case 5: return try export()
             case 6, 7: return try importAll()
-            case 8: return try copy()
+            case 8, 10: return try copy()
             case 9: return try update()
             default: return "-"
             }
@@ -109,18 +109,24 @@
             return "\(sum)"
         }
 
-        /// Job 5: exports everything to one file.
-        private func export() throws -> String { "\(try container.export(to: json).recordCount)" }
-
-        /// Jobs 6 and 7: imports that file into the store, with models matched by their keys.
-        private func importAll() throws -> String {
-            let context = ModelContext(container)
-            let found = try context.importModels(from: .file(json), as: Note.self)
-            try context.save()
-            return "\(found.count)"
+        /// Job 5: exports everything to one file, as the other program does.
+        private func export() throws -> String {
+            let result = try container.export(
+                to: json, layout: .plain, shape: .everything.excluding("Note.items", "Tag.items"))
+            return "\(result.recordCount)"
         }
 
-        /// Job 8: copies the first thousand notes with the models that they own.
+        /// Jobs 6 and 7: imports that file into the store, with rows matched by the keys of their classes. Returns the number of changed
+        /// rows.
+        private func importAll() throws -> String {
+            var options = ImportOptions()
+            options.layout = .plain
+            let result = try container.importInBatches(from: .file(json), as: Note.self, options: options)
+            return "\(result.insertCount + result.updateCount)"
+        }
+
+        /// Job 8, and job 10 of the other program: copies the first thousand notes with the models that they own; tags are shared, and
+        /// identifiers are replaced according to the rules. Returns the number of copies.
         private func copy() throws -> String {
             let context = ModelContext(container)
             var descriptor = FetchDescriptor<Note>()

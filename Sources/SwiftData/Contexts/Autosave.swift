@@ -5,6 +5,8 @@ final class Autosave {
     /// Whether the context saves by itself.
     var isEnabled: Bool
     private var isScheduled = false
+    /// Whether each change has to be noted.
+    var notesChanges: Bool { isMain && isEnabled }
     private let isMain: Bool
 
     init(isEnabled: Bool) {
@@ -14,7 +16,7 @@ final class Autosave {
 
     /// Schedules a save for the main context. Other contexts have no queue of which it is known when it is idle.
     func noteChange(in context: ModelContext) {
-        guard isMain, isEnabled, !isScheduled else { return }
+        guard notesChanges, !isScheduled else { return }
         isScheduled = true
         let scheduled = Scheduled(autosave: self, context: context)
         Task { @MainActor in

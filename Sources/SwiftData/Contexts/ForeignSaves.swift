@@ -71,7 +71,7 @@ final class ForeignSaves: Sendable {
         // A model whose row is gone keeps the values that it has. One that has never been read has none.
         let gone = changes.deleted.compactMap { context.registeredObject(for: $0) as? ModelObject }
             .filter { !$0.hasChanges }
-        let records = gone.compactMap { object in object.model?._modelRecord.map { ($0, object.isFault) } }
+        let records = gone.compactMap { object in object.model?._record.map { ($0, object.isFault) } }
         for (record, isFault) in records where !isFault { record.keepValues() }
         NSManagedObjectContext.mergeChanges(
             fromRemoteContextSave: [NSUpdatedObjectIDsKey: changes.updated, NSDeletedObjectIDsKey: changes.deleted],

@@ -71,7 +71,7 @@ extension ModelContext {
         let objects = try ModelFetch(fetch, in: self).objectsInBatches(of: batchSize)
         for object in objects {
             try autoreleasepool {
-                guard let model = ModelContext.model(of: object, in: self) as? T else { return }
+                guard let model: T = ModelContext.model(of: object, in: recordContext) else { return }
                 try block(model)
             }
         }
@@ -131,7 +131,7 @@ extension ModelContext {
     /// The model with an identifier: the known one, else one whose values are loaded when they are read. If there is no such model in
     /// the store, an unsaved one with this identifier.
     public func model(for persistentModelID: PersistentIdentifier) -> any PersistentModel {
-        if let object = object(for: persistentModelID) { return ModelContext.model(of: object, in: self) }
+        if let object = object(for: persistentModelID) { return ModelContext.model(of: object, in: recordContext) }
         guard let modelClass = container.modelClass(named: persistentModelID.entityName) else {
             preconditionFailure("The container has no entity \(persistentModelID.entityName).")
         }
@@ -155,6 +155,6 @@ extension ModelContext {
         guard let id = persistentModelID.managedObjectID(in: container.coordinator),
             let object = managedContext.registeredObject(for: id) as? ModelObject
         else { return nil }
-        return ModelContext.model(of: object, in: self) as? T
+        return ModelContext.model(of: object, in: recordContext)
     }
 }

@@ -7,7 +7,7 @@ extension ModelContext {
         var inserted: [(model: any PersistentModel, record: ModelRecord, object: ModelObject, values: [Any?])] = []
         var pending = [model]
         while let next = pending.popLast() {
-            guard let record = next._modelRecord else {
+            guard let record = next._record else {
                 preconditionFailure("\(type(of: next)) has backing data of its own, which a context cannot insert.")
             }
             if let object = record.object {
@@ -24,7 +24,7 @@ extension ModelContext {
                 pending += record.ownModels(of: property).reversed()
             }
             object.model = next
-            record.attach(object, in: self)
+            record.attach(object, in: recordContext)
             kept[ObjectIdentifier(next)] = next
             inserted.append((next, record, object, values))
         }
@@ -38,7 +38,9 @@ extension ModelContext {
                 }
             }
             for property in record.modelClass.properties where property.isRelationship {
-                if let value = value(of: property) { link(value, by: property, record, object) }
+                guard let value = value(of: property) else { continue }
+                // What the program reads from the model stays the same; what it reads from the related ones does not.
+                object.announcing(property) { property.link(value, in: object, of: record) }
             }
         }
         noteChange(of: Set(inserted.map(\.record.modelClass.name)))
@@ -47,7 +49,7 @@ extension ModelContext {
     /// Inserts a model without values.
     func insertNew(_ modelClass: ModelClass) -> any PersistentModel {
         let object = ModelObject(entity: entity(of: modelClass), insertInto: managedContext)
-        let model = modelClass.makeModel(over: object, in: self)
+        let model = modelClass.makeModel(over: object, in: recordContext)
         kept[ObjectIdentifier(model)] = model
         noteChange(of: [modelClass.name])
         return model
@@ -68,21 +70,6 @@ extension ModelContext {
             property.setAny(value, in: object, of: record)
         } else if let initial = property.defaultValue, property.form?.isPrimitive != true {
             property.setAny(initial, in: object, of: record)
-        }
-    }
-
-    /// Adds the models of a relationship to those that the other ends have set already.
-    private func link(_ value: Any, by property: ModelProperty, _ record: ModelRecord, _ object: ModelObject) {
-        let related = property.models(in: value)
-        guard !related.isEmpty else { return }
-        if property.isToMany {
-            let known = [NSManagedObject].managedValue(of: property.key, in: object)
-            let added = record.objects(of: related)
-            let knownIDs = Set(known.map { ObjectIdentifier($0) })
-            let all = known + added.filter { !knownIDs.contains(ObjectIdentifier($0)) }
-            if all.count > known.count { [NSManagedObject].setManagedValue(all, of: property.key, in: object) }
-        } else {
-            property.setAny(value, in: object, of: record)
         }
     }
 

@@ -55,12 +55,12 @@ public class ModelContext: Equatable, CustomDebugStringConvertible {
     var kept: [ObjectIdentifier: any PersistentModel] = [:]
     /// The entities of the classes whose models were inserted, which the container's model has by name.
     var entities: [ObjectIdentifier: NSEntityDescription] = [:]
+    /// What the records of the context's models refer to.
+    let recordContext: RecordContext
     private let saving: Autosave
     let upserts = UpsertPolicy()
     let foreignSaves: ForeignSaves
     private let listeners = ChangeListeners()
-    /// Whether anybody wants to know of changes, which otherwise are not described.
-    private(set) var isObserved = false
     private var otherProcesses: OtherProcesses?
     private let dataStores: [any SnapshotStore]
     /// The identity of the context, for stores of one's own and for notifications.
@@ -76,7 +76,10 @@ public class ModelContext: Equatable, CustomDebugStringConvertible {
         managedContext.mergePolicy = upserts
         foreignSaves = ForeignSaves(of: container.coordinator, except: managedContext, listeners)
         saving = Autosave(isEnabled: isMain)
+        recordContext = RecordContext(managedContext)
         dataStores = container.dataStores
+        recordContext.model = self
+        recordContext.savesByItself = saving.notesChanges
         if !dataStores.isEmpty { shareEditingState() }
         for store in dataStores { store.initialize(editingState) }
     }
@@ -94,7 +97,10 @@ public class ModelContext: Equatable, CustomDebugStringConvertible {
     /// queue has finished the work during which a model changed. True for ``ModelContainer/mainContext``, false otherwise.
     public var autosaveEnabled: Bool {
         get { saving.isEnabled }
-        set { saving.isEnabled = newValue }
+        set {
+            saving.isEnabled = newValue
+            recordContext.savesByItself = saving.notesChanges
+        }
     }
 
     /// The undo manager that records changes; nil by default.
@@ -125,7 +131,7 @@ public class ModelContext: Equatable, CustomDebugStringConvertible {
 
     private func models(of objects: Set<NSManagedObject>) -> [any PersistentModel] {
         MemberOrder.sorted(Array(objects)).compactMap { object in
-            (object as? ModelObject).map { ModelContext.model(of: $0, in: self) }
+            (object as? ModelObject).map { ModelContext.model(of: $0, in: recordContext) }
         }
     }
 
@@ -148,7 +154,7 @@ public class ModelContext: Equatable, CustomDebugStringConvertible {
 
     /// Deletes a model at the next save, by the delete rules of its relationships. A model that was never saved is discarded.
     public func delete<T: PersistentModel>(_ model: T) {
-        guard let record = model._modelRecord, let object = record.object else { return }
+        guard let record = model._record, let object = record.object else { return }
         precondition(
             object.managedObjectContext === managedContext,
             "\(T.self) belongs to another context, which must delete it.")
@@ -172,9 +178,8 @@ public class ModelContext: Equatable, CustomDebugStringConvertible {
         saving.noteChange(in: self)
     }
 
-    /// Notes that a model has changed.
+    /// Notes that a model of an observed context has changed.
     func didChange(_ object: ModelObject, _ property: ModelProperty) {
-        guard isObserved else { return }
         var entities: Set<String> = [object.entity.name ?? ""]
         if let destination = property.destination { entities.insert(ModelClass.name(of: destination)) }
         listeners.send(entities, isLocal: true)
@@ -183,13 +188,13 @@ public class ModelContext: Equatable, CustomDebugStringConvertible {
     /// Notes that models of some entities have changed; nil means any.
     func noteChange(of entities: @autoclosure () -> Set<String>?) {
         saving.noteChange(in: self)
-        if isObserved { listeners.send(entities(), isLocal: true) }
+        if recordContext.isObserved { listeners.send(entities(), isLocal: true) }
     }
 
     /// Calls a closure after changes of the context, and of its stores by other contexts and processes.
     func observe(_ body: @escaping @Sendable (ChangeListeners.Change) -> Void) -> ChangeListeners.Registration {
-        if !isObserved {
-            isObserved = true
+        if !recordContext.isObserved {
+            recordContext.isObserved = true
             managedContext.userInfo[ModelObject.listenersKey] = listeners
             otherProcesses = OtherProcesses(of: container.coordinator) { [foreignSaves] changes in
                 foreignSaves.note(changes.inserted, changes.updated, changes.deleted)
@@ -207,7 +212,7 @@ public class ModelContext: Equatable, CustomDebugStringConvertible {
 
     /// Discards all unsaved changes: inserted models lose their context, changed ones get their last saved values.
     public func rollback() {
-        let inserted = managedContext.insertedObjects.compactMap { ($0 as? ModelObject)?.model?._modelRecord }
+        let inserted = managedContext.insertedObjects.compactMap { ($0 as? ModelObject)?.model?._record }
         for record in inserted {
             record.keepValues()
             record.detach(deleted: false)
@@ -244,12 +249,20 @@ public class ModelContext: Equatable, CustomDebugStringConvertible {
     // MARK: - Models of objects
 
     /// The model of an object: the known one, else a new one.
-    static func model(of object: ModelObject, in context: ModelContext?) -> any PersistentModel {
+    static func model(of object: ModelObject, in context: RecordContext?) -> any PersistentModel {
         if let model = object.model { return model }
         guard let modelClass = object.entity.companion as? ModelClass else {
             preconditionFailure("The entity \(object.entity.name ?? "") has no model class.")
         }
         return modelClass.makeModel(over: object, in: context)
+    }
+
+    /// The model of an object, if it is of a class.
+    static func model<Model: PersistentModel>(of object: NSManagedObject, in context: RecordContext?) -> Model? {
+        guard let object = object as? ModelObject else { return nil }
+        let model: AnyObject = model(of: object, in: context)
+        // Casting to a generic type costs ten times as much as comparing the class, which is nearly always this one.
+        return type(of: model) == Model.self ? unsafeDowncast(model, to: Model.self) : model as? Model
     }
 }
 
@@ -257,10 +270,13 @@ public class ModelContext: Equatable, CustomDebugStringConvertible {
 /// order of their creation.
 enum MemberOrder {
     static func sorted(_ objects: [NSManagedObject]) -> [NSManagedObject] {
-        if objects.count < 2 { return objects }
-        return objects.sorted { one, other in
-            let (left, right) = (one.rowNumber, other.rowNumber)
-            return (left > 0) == (right > 0) ? left.magnitude < right.magnitude : left > 0
-        }
+        // Rows are nearly always read in this order.
+        if zip(objects, objects.dropFirst()).allSatisfy({ !precedes($1, $0) }) { return objects }
+        return objects.sorted(by: precedes)
+    }
+
+    private static func precedes(_ one: NSManagedObject, _ other: NSManagedObject) -> Bool {
+        let (left, right) = (one.rowNumber, other.rowNumber)
+        return (left > 0) == (right > 0) ? left.magnitude < right.magnitude : left > 0
     }
 }

@@ -72,13 +72,18 @@ struct ModelFetch<T: PersistentModel> {
     // MARK: - Results
 
     func models() throws -> [T] {
-        let found = try execute { try $0.fetch(request()) }.compactMap(model)
+        let objects = try execute { try $0.fetch(request()) }
+        var found: [T] = []
+        found.reserveCapacity(objects.count)
+        for object in objects {
+            if let model: T = ModelContext.model(of: object, in: context.recordContext) { found.append(model) }
+        }
         return isComplete ? found : try finish(found)
     }
 
     func objects() throws -> [NSManagedObject] {
         if isComplete { return try execute { try $0.fetch(request()) } }
-        return try models().compactMap { $0._modelRecord?.object }
+        return try models().compactMap { $0._record?.object }
     }
 
     func count() throws -> Int {
@@ -107,7 +112,7 @@ struct ModelFetch<T: PersistentModel> {
         let objects = try objectsInBatches(of: size)
         let context = context
         return FetchResultsCollection(count: objects.count) { index in
-            guard let model = ModelContext.model(of: objects[index], in: context) as? T else {
+            guard let model: T = ModelContext.model(of: objects[index], in: context.recordContext) else {
                 preconditionFailure("The result \(index) is not a \(T.self).")
             }
             return model
@@ -117,7 +122,7 @@ struct ModelFetch<T: PersistentModel> {
     /// The objects, of which one batch is loaded at a time.
     func objectsInBatches(of size: Int) throws -> FetchResultsCollection<ModelObject> {
         guard isComplete else {
-            let objects = try models().compactMap { $0._modelRecord?.object }
+            let objects = try models().compactMap { $0._record?.object }
             return FetchResultsCollection(count: objects.count) { objects[$0] }
         }
         let objects = try execute { try $0.fetch(request(), batchSize: size) }
@@ -127,10 +132,6 @@ struct ModelFetch<T: PersistentModel> {
             }
             return object
         }
-    }
-
-    private func model(_ object: NSManagedObject) -> T? {
-        (object as? ModelObject).flatMap { ModelContext.model(of: $0, in: context) as? T }
     }
 
     /// Evaluates the predicate, sorts and cuts in memory.

@@ -19,7 +19,7 @@ struct SavedChanges {
         let objects = managed.deletedObjects.compactMap { $0 as? ModelObject }
         deletedIdentifiers = objects.map { PersistentIdentifier($0.objectID) }
         deleted = objects.compactMap { object in
-            (object.model?._modelRecord).map { ($0, PersistentIdentifier(object.objectID)) }
+            (object.model?._record).map { ($0, PersistentIdentifier(object.objectID)) }
         }
     }
 
@@ -45,7 +45,7 @@ struct SavedChanges {
     private func followSurvivor(_ object: ModelObject) -> ModelObject {
         let survivor = context.upserts.survivor(of: object)
         guard survivor !== object, let model = object.model else { return survivor }
-        model._modelRecord?.attach(survivor, in: context)
+        model._record?.attach(survivor, in: context.recordContext)
         if survivor.model == nil { survivor.model = model }
         return survivor
     }

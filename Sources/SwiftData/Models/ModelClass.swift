@@ -104,12 +104,12 @@ final class ModelClass: @unchecked Sendable {  // because it is immutable but fo
         byName[name] ?? name.firstIndex(of: ".").flatMap { byName[String(name[..<$0])] }
     }
 
-    func typedProperty<Value>(_ keyPath: AnyKeyPath) -> TypedProperty<Value> {
-        if let index = addresses.index(of: keyPath) {
-            let property = properties[index]
-            if property.valueID == ObjectIdentifier(Value.self) {
-                return unsafeDowncast(property, to: TypedProperty<Value>.self)  // because the type was compared
-            }
+    /// The property of a key path of a known type. It lives as long as the program.
+    func typedProperty<Value>(_ keyPath: AnyKeyPath) -> Unmanaged<TypedProperty<Value>> {
+        if let known = addresses.property(of: keyPath),
+            known._withUnsafeGuaranteedRef({ $0.valueID == ObjectIdentifier(Value.self) })
+        {
+            return .fromOpaque(known.toOpaque())  // because the type was compared
         }
         guard let property = property(keyPath) else {
             preconditionFailure(
@@ -118,8 +118,8 @@ final class ModelClass: @unchecked Sendable {  // because it is immutable but fo
         guard property.valueID == ObjectIdentifier(Value.self) else {
             preconditionFailure("\(name).\(property.name) is \(property.valueType), and was accessed as \(Value.self).")
         }
-        addresses.add(keyPath, index: property.index)
-        return unsafeDowncast(property, to: TypedProperty<Value>.self)  // because the type was compared
+        addresses.add(keyPath, property)
+        return .fromOpaque(Unmanaged.passUnretained(property).toOpaque())  // because the type was compared
     }
 
     /// The models that are reachable by relationships and inheritance from some.
@@ -137,7 +137,7 @@ final class ModelClass: @unchecked Sendable {  // because it is immutable but fo
     }
 
     /// Creates the model of a managed object.
-    func makeModel(over object: ModelObject, in context: ModelContext?) -> any PersistentModel {
+    func makeModel(over object: ModelObject, in context: RecordContext?) -> any PersistentModel {
         let record = ModelRecord(self, object, in: context)
         func make<Model: PersistentModel>(_: Model.Type) -> any PersistentModel {
             Model(backingData: DefaultBackingData<Model>(record))

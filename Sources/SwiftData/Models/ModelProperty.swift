@@ -59,8 +59,12 @@ class ModelProperty: @unchecked Sendable {  // because it is immutable
     func setAny(_ value: Any, in object: ModelObject, of record: ModelRecord) { fatalError("abstract") }
     /// Whether the stored value, if there is one, has the type of the property.
     func isReadable(in object: ModelObject) -> Bool { true }
+    /// Informs Observation that the property of a model has changed, by the engine.
+    func announceChange(of model: any PersistentModel) {}
     /// The models in the value of a relationship.
     func models(in value: Any) -> [any PersistentModel] { [] }
+    /// Adds the models of a relationship to those that the other ends have set already.
+    func link(_ value: Any, in object: ModelObject, of record: ModelRecord) { setAny(value, in: object, of: record) }
     /// The value of a relationship to models.
     func value(of models: [any PersistentModel]) -> Any? { nil }
 
@@ -125,6 +129,30 @@ class ModelProperty: @unchecked Sendable {  // because it is immutable
 
 /// A property of a known type.
 class TypedProperty<Value>: ModelProperty, @unchecked Sendable {  // because its superclass is
+    /// Informs the registrar of a model. Made once, with the class that declares the property, because casting the key path for each
+    /// change costs ten times as much as informing.
+    private let announcement: (AnyObject) -> Void
+
+    override init(_ declaration: Schema.PropertyMetadata, index: Int, path: String? = nil) {
+        announcement = Self.announcement(declaration.keypath)
+        super.init(declaration, index: index, path: path)
+    }
+
+    private static func announcement(_ keyPath: AnyKeyPath) -> (AnyObject) -> Void {
+        func made<Model: PersistentModel>(_: Model.Type) -> (AnyObject) -> Void {
+            guard let typed = keyPath as? KeyPath<Model, Value> else { return { _ in } }
+            return { model in
+                // Unsafe because the property is one of the model's class, and the key path that of the class which declares it.
+                let model = unsafeDowncast(model, to: Model.self)
+                model._observationRegistrar?.withMutation(of: model, keyPath: typed) {}
+            }
+        }
+        guard let root = type(of: keyPath).rootType as? any PersistentModel.Type else { return { _ in } }
+        return _openExistential(root, do: made)
+    }
+
+    override final func announceChange(of model: any PersistentModel) { announcement(model) }
+
     // These stop the program, because each subclass overrides them and no object of this class is created.
     func value(in object: ModelObject, of record: ModelRecord) -> Value { fatalError("abstract") }
     func set(_ value: Value, in object: ModelObject, of record: ModelRecord) { fatalError("abstract") }
@@ -134,11 +162,14 @@ class TypedProperty<Value>: ModelProperty, @unchecked Sendable {  // because its
     }
 
     override final func setAny(_ value: Any, in object: ModelObject, of record: ModelRecord) {
-        guard let value = exactValue(value, as: Value.self) ?? value as? Value else {
+        guard let value = typed(value) else {
             preconditionFailure("\(name) must be \(Value.self), and is \(type(of: value)).")
         }
         set(value, in: object, of: record)
     }
+
+    /// A value in `Any`; nil if it has another type.
+    final func typed(_ value: Any) -> Value? { exactValue(value, as: Value.self) ?? value as? Value }
 
     /// The value where the program has set none.
     func missingValue(of modelClass: ModelClass) -> Value {

@@ -6,34 +6,80 @@ import StoreSupport
 ///
 /// Public only because ``BackingData`` refers to it.
 public final class ModelRecord {
-    private(set) var modelClass: ModelClass
-    /// The values before insertion, by the index of the property; nil where none was set.
-    private(set) var values: [Any?] = []
-    /// The row, from insertion on.
-    private(set) var object: ModelObject?
-    /// The engine's context, which keeps the values readable after the program has released the ``ModelContext``.
-    private var managedContext: NSManagedObjectContext?
-    private(set) weak var modelContext: ModelContext?
-    var temporaryIdentifier: PersistentIdentifier?
-    /// Whether the deletion was saved. The record keeps the last known values.
-    private var isGone = false
-    private var isBeingInitialised = false
+    // Unmanaged because every access to a value uses these fields, and counting references is half of what it costs. Without dynamic
+    // checks of exclusive access, because a model belongs to one queue.
+
+    /// The class, which lives as long as the program.
+    @exclusivity(unchecked) private var classReference: Unmanaged<ModelClass>
+    /// The row, from insertion on; retained.
+    @exclusivity(unchecked) private var row: Unmanaged<ModelObject>?
+    /// The context of the row, with the engine's, which keeps the values readable after the program has released the ``ModelContext``;
+    /// retained.
+    @exclusivity(unchecked) private var contextReference: Unmanaged<RecordContext>?
+    /// What only records without a row have: most models are those of rows.
+    @exclusivity(unchecked) private var own: OwnValues?
+    @exclusivity(unchecked) private var isBeingInitialised = false
     /// Whether the model that is being initialised has its backing data.
     private var isTaken = false
-    /// What a probe reads is noted, and nothing else is done.
-    private var probe: KeyPathProbe.Log?
+    /// Whether the deletion was saved. The record keeps the last known values.
+    private var isGone = false
 
-    init(_ modelClass: ModelClass) { self.modelClass = modelClass }
+    /// What a record has while it has no row.
+    private final class OwnValues {
+        /// The values by the index of the property; nil where none was set.
+        var values: [Any?] = []
+        /// The last values of an object that is about to be deleted.
+        var lastValues: [Any?]?
+        var temporaryIdentifier: PersistentIdentifier?
+        /// What a probe reads is noted, and nothing else is done.
+        var probe: KeyPathProbe.Log?
+    }
+
+    init(_ modelClass: ModelClass) { classReference = .passUnretained(modelClass) }
 
     init(_ modelClass: ModelClass, probe: KeyPathProbe.Log) {
-        self.modelClass = modelClass
-        self.probe = probe
+        classReference = .passUnretained(modelClass)
+        madeOwn.probe = probe
     }
 
     /// The record of an object that was fetched or reached by a relationship.
-    init(_ modelClass: ModelClass, _ object: ModelObject, in context: ModelContext?) {
-        self.modelClass = modelClass
-        attach(object, in: context)
+    init(_ modelClass: ModelClass, _ object: ModelObject, in context: RecordContext?) {
+        classReference = .passUnretained(modelClass)
+        setRow(object, in: context)
+    }
+
+    deinit { setRow(nil, in: nil) }
+
+    private func setRow(_ object: ModelObject?, in context: RecordContext?) {
+        let (oldRow, oldContext) = (row, contextReference)
+        row = object.map(Unmanaged.passRetained)
+        contextReference = context.map(Unmanaged.passRetained)
+        oldRow?.release()
+        oldContext?.release()
+    }
+
+    private(set) var modelClass: ModelClass {
+        get { classReference.takeUnretainedValue() }
+        set { classReference = .passUnretained(newValue) }
+    }
+
+    /// The row, from insertion on.
+    var object: ModelObject? { row?.takeUnretainedValue() }
+    /// The context of the row.
+    var context: RecordContext? { contextReference?.takeUnretainedValue() }
+
+    private var madeOwn: OwnValues {
+        if let own { return own }
+        let made = OwnValues()
+        own = made
+        return made
+    }
+
+    var values: [Any?] { own?.values ?? [] }
+    var modelContext: ModelContext? { context?.model }
+    var temporaryIdentifier: PersistentIdentifier? {
+        get { own?.temporaryIdentifier }
+        set { madeOwn.temporaryIdentifier = newValue }
     }
 
     // MARK: - Models of rows
@@ -69,31 +115,29 @@ public final class ModelRecord {
     var isDeleted: Bool { isGone || object?.isDeleted == true }
 
     /// Makes the record that of a managed object. The caller has moved the values.
-    func attach(_ object: ModelObject, in context: ModelContext?) {
-        self.object = object
-        values = []
-        modelContext = context
-        managedContext = object.managedObjectContext
+    func attach(_ object: ModelObject, in context: RecordContext) {
+        setRow(object, in: context)
+        own?.values = []
+        // After a rollback the model has its first identifier again.
+        if own?.temporaryIdentifier == nil { own = nil }
     }
-
-    /// The last values of an object that is about to be deleted.
-    private var lastValues: [Any?]?
 
     /// Notes the values before the deletion is saved.
     func keepValues() {
         guard object != nil else { return }
         // Related objects may be gone too.
-        lastValues = modelClass.properties.map { $0.isRelationship ? nil : anyValue(of: $0) }
+        madeOwn.lastValues = modelClass.properties.map { $0.isRelationship ? nil : anyValue(of: $0) }
     }
 
     /// Makes the values that `keepValues()` has noted the record's own: after the deletion was saved, or the insertion was rolled back.
     func detach(deleted: Bool) {
         guard object != nil else { return }
         if deleted { temporaryIdentifier = identifier }
-        values = lastValues ?? []
-        lastValues = nil
+        let own = madeOwn
+        own.values = own.lastValues ?? []
+        own.lastValues = nil
         isGone = deleted
-        (self.object, modelContext, managedContext) = (nil, nil, nil)
+        setRow(nil, in: nil)
     }
 
     /// Takes the values of the record of a subclass, which its initialiser has filled before the superclass was initialised.
@@ -102,48 +146,66 @@ public final class ModelRecord {
             var joined = values
             joined += [Any?](repeating: nil, count: other.modelClass.properties.count - joined.count)
             modelClass = other.modelClass
-            values = joined
+            madeOwn.values = joined
         }
-        guard !other.values.isEmpty else { return }
-        for (index, value) in other.values.enumerated() {
+        guard let left = other.own, !left.values.isEmpty else { return }
+        for (index, value) in left.values.enumerated() {
             if let value, object == nil { setOwn(value, at: index) }
         }
-        other.values = []
+        left.values = []
     }
 
     // MARK: - Values
 
     /// The value of a property.
+    @usableFromInline
     func value<Model, Value>(at keyPath: KeyPath<Model, Value>) -> Value {
-        let property: TypedProperty<Value> = modelClass.typedProperty(keyPath)
-        if let object { return property.value(in: object, of: self) }
-        return ownValue(of: property)
+        let property: Unmanaged<TypedProperty<Value>> = classReference._withUnsafeGuaranteedRef {
+            $0.typedProperty(keyPath)
+        }
+        if let row {
+            return row._withUnsafeGuaranteedRef { object in
+                property._withUnsafeGuaranteedRef { $0.value(in: object, of: self) }
+            }
+        }
+        return ownValue(of: property.takeUnretainedValue())
     }
 
     /// Sets a property. The owner is the model itself; nil while it is being initialised.
+    @usableFromInline
     func set<Model, Value>(_ value: Value, at keyPath: KeyPath<Model, Value>, of owner: (any PersistentModel)?) {
         if isBeingInitialised { return }
-        let property: TypedProperty<Value> = modelClass.typedProperty(keyPath)
-        if let object {
-            if isGone { return }
-            let modelContext = modelContext
-            modelContext?.willChange(object, of: owner)
-            object.announced = owner == nil ? nil : property
-            property.set(value, in: object, of: self)
-            object.announced = nil
-            modelContext?.didChange(object, property)
-            return
+        let found: Unmanaged<TypedProperty<Value>> = classReference._withUnsafeGuaranteedRef {
+            $0.typedProperty(keyPath)
         }
-        if property.isRelationship, let owner {
-            PendingLinks(owner: owner, record: self).set(value, of: property)
-        } else {
-            setOwn(value, at: property.index)
+        found._withUnsafeGuaranteedRef { property in
+            if let row {
+                if isGone { return }
+                row._withUnsafeGuaranteedRef { set(value, of: property, in: $0, owner) }
+            } else if property.isRelationship, let owner {
+                PendingLinks(owner: owner, record: self).set(value, of: property)
+            } else {
+                setOwn(value, at: property.index)
+            }
+        }
+    }
+
+    private func set<Value>(
+        _ value: Value, of property: TypedProperty<Value>, in object: ModelObject, _ owner: (any PersistentModel)?
+    ) {
+        contextReference?._withUnsafeGuaranteedRef { context in
+            if context.mustKnow(of: object) { context.model?.willChange(object, of: owner) }
+        }
+        object.announcing(owner == nil ? nil : property) { property.set(value, in: object, of: self) }
+        contextReference?._withUnsafeGuaranteedRef { context in
+            if context.isObserved { context.model?.didChange(object, property) }
         }
     }
 
     /// The value of a property; nil where there is none, even of a property that should have one.
     func anyValue(of property: ModelProperty) -> Any? {
         guard let object else {
+            let values = values
             return property.index < values.count ? values[property.index] : property.defaultValue
         }
         guard let stored = object.value(forKey: property.name) else { return nil }
@@ -155,17 +217,19 @@ public final class ModelRecord {
     }
 
     func setOwn(_ value: Any, at index: Int) {
-        if values.isEmpty { values = [Any?](repeating: nil, count: modelClass.properties.count) }
-        values[index] = .some(value)
+        let own = madeOwn
+        if own.values.isEmpty { own.values = [Any?](repeating: nil, count: modelClass.properties.count) }
+        own.values[index] = .some(value)
     }
 
     private func ownValue<Value>(of property: TypedProperty<Value>) -> Value {
+        let values = values
         if property.index < values.count, let stored = values[property.index],
             let value = exactValue(stored, as: Value.self) ?? stored as? Value
         {
             return value
         }
-        if let probe {
+        if let probe = own?.probe {
             if let value = probe.value(of: property) { return value }
             probe.isForeign = true
         }
@@ -174,6 +238,7 @@ public final class ModelRecord {
 
     /// The models that a relationship of an object that is not inserted refers to.
     func ownModels(of property: ModelProperty) -> [any PersistentModel] {
+        let values = values
         guard property.index < values.count, let value = values[property.index] else { return [] }
         return property.models(in: value)
     }
@@ -186,7 +251,14 @@ package final class ModelObject: NSManagedObject {
 
     /// The property that an accessor is setting: the accessor notifies Observation. Unowned, because the class of the model keeps its
     /// properties.
-    unowned(unsafe) fileprivate var announced: ModelProperty?
+    @exclusivity(unchecked) unowned(unsafe) private var announced: ModelProperty?
+
+    /// Calls a closure that sets a property, of which Observation is informed already, or need not be.
+    func announcing(_ property: ModelProperty?, _ work: () -> Void) {
+        announced = property
+        work()
+        announced = nil
+    }
 
     /// The properties that were set although their stored values cannot be read.
     private var refused: [ModelProperty] = []
@@ -218,7 +290,7 @@ package final class ModelObject: NSManagedObject {
         super.didChangeValue(forKey: key)
         if let announced, announced.name == key { return }
         if let model, let property = (entity.companion as? ModelClass)?.property(named: key) {
-            Self.announce(property, of: model)
+            property.announceChange(of: model)
         }
     }
 
@@ -248,18 +320,6 @@ package final class ModelObject: NSManagedObject {
     /// Informs Observation that any property may have changed.
     func announceAll() {
         guard let model, let modelClass = entity.companion as? ModelClass else { return }
-        for property in modelClass.properties { Self.announce(property, of: model) }
-    }
-
-    private static func announce(_ property: ModelProperty, of model: any PersistentModel) {
-        func announce<Model: PersistentModel>(_ model: Model) {
-            guard let registrar = model._observationRegistrar else { return }
-            func change<Value>(_: Value.Type) {
-                guard let keyPath = property.keyPath as? KeyPath<Model, Value> else { return }
-                registrar.withMutation(of: model, keyPath: keyPath) {}
-            }
-            _openExistential(property.valueType, do: change)
-        }
-        announce(model)
+        for property in modelClass.properties { property.announceChange(of: model) }
     }
 }

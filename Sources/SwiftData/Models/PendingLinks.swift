@@ -11,7 +11,7 @@ struct PendingLinks {
         record.setOwn(value, at: property.index)
         let new = property.models(in: value)
         // An object that is in a context takes the new one with it.
-        if let context = new.lazy.compactMap({ $0._modelRecord?.modelContext }).first {
+        if let context = new.lazy.compactMap({ $0._record?.modelContext }).first {
             return context.insert(owner)
         }
         guard let inverse = Inverses.inverse(of: property, in: record.modelClass) else { return }
@@ -27,7 +27,7 @@ struct PendingLinks {
         _ added: any PersistentModel, to inverse: ModelProperty, of model: any PersistentModel,
         from property: ModelProperty
     ) {
-        guard let other = model._modelRecord, other.object == nil else { return }
+        guard let other = model._record, other.object == nil else { return }
         let current = other.ownModels(of: inverse)
         guard !current.contains(where: { $0 === added }) else { return }
         if !inverse.isToMany {
@@ -37,7 +37,7 @@ struct PendingLinks {
     }
 
     private func remove(_ removed: any PersistentModel, from inverse: ModelProperty, of model: any PersistentModel) {
-        guard let other = model._modelRecord, other.object == nil else { return }
+        guard let other = model._record, other.object == nil else { return }
         let current = other.ownModels(of: inverse)
         guard current.contains(where: { $0 === removed }) else { return }
         write(current.filter { $0 !== removed }, to: inverse, of: model, other)

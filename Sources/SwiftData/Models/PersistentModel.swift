@@ -14,6 +14,9 @@ public protocol PersistentModel: AnyObject, Observable, Hashable, Identifiable, 
     var persistentBackingData: any BackingData<Self> { get set }
     /// The persisted properties, in the order of the declaration.
     static var schemaMetadata: [Schema.PropertyMetadata] { get }
+    /// The values, if they are where SwiftData itself puts them, and if the backing data which has them is that of the model itself.
+    /// `@Model` finds them once for each object: copying the backing data, which is a value of any type, costs more than a read.
+    var _heldRecord: Unmanaged<ModelRecord>? { get }
     /// The registrar that is informed of changes which the program does not make by the accessors.
     var _observationRegistrar: ObservationRegistrar? { get }
 }
@@ -42,6 +45,7 @@ where Wrapped: RelationshipCollection & Sequence, Wrapped.Element: PersistentMod
 
 extension PersistentModel {
     public var _observationRegistrar: ObservationRegistrar? { nil }
+    public var _heldRecord: Unmanaged<ModelRecord>? { nil }
 
     /// Backing data without values, for a new object.
     public static func createBackingData<P: PersistentModel>() -> some BackingData<P> {
@@ -55,14 +59,18 @@ extension PersistentModel {
     }
 
     /// The values, if they are where SwiftData itself puts them.
-    var _modelRecord: ModelRecord? { persistentBackingData._record }
+    @usableFromInline
+    var _record: ModelRecord? {
+        if let record = _heldRecord { return record.takeUnretainedValue() }
+        return persistentBackingData._record
+    }
 
     /// The backing data of a model of any class.
     var erasedBackingData: any BackingData { persistentBackingData }
 
     /// The identity of the object: temporary until it is saved.
     public var persistentModelID: PersistentIdentifier {
-        if let record = _modelRecord { return record.identifier }
+        if let record = _record { return record.identifier }
         return persistentBackingData.persistentModelID
             ?? PersistentIdentifier(temporaryFor: ModelClass.name(of: Self.self))
     }
@@ -71,13 +79,13 @@ extension PersistentModel {
     public var id: PersistentIdentifier { persistentModelID }
 
     /// Whether the object was inserted, changed or deleted since the last save.
-    public var hasChanges: Bool { _modelRecord?.object?.hasChanges ?? false }
+    public var hasChanges: Bool { _record?.object?.hasChanges ?? false }
 
     /// Whether the object was deleted. It keeps its last known values.
-    public var isDeleted: Bool { _modelRecord?.isDeleted ?? false }
+    public var isDeleted: Bool { _record?.isDeleted ?? false }
 
     /// The context of the object; nil before insertion, and after its deletion was saved.
-    public var modelContext: ModelContext? { _modelRecord?.modelContext }
+    public var modelContext: ModelContext? { _record?.modelContext }
 
     /// Whether both are the same object. The same row in two contexts has two objects: compare their ``persistentModelID``.
     public static func == (lhs: Self, rhs: Self) -> Bool { lhs === rhs }
@@ -88,89 +96,114 @@ extension PersistentModel {
 // MARK: - Values
 
 // The accessors of `@Model` call these functions, and notify Observation. A `DefaultBackingData` has a record, which looks up the
-// property once. `if let` instead of `??`, which would look up the metadata of the optional type at each access.
+// property once. `if let` instead of `??`, which would look up the metadata of the optional type at each access. `@inlinable`, so that
+// the module of the model reads its record without a call.
 
 extension PersistentModel {
     // A model that is Codable too, or an optional one, is a relationship and not an attribute.
     @_disfavoredOverload
+    @inlinable
     public func getValue<Value: Decodable>(forKey keyPath: KeyPath<Self, Value>) -> Value {
-        let data = persistentBackingData
-        if let record = data._record { return record.value(at: keyPath) }
-        return data.getValue(forKey: keyPath)
+        if let record = _heldRecord { return record._withUnsafeGuaranteedRef { $0.value(at: keyPath) } }
+        if let record = _record { return record.value(at: keyPath) }
+        return persistentBackingData.getValue(forKey: keyPath)
     }
 
+    @inlinable
     public func getValue<Value: PersistentModel>(forKey keyPath: KeyPath<Self, Value>) -> Value {
-        let data = persistentBackingData
-        if let record = data._record { return record.value(at: keyPath) }
-        return data.getValue(forKey: keyPath)
+        if let record = _heldRecord { return record._withUnsafeGuaranteedRef { $0.value(at: keyPath) } }
+        if let record = _record { return record.value(at: keyPath) }
+        return persistentBackingData.getValue(forKey: keyPath)
     }
 
+    @inlinable
     public func getValue<Value: PersistentModel>(forKey keyPath: KeyPath<Self, Value?>) -> Value? {
-        let data = persistentBackingData
-        if let record = data._record { return record.value(at: keyPath) }
-        return data.getValue(forKey: keyPath)
+        if let record = _heldRecord { return record._withUnsafeGuaranteedRef { $0.value(at: keyPath) } }
+        if let record = _record { return record.value(at: keyPath) }
+        return persistentBackingData.getValue(forKey: keyPath)
     }
 
+    @inlinable
     public func getValue<Value: RelationshipCollection, OtherModel>(forKey keyPath: KeyPath<Self, Value>) -> Value
     where OtherModel == Value.PersistentElement {
-        let data = persistentBackingData
-        if let record = data._record { return record.value(at: keyPath) }
-        return data.getValue(forKey: keyPath)
+        if let record = _heldRecord { return record._withUnsafeGuaranteedRef { $0.value(at: keyPath) } }
+        if let record = _record { return record.value(at: keyPath) }
+        return persistentBackingData.getValue(forKey: keyPath)
     }
 
+    @inlinable
     public func getValue<Value: RelationshipCollection & Decodable, OtherModel>(forKey keyPath: KeyPath<Self, Value>)
         -> Value
     where OtherModel == Value.PersistentElement {
-        let data = persistentBackingData
-        if let record = data._record { return record.value(at: keyPath) }
-        return data.getValue(forKey: keyPath)
+        if let record = _heldRecord { return record._withUnsafeGuaranteedRef { $0.value(at: keyPath) } }
+        if let record = _record { return record.value(at: keyPath) }
+        return persistentBackingData.getValue(forKey: keyPath)
     }
 
+    @inlinable
     public func getTransformableValue<Value>(forKey keyPath: KeyPath<Self, Value>) -> Value {
-        let data = persistentBackingData
-        if let record = data._record { return record.value(at: keyPath) }
-        return data.getTransformableValue(forKey: keyPath)
+        if let record = _heldRecord { return record._withUnsafeGuaranteedRef { $0.value(at: keyPath) } }
+        if let record = _record { return record.value(at: keyPath) }
+        return persistentBackingData.getTransformableValue(forKey: keyPath)
     }
 
     @_disfavoredOverload
+    @inlinable
     public func setValue<Value: Encodable>(forKey keyPath: KeyPath<Self, Value>, to newValue: Value) {
-        let data = persistentBackingData
-        if let record = data._record { return record.set(newValue, at: keyPath, of: self) }
-        data.setValue(forKey: keyPath, to: newValue)
+        if let record = _heldRecord {
+            return record._withUnsafeGuaranteedRef { $0.set(newValue, at: keyPath, of: self) }
+        }
+        if let record = _record { return record.set(newValue, at: keyPath, of: self) }
+        persistentBackingData.setValue(forKey: keyPath, to: newValue)
     }
 
+    @inlinable
     public func setValue<Value: PersistentModel>(forKey keyPath: KeyPath<Self, Value>, to newValue: Value) {
-        let data = persistentBackingData
-        if let record = data._record { return record.set(newValue, at: keyPath, of: self) }
-        data.setValue(forKey: keyPath, to: newValue)
+        if let record = _heldRecord {
+            return record._withUnsafeGuaranteedRef { $0.set(newValue, at: keyPath, of: self) }
+        }
+        if let record = _record { return record.set(newValue, at: keyPath, of: self) }
+        persistentBackingData.setValue(forKey: keyPath, to: newValue)
     }
 
+    @inlinable
     public func setValue<Value: PersistentModel>(forKey keyPath: KeyPath<Self, Value?>, to newValue: Value?) {
-        let data = persistentBackingData
-        if let record = data._record { return record.set(newValue, at: keyPath, of: self) }
-        data.setValue(forKey: keyPath, to: newValue)
+        if let record = _heldRecord {
+            return record._withUnsafeGuaranteedRef { $0.set(newValue, at: keyPath, of: self) }
+        }
+        if let record = _record { return record.set(newValue, at: keyPath, of: self) }
+        persistentBackingData.setValue(forKey: keyPath, to: newValue)
     }
 
+    @inlinable
     public func setValue<Value: RelationshipCollection, OtherModel>(
         forKey keyPath: KeyPath<Self, Value>, to newValue: Value
     )
     where OtherModel == Value.PersistentElement {
-        let data = persistentBackingData
-        if let record = data._record { return record.set(newValue, at: keyPath, of: self) }
-        data.setValue(forKey: keyPath, to: newValue)
+        if let record = _heldRecord {
+            return record._withUnsafeGuaranteedRef { $0.set(newValue, at: keyPath, of: self) }
+        }
+        if let record = _record { return record.set(newValue, at: keyPath, of: self) }
+        persistentBackingData.setValue(forKey: keyPath, to: newValue)
     }
 
+    @inlinable
     public func setValue<Value: RelationshipCollection & Encodable, OtherModel>(
         forKey keyPath: KeyPath<Self, Value>, to newValue: Value
     ) where OtherModel == Value.PersistentElement {
-        let data = persistentBackingData
-        if let record = data._record { return record.set(newValue, at: keyPath, of: self) }
-        data.setValue(forKey: keyPath, to: newValue)
+        if let record = _heldRecord {
+            return record._withUnsafeGuaranteedRef { $0.set(newValue, at: keyPath, of: self) }
+        }
+        if let record = _record { return record.set(newValue, at: keyPath, of: self) }
+        persistentBackingData.setValue(forKey: keyPath, to: newValue)
     }
 
+    @inlinable
     public func setTransformableValue<Value>(forKey keyPath: KeyPath<Self, Value>, to newValue: Value) {
-        let data = persistentBackingData
-        if let record = data._record { return record.set(newValue, at: keyPath, of: self) }
-        data.setTransformableValue(forKey: keyPath, to: newValue)
+        if let record = _heldRecord {
+            return record._withUnsafeGuaranteedRef { $0.set(newValue, at: keyPath, of: self) }
+        }
+        if let record = _record { return record.set(newValue, at: keyPath, of: self) }
+        persistentBackingData.setTransformableValue(forKey: keyPath, to: newValue)
     }
 }

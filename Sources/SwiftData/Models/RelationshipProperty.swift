@@ -6,7 +6,7 @@ final class ToOneProperty<Model: PersistentModel>: TypedProperty<Model>,
     @unchecked Sendable  // because its superclass is
 {
     override var destination: (any PersistentModel.Type)? { Model.self }
-    override func models(in value: Any) -> [any PersistentModel] { (value as? Model).map { [$0] } ?? [] }
+    override func models(in value: Any) -> [any PersistentModel] { typed(value).map { [$0] } ?? [] }
     override func value(of models: [any PersistentModel]) -> Any? { models.first as? Model }
 
     override func value(in object: ModelObject, of record: ModelRecord) -> Model {
@@ -24,7 +24,12 @@ final class OptionalToOneProperty<Model: PersistentModel>: TypedProperty<Model?>
     @unchecked Sendable  // because its superclass is
 {
     override var destination: (any PersistentModel.Type)? { Model.self }
-    override func models(in value: Any) -> [any PersistentModel] { (value as? Model).map { [$0] } ?? [] }
+    override func models(in value: Any) -> [any PersistentModel] {
+        if case .some(.some(let model)) = typed(value) { [model] } else { [] }
+    }
+    override func link(_ value: Any, in object: ModelObject, of record: ModelRecord) {
+        if case .some(.some(let model)) = typed(value) { record.setRelatedModel(model, key, of: object) }
+    }
     override func value(of models: [any PersistentModel]) -> Any? {
         let model: Model? = models.first as? Model
         return .some(model as Any)
@@ -44,7 +49,7 @@ final class ToManyProperty<Collection: RelationshipCollection>: TypedProperty<Co
 {
     override var isToMany: Bool { true }
     override var destination: (any PersistentModel.Type)? { Collection.PersistentElement.self }
-    override func models(in value: Any) -> [any PersistentModel] { (value as? Collection)?._elements ?? [] }
+    override func models(in value: Any) -> [any PersistentModel] { typed(value)?._elements ?? [] }
     override func value(of models: [any PersistentModel]) -> Any? {
         Collection._collection(of: models.compactMap { $0 as? Collection.PersistentElement })
     }
@@ -58,42 +63,51 @@ final class ToManyProperty<Collection: RelationshipCollection>: TypedProperty<Co
         let objects = record.objects(of: value._elements)
         [NSManagedObject].setManagedValue(objects, of: key, in: object)
     }
+
+    override func link(_ value: Any, in object: ModelObject, of record: ModelRecord) {
+        guard let related = typed(value)?._elements, !related.isEmpty else { return }
+        let known = [NSManagedObject].managedValue(of: key, in: object)
+        let added = record.objects(of: related)
+        if known.isEmpty { return [NSManagedObject].setManagedValue(added, of: key, in: object) }
+        let knownIDs = Set(known.map { ObjectIdentifier($0) })
+        let all = known + added.filter { !knownIDs.contains(ObjectIdentifier($0)) }
+        if all.count > known.count { [NSManagedObject].setManagedValue(all, of: key, in: object) }
+    }
 }
 
 extension ModelRecord {
     /// The model of a to-one relationship.
     func relatedModel<Model: PersistentModel>(_ key: PropertyName, of object: ModelObject) -> Model? {
-        guard let related = NSManagedObject.managedValueIfAny(of: key, in: object) as? ModelObject else { return nil }
-        return ModelContext.model(of: related, in: modelContext) as? Model
+        guard let related = NSManagedObject.managedValueIfAny(of: key, in: object) else { return nil }
+        return ModelContext.model(of: related, in: context)
     }
 
-    func setRelatedModel(_ model: (any PersistentModel)?, _ key: PropertyName, of object: ModelObject) {
-        NSManagedObject.setManagedValueIfAny(model.flatMap { objects(of: [$0]).first }, of: key, in: object)
+    func setRelatedModel<Model: PersistentModel>(_ model: Model?, _ key: PropertyName, of object: ModelObject) {
+        NSManagedObject.setManagedValueIfAny(model.flatMap { managedObject(of: $0) }, of: key, in: object)
     }
 
     /// The models of the members of a to-many relationship, in the order of their keys.
     func models<Model: PersistentModel>(of objects: [NSManagedObject]) -> [Model] {
-        MemberOrder.sorted(objects).compactMap { object in
-            (object as? ModelObject).flatMap { ModelContext.model(of: $0, in: modelContext) as? Model }
-        }
+        MemberOrder.sorted(objects).compactMap { ModelContext.model(of: $0, in: context) }
     }
 
     /// The rows of models, which are inserted into the context of this one if they are in none.
-    func objects(of models: [any PersistentModel]) -> [NSManagedObject] {
-        models.compactMap { model in
-            if let object = model._modelRecord?.object {
-                precondition(
-                    object.managedObjectContext === self.object?.managedObjectContext,
-                    "An object of \(modelClass.name) cannot refer to one of another context. Use its persistentModelID."
-                )
-                return object
-            }
-            guard let modelContext else {
-                preconditionFailure(
-                    "A new \(type(of: model)) was set in \(modelClass.name), whose ModelContext no longer exists.")
-            }
-            modelContext.insert(model)
-            return model._modelRecord?.object
+    func objects<Model: PersistentModel>(of models: [Model]) -> [NSManagedObject] {
+        models.compactMap { managedObject(of: $0) }
+    }
+
+    private func managedObject<Model: PersistentModel>(of model: Model) -> NSManagedObject? {
+        if let object = model._record?.object {
+            precondition(
+                object.managedObjectContext === self.object?.managedObjectContext,
+                "An object of \(modelClass.name) cannot refer to one of another context. Use its persistentModelID.")
+            return object
         }
+        guard let modelContext else {
+            preconditionFailure(
+                "A new \(type(of: model)) was set in \(modelClass.name), whose ModelContext no longer exists.")
+        }
+        modelContext.insert(model)
+        return model._record?.object
     }
 }

@@ -59,7 +59,7 @@ public struct DefaultSnapshot: DataStoreSnapshot,
     func write(
         to model: any PersistentModel, related: (PersistentIdentifier) -> any PersistentModel
     ) throws {
-        guard let record = model._modelRecord, let object = record.object else { return }
+        guard let record = model._record, let object = record.object else { return }
         for property in record.modelClass.properties {
             let value = values[property.name]
             if property.isRelationship {

@@ -5,7 +5,7 @@ import ManagedObjects
 
 extension PersistentModel {
     /// The managed object that has the values; nil if the model is in no context.
-    package var managedRow: NSManagedObject? { _modelRecord?.object }
+    package var managedRow: NSManagedObject? { _record?.object }
 
     /// The persisted property of a key path; nil if it leads elsewhere.
     package static func persistedProperty(at keyPath: AnyKeyPath) -> PersistedProperty? {
@@ -31,7 +31,7 @@ extension ModelContext {
 
     /// The model of a managed object of this context; nil for one that no class describes.
     package func model(of object: NSManagedObject) -> (any PersistentModel)? {
-        (object as? ModelObject).map { ModelContext.model(of: $0, in: self) }
+        (object as? ModelObject).map { ModelContext.model(of: $0, in: recordContext) }
     }
 }
 

@@ -286,6 +286,26 @@ final class ToolkitTests: XCTestCase {
 
     // MARK: - Rules
 
+    func testAPlainDocumentIsImportedInBatches() throws {
+        _ = try insertMenu()
+        let document = folder.appendingPathComponent("plain.json")
+        let exported = try context.container.export(to: document, layout: .plain, shape: .everything)
+        let other = try makeContext("other")
+        XCTAssertEqual(try other.fetchCount(FetchDescriptor<Menu>()), 0)
+        var options = ImportOptions()
+        options.layout = .plain
+        let first = try other.container.importInBatches(from: .file(document), as: Menu.self, options: options)
+        XCTAssertEqual(first.insertCount, exported.recordCount)
+        let menu = try XCTUnwrap(other.fetch(FetchDescriptor<Menu>()).first)
+        XCTAssertEqual(Set(menu.courses.map(\.name)), ["Soup", "Fish"])
+        // Courses are found by the keys of their class, which contain the menu.
+        menu.title = "Summer"
+        try other.save()
+        let second = try other.container.importInBatches(from: .file(document), as: Menu.self, options: options)
+        XCTAssertEqual(second.insertCount, exported.recordCount - 1, "The guest is found by its name.")
+        XCTAssertEqual(Set(try other.fetch(FetchDescriptor<Menu>()).map(\.title)), ["Spring", "Summer"])
+    }
+
     private func insertMenu() throws -> Menu {
         let menu = Menu(title: "Spring")
         menu.draft = "notes"
