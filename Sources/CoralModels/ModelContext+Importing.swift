@@ -94,23 +94,25 @@ extension ModelContainer {
     /// Imports a document of any length into the stores in batches, without keeping it in memory. Contexts merge the changes before their
     /// next fetch or save.
     ///
-    ///     try container.importInBatches(from: .file(url), as: Recipe.self)
+    ///     try container.importInBatches(from: .file(url))
     ///
-    /// A JSON document in the plain layout (`options.layout`) is written without models, in one transaction. For documents that are
-    /// imported together, and for their models, use ``ModelContext/importModels(from:as:options:)-(ImportSource,_,_)``.
+    /// A JSON document in the plain layout (`options.layout`) is written without models, in one transaction, if it names the classes of
+    /// its records. For documents that are imported together, and for their models, use
+    /// ``ModelContext/importModels(from:as:options:)-(ImportSource,_,_)``.
     ///
+    /// - Parameter type: The class of the models at the top of the document, if it does not name their classes.
     /// - Returns: The counts, conflicts and errors.
     /// - Throws: ``ModelToolkitError`` for invalid rules, and the errors of `GraphImporter.importInBatches(from:entity:progress:)`.
     @discardableResult
-    public func importInBatches<Model: PersistentModel>(
-        from source: ImportSource, as type: Model.Type, options: ImportOptions = ImportOptions(),
+    public func importInBatches(
+        from source: ImportSource, as type: (any PersistentModel.Type)? = nil, options: ImportOptions = ImportOptions(),
         progress: Progress? = nil
     ) throws -> ImportResult {
         var options = try ToolkitRules(schema).applied(to: options)
         // Models have no methods that are called when rows are written.
         options.callsLifecycleMethods = false
         return try GraphImporter(into: ModelContext(self).managedContext, options: options)
-            .importInBatches(from: source, entity: Schema.entityName(for: type), progress: progress)
+            .importInBatches(from: source, entity: type.map { Schema.entityName(for: $0) }, progress: progress)
     }
 }
 

@@ -13,7 +13,8 @@
             }
             let (get, set) =
                 variable.isTransformable ? ("getTransformableValue", "setTransformableValue") : ("getValue", "setValue")
-            // Made once for each access: making it is a third of what an access costs.
+            // Made once for each reading, which making it twice would cost a fifth more. With the type that both calls take, because
+            // converting it counts references.
             let keyPath = "\\\(enclosingClass(in: context)).\(variable.name)"
             return [
                 """
@@ -25,16 +26,15 @@
                 """,
                 """
                 get {
-                    let keyPath = \(raw: keyPath)
+                    let keyPath: KeyPath = \(raw: keyPath)
                     _$observationRegistrar.access(self, keyPath: keyPath)
                     return self.\(raw: get)(forKey: keyPath)
                 }
                 """,
                 """
                 set {
-                    let keyPath = \(raw: keyPath)
-                    _$observationRegistrar.withMutation(of: self, keyPath: keyPath) {
-                        self.\(raw: set)(forKey: keyPath, to: newValue)
+                    _$observationRegistrar.withMutation(of: self, keyPath: \\.\(raw: variable.name)) {
+                        self.\(raw: set)(forKey: \\.\(raw: variable.name), to: newValue)
                     }
                 }
                 """,

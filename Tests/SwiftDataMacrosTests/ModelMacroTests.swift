@@ -113,14 +113,13 @@
                                 _name = _SwiftDataNoType()
                             }
                             get {
-                                let keyPath = \Trip.name
+                                let keyPath: KeyPath = \Trip.name
                                 _$observationRegistrar.access(self, keyPath: keyPath)
                                 return self.getValue(forKey: keyPath)
                             }
                             set {
-                                let keyPath = \Trip.name
-                                _$observationRegistrar.withMutation(of: self, keyPath: keyPath) {
-                                    self.setValue(forKey: keyPath, to: newValue)
+                                _$observationRegistrar.withMutation(of: self, keyPath: \.name) {
+                                    self.setValue(forKey: \.name, to: newValue)
                                 }
                             }
                         }
@@ -133,14 +132,13 @@
                                 _default = _SwiftDataNoType()
                             }
                             get {
-                                let keyPath = \Trip.`default`
+                                let keyPath: KeyPath = \Trip.`default`
                                 _$observationRegistrar.access(self, keyPath: keyPath)
                                 return self.getTransformableValue(forKey: keyPath)
                             }
                             set {
-                                let keyPath = \Trip.`default`
-                                _$observationRegistrar.withMutation(of: self, keyPath: keyPath) {
-                                    self.setTransformableValue(forKey: keyPath, to: newValue)
+                                _$observationRegistrar.withMutation(of: self, keyPath: \.`default`) {
+                                    self.setTransformableValue(forKey: \.`default`, to: newValue)
                                 }
                             }
                         }

@@ -121,7 +121,7 @@
         private func importAll() throws -> String {
             var options = ImportOptions()
             options.layout = .plain
-            let result = try container.importInBatches(from: .file(json), as: Note.self, options: options)
+            let result = try container.importInBatches(from: .file(json), options: options)
             return "\(result.insertCount + result.updateCount)"
         }
 

@@ -323,7 +323,24 @@ extension Value {
 /// for the usual types of values before the casts that also accept others.
 @inline(__always)
 package func exactValue<Type>(_ value: Any, as _: Type.Type = Type.self) -> Type? {
-    guard type(of: value) == Type.self, MemoryLayout<Type>.size <= 3 * MemoryLayout<Int>.size else { return nil }
+    isExactly(value, Type.self) ? exactly(value, as: Type.self) : nil
+}
+
+/// Whether the value of an `Any` is exactly of a type, and in the container itself.
+///
+/// - Parameter id: That of the type, if the caller knows it without looking the type up.
+@inlinable
+@inline(__always)
+package func isExactly<Type>(
+    _ value: Any, _: Type.Type, id: @autoclosure () -> ObjectIdentifier = ObjectIdentifier(Type.self)
+) -> Bool {
+    ObjectIdentifier(type(of: value)) == id() && MemoryLayout<Type>.size <= 3 * MemoryLayout<Int>.size
+}
+
+/// The value of an `Any` for which `isExactly` is true: for generic code, in which an optional value costs the look-up of its type.
+@inlinable
+@inline(__always)
+package func exactly<Type>(_ value: Any, as _: Type.Type) -> Type {
     // Safe because the type is known, and an existential container stores a value of at most three words itself.
-    return withUnsafeBytes(of: value) { $0.load(as: Type.self) }
+    withUnsafeBytes(of: value) { $0.load(as: Type.self) }
 }

@@ -21,7 +21,9 @@ extension ModelContext {
             let object = ModelObject(entity: entity(of: modelClass), insertInto: managedContext)
             let values = record.values
             for property in modelClass.properties.reversed() where property.isRelationship {
-                pending += record.ownModels(of: property).reversed()
+                if property.index < values.count, let value = values[property.index] {
+                    property.push(modelsIn: value, on: &pending)
+                }
             }
             object.model = next
             record.attach(object, in: recordContext)

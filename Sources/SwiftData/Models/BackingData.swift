@@ -45,47 +45,66 @@ extension BackingData {
     }
 }
 
-/// Backing data over a ``ModelRecord``.
+/// Backing data over a ``ModelRecord``. The module of a model makes it, which knows its type without looking it up.
+@usableFromInline
+@frozen
 struct DefaultBackingData<Model: PersistentModel>: BackingData {
-    let record: ModelRecord
+    @usableFromInline let record: ModelRecord
 
+    @inlinable
     init(for modelType: Model.Type) { record = ModelRecord.forObject(of: modelType) }
+    @inlinable
     init(_ record: ModelRecord) { self.record = record }
 
+    @usableFromInline
     var _record: ModelRecord? { record }
+    @usableFromInline
     var metadata: Any { record.modelClass.name }
 
+    @usableFromInline
     var persistentModelID: PersistentIdentifier? {
         get { record.identifier }
         nonmutating set { if let newValue { record.temporaryIdentifier = newValue } }
     }
 
+    @usableFromInline
     func getValue<Value: Decodable>(forKey keyPath: KeyPath<Model, Value>) -> Value { record.value(at: keyPath) }
+    @usableFromInline
     func getValue<Value: PersistentModel>(forKey keyPath: KeyPath<Model, Value>) -> Value { record.value(at: keyPath) }
+    @usableFromInline
     func getValue<Value: PersistentModel>(forKey keyPath: KeyPath<Model, Value?>) -> Value? {
         record.value(at: keyPath)
     }
+    @usableFromInline
     func getValue<Value: RelationshipCollection, OtherModel>(forKey keyPath: KeyPath<Model, Value>) -> Value
     where OtherModel == Value.PersistentElement { record.value(at: keyPath) }
+    @usableFromInline
     func getValue<Value: RelationshipCollection & Decodable, OtherModel>(forKey keyPath: KeyPath<Model, Value>) -> Value
     where OtherModel == Value.PersistentElement { record.value(at: keyPath) }
+    @usableFromInline
     func getTransformableValue<Value>(forKey keyPath: KeyPath<Model, Value>) -> Value { record.value(at: keyPath) }
 
     // Init accessors call these functions, when the object itself does not exist yet.
+    @usableFromInline
     func setValue<Value: Encodable>(forKey keyPath: KeyPath<Model, Value>, to newValue: Value) {
         record.set(newValue, at: keyPath, of: nil)
     }
+    @usableFromInline
     func setValue<Value: PersistentModel>(forKey keyPath: KeyPath<Model, Value>, to newValue: Value) {
         record.set(newValue, at: keyPath, of: nil)
     }
+    @usableFromInline
     func setValue<Value: PersistentModel>(forKey keyPath: KeyPath<Model, Value?>, to newValue: Value?) {
         record.set(newValue, at: keyPath, of: nil)
     }
+    @usableFromInline
     func setValue<Value: RelationshipCollection, OtherModel>(forKey keyPath: KeyPath<Model, Value>, to newValue: Value)
     where OtherModel == Value.PersistentElement { record.set(newValue, at: keyPath, of: nil) }
+    @usableFromInline
     func setValue<Value: RelationshipCollection & Encodable, OtherModel>(
         forKey keyPath: KeyPath<Model, Value>, to newValue: Value
     ) where OtherModel == Value.PersistentElement { record.set(newValue, at: keyPath, of: nil) }
+    @usableFromInline
     func setTransformableValue<Value>(forKey keyPath: KeyPath<Model, Value>, to newValue: Value) {
         record.set(newValue, at: keyPath, of: nil)
     }

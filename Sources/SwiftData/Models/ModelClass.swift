@@ -46,7 +46,7 @@ final class ModelClass: @unchecked Sendable {  // because it is immutable but fo
     }
 
     static func name(of type: any Any.Type) -> String {
-        let name = String(describing: type)
+        let name = _typeName(type, qualified: false)
         // A generic class would have brackets in its name.
         return String(name.prefix { $0 != "<" })
     }
@@ -140,7 +140,7 @@ final class ModelClass: @unchecked Sendable {  // because it is immutable but fo
     func makeModel(over object: ModelObject, in context: RecordContext?) -> any PersistentModel {
         let record = ModelRecord(self, object, in: context)
         func make<Model: PersistentModel>(_: Model.Type) -> any PersistentModel {
-            Model(backingData: DefaultBackingData<Model>(record))
+            Model._object(of: record)
         }
         let model = record.initialisingModel { _openExistential(type, do: make) }
         object.model = model

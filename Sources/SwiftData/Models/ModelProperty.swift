@@ -63,6 +63,10 @@ class ModelProperty: @unchecked Sendable {  // because it is immutable
     func announceChange(of model: any PersistentModel) {}
     /// The models in the value of a relationship.
     func models(in value: Any) -> [any PersistentModel] { [] }
+    /// Puts the models in the value of a relationship on a stack, the first one on top.
+    func push(modelsIn value: Any, on stack: inout [any PersistentModel]) {
+        for model in models(in: value).reversed() { stack.append(model) }
+    }
     /// Adds the models of a relationship to those that the other ends have set already.
     func link(_ value: Any, in object: ModelObject, of record: ModelRecord) { setAny(value, in: object, of: record) }
     /// The value of a relationship to models.
@@ -162,14 +166,20 @@ class TypedProperty<Value>: ModelProperty, @unchecked Sendable {  // because its
     }
 
     override final func setAny(_ value: Any, in object: ModelObject, of record: ModelRecord) {
-        guard let value = typed(value) else {
+        if isExactly(value, Value.self, id: valueID) {
+            return set(exactly(value, as: Value.self), in: object, of: record)
+        }
+        setOther(value, in: object, of: record)
+    }
+
+    /// Not inlined, because the look-up of an optional type would come before the comparison of the usual one.
+    @inline(never)
+    private final func setOther(_ value: Any, in object: ModelObject, of record: ModelRecord) {
+        guard let value = value as? Value else {
             preconditionFailure("\(name) must be \(Value.self), and is \(type(of: value)).")
         }
         set(value, in: object, of: record)
     }
-
-    /// A value in `Any`; nil if it has another type.
-    final func typed(_ value: Any) -> Value? { exactValue(value, as: Value.self) ?? value as? Value }
 
     /// The value where the program has set none.
     func missingValue(of modelClass: ModelClass) -> Value {

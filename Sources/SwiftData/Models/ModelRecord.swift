@@ -96,6 +96,7 @@ public final class ModelRecord {
     }
 
     /// The record for a new object of a class: that of a row, if its model is being initialised, and otherwise an empty one.
+    @usableFromInline
     static func forObject(of type: any PersistentModel.Type) -> ModelRecord {
         guard let record = beingInitialised.value, !record.isTaken, record.modelClass.type == type else {
             return ModelRecord(ModelClass.of(type))
@@ -224,10 +225,9 @@ public final class ModelRecord {
 
     private func ownValue<Value>(of property: TypedProperty<Value>) -> Value {
         let values = values
-        if property.index < values.count, let stored = values[property.index],
-            let value = exactValue(stored, as: Value.self) ?? stored as? Value
-        {
-            return value
+        if property.index < values.count, let stored = values[property.index] {
+            if isExactly(stored, Value.self, id: property.valueID) { return exactly(stored, as: Value.self) }
+            if let value = stored as? Value { return value }
         }
         if let probe = own?.probe {
             if let value = probe.value(of: property) { return value }
@@ -247,7 +247,7 @@ public final class ModelRecord {
 /// The row of a model.
 package final class ModelObject: NSManagedObject {
     /// The model, while the program keeps it.
-    weak var model: (any PersistentModel)?
+    @exclusivity(unchecked) weak var model: (any PersistentModel)?
 
     /// The property that an accessor is setting: the accessor notifies Observation. Unowned, because the class of the model keeps its
     /// properties.

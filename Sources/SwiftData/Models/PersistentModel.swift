@@ -10,6 +10,8 @@ public protocol PersistentModel: AnyObject, Observable, Hashable, Identifiable, 
 
     /// Creates an object over existing backing data, without values of its own.
     init(backingData: any BackingData<Self>)
+    /// Creates the object of a record.
+    static func _object(of record: ModelRecord) -> Self
     /// Where the values are.
     var persistentBackingData: any BackingData<Self> { get set }
     /// The persisted properties, in the order of the declaration.
@@ -47,6 +49,9 @@ extension PersistentModel {
     public var _observationRegistrar: ObservationRegistrar? { nil }
     public var _heldRecord: Unmanaged<ModelRecord>? { nil }
 
+    @inlinable
+    public static func _object(of record: ModelRecord) -> Self { Self(backingData: DefaultBackingData<Self>(record)) }
+
     /// Backing data without values, for a new object.
     public static func createBackingData<P: PersistentModel>() -> some BackingData<P> {
         DefaultBackingData<P>(for: P.self)
@@ -54,6 +59,7 @@ extension PersistentModel {
 
     /// The same for the expansion of `@Model`, which stores it as a value of any type: an opaque type costs each object a look-up of its
     /// metadata.
+    @inlinable
     public static func _createBackingData<P: PersistentModel>() -> any BackingData<P> {
         DefaultBackingData<P>(for: P.self)
     }

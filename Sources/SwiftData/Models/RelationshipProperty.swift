@@ -6,7 +6,7 @@ final class ToOneProperty<Model: PersistentModel>: TypedProperty<Model>,
     @unchecked Sendable  // because its superclass is
 {
     override var destination: (any PersistentModel.Type)? { Model.self }
-    override func models(in value: Any) -> [any PersistentModel] { typed(value).map { [$0] } ?? [] }
+    override func models(in value: Any) -> [any PersistentModel] { (value as? Model).map { [$0] } ?? [] }
     override func value(of models: [any PersistentModel]) -> Any? { models.first as? Model }
 
     override func value(in object: ModelObject, of record: ModelRecord) -> Model {
@@ -25,11 +25,22 @@ final class OptionalToOneProperty<Model: PersistentModel>: TypedProperty<Model?>
 {
     override var destination: (any PersistentModel.Type)? { Model.self }
     override func models(in value: Any) -> [any PersistentModel] {
-        if case .some(.some(let model)) = typed(value) { [model] } else { [] }
+        if let model = model(in: value) { [model] } else { [] }
+    }
+    override func push(modelsIn value: Any, on stack: inout [any PersistentModel]) {
+        if let model = model(in: value) { stack.append(model) }
     }
     override func link(_ value: Any, in object: ModelObject, of record: ModelRecord) {
-        if case .some(.some(let model)) = typed(value) { record.setRelatedModel(model, key, of: object) }
+        if let model = model(in: value) { record.setRelatedModel(model, key, of: object) }
     }
+
+    private func model(in value: Any) -> Model? {
+        guard isExactly(value, UnsafeRawPointer?.self, id: valueID) else { return value as? Model }
+        // An optional object is its address, which is read without looking its type up.
+        guard let address = exactly(value, as: UnsafeRawPointer?.self) else { return nil }
+        return Unmanaged<Model>.fromOpaque(address).takeUnretainedValue()
+    }
+
     override func value(of models: [any PersistentModel]) -> Any? {
         let model: Model? = models.first as? Model
         return .some(model as Any)
@@ -49,7 +60,16 @@ final class ToManyProperty<Collection: RelationshipCollection>: TypedProperty<Co
 {
     override var isToMany: Bool { true }
     override var destination: (any PersistentModel.Type)? { Collection.PersistentElement.self }
-    override func models(in value: Any) -> [any PersistentModel] { typed(value)?._elements ?? [] }
+    override func models(in value: Any) -> [any PersistentModel] { elements(in: value) }
+    override func push(modelsIn value: Any, on stack: inout [any PersistentModel]) {
+        for model in elements(in: value).reversed() { stack.append(model) }
+    }
+
+    private func elements(in value: Any) -> [Collection.PersistentElement] {
+        if isExactly(value, Collection.self, id: valueID) { return exactly(value, as: Collection.self)._elements }
+        return (value as? Collection)?._elements ?? []
+    }
+
     override func value(of models: [any PersistentModel]) -> Any? {
         Collection._collection(of: models.compactMap { $0 as? Collection.PersistentElement })
     }
@@ -65,7 +85,8 @@ final class ToManyProperty<Collection: RelationshipCollection>: TypedProperty<Co
     }
 
     override func link(_ value: Any, in object: ModelObject, of record: ModelRecord) {
-        guard let related = typed(value)?._elements, !related.isEmpty else { return }
+        let related = elements(in: value)
+        if related.isEmpty { return }
         let known = [NSManagedObject].managedValue(of: key, in: object)
         let added = record.objects(of: related)
         if known.isEmpty { return [NSManagedObject].setManagedValue(added, of: key, in: object) }
@@ -83,17 +104,30 @@ extension ModelRecord {
     }
 
     func setRelatedModel<Model: PersistentModel>(_ model: Model?, _ key: PropertyName, of object: ModelObject) {
-        NSManagedObject.setManagedValueIfAny(model.flatMap { managedObject(of: $0) }, of: key, in: object)
+        var related: NSManagedObject?
+        if let model { related = managedObject(of: model) }
+        NSManagedObject.setManagedValueIfAny(related, of: key, in: object)
     }
 
     /// The models of the members of a to-many relationship, in the order of their keys.
     func models<Model: PersistentModel>(of objects: [NSManagedObject]) -> [Model] {
-        MemberOrder.sorted(objects).compactMap { ModelContext.model(of: $0, in: context) }
+        var models: [Model] = []
+        models.reserveCapacity(objects.count)
+        for object in MemberOrder.sorted(objects) {
+            if let model: Model = ModelContext.model(of: object, in: context) { models.append(model) }
+        }
+        return models
     }
 
     /// The rows of models, which are inserted into the context of this one if they are in none.
     func objects<Model: PersistentModel>(of models: [Model]) -> [NSManagedObject] {
-        models.compactMap { managedObject(of: $0) }
+        // Not mapped, because a generic function would look up the types of what the closure takes and returns.
+        var objects: [NSManagedObject] = []
+        objects.reserveCapacity(models.count)
+        for model in models {
+            if let object = managedObject(of: model) { objects.append(object) }
+        }
+        return objects
     }
 
     private func managedObject<Model: PersistentModel>(of model: Model) -> NSManagedObject? {

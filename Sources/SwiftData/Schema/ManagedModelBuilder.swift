@@ -60,7 +60,8 @@ enum ManagedModelBuilder {
 
     private static func property(_ attribute: Schema.Attribute) -> StoredProperty {
         var stored = StoredAttribute(
-            form: form(of: attribute).storedForm, typeName: String(describing: unwrappedType(attribute.valueType)))
+            form: form(of: attribute).storedForm,
+            typeName: _typeName(unwrappedType(attribute.valueType), qualified: false))
         stored.options = Set(
             StoredOption.allCases.filter { option in
                 // The schema states unique properties as constraints of the entity.

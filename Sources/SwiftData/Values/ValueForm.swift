@@ -109,7 +109,8 @@ indirect enum ValueForm {
             .structure(
                 fields.map {
                     StoredForm.Element(
-                        name: $0.name, typeName: String(describing: unwrappedType($0.type)), form: $0.form.storedForm,
+                        name: $0.name, typeName: _typeName(unwrappedType($0.type), qualified: false),
+                        form: $0.form.storedForm,
                         isOptional: $0.isOptional)
                 })
         case .archive: .archive

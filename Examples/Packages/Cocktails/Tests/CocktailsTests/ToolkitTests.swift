@@ -294,7 +294,7 @@ final class ToolkitTests: XCTestCase {
         XCTAssertEqual(try other.fetchCount(FetchDescriptor<Menu>()), 0)
         var options = ImportOptions()
         options.layout = .plain
-        let first = try other.container.importInBatches(from: .file(document), as: Menu.self, options: options)
+        let first = try other.container.importInBatches(from: .file(document), options: options)
         XCTAssertEqual(first.insertCount, exported.recordCount)
         let menu = try XCTUnwrap(other.fetch(FetchDescriptor<Menu>()).first)
         XCTAssertEqual(Set(menu.courses.map(\.name)), ["Soup", "Fish"])
