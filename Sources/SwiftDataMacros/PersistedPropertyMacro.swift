@@ -13,8 +13,8 @@
             }
             let (get, set) =
                 variable.isTransformable ? ("getTransformableValue", "setTransformableValue") : ("getValue", "setValue")
-            // Made once for each reading, which making it twice would cost a fifth more. With the type that both calls take, because
-            // converting it counts references.
+            // Made once for each reading, because making it counts references. With the type that both calls take, because converting it
+            // counts them too.
             let keyPath = "\\\(enclosingClass(in: context)).\(variable.name)"
             return [
                 """

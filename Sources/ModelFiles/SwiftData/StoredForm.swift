@@ -13,7 +13,7 @@ package struct StoredPrimitive: Sendable {
 
     private init(_ type: any Any.Type, _ attributeType: ModelAttributeType, isWidened: Bool = false) {
         (self.type, self.attributeType, self.isWidened) = (type, attributeType, isWidened)
-        // `String(describing:)` looks for conformances of the type, which takes a third of the time of opening a first container.
+        // `String(describing:)` looks for conformances of the type, which took a third of the instructions of a start.
         name = _typeName(type, qualified: false)
     }
 

@@ -6,8 +6,8 @@ import StoreSupport
 ///
 /// Public only because ``BackingData`` refers to it.
 public final class ModelRecord {
-    // Unmanaged because every access to a value uses these fields, and counting references is half of what it costs. Without dynamic
-    // checks of exclusive access, because a model belongs to one queue.
+    // Unmanaged because every access to a value uses these fields, and counting references is expensive. Without dynamic checks of
+    // exclusive access, because a model belongs to one queue.
 
     /// The class, which lives as long as the program.
     @exclusivity(unchecked) private var classReference: Unmanaged<ModelClass>

@@ -17,7 +17,7 @@ public protocol PersistentModel: AnyObject, Observable, Hashable, Identifiable, 
     /// The persisted properties, in the order of the declaration.
     static var schemaMetadata: [Schema.PropertyMetadata] { get }
     /// The values, if they are where SwiftData itself puts them, and if the backing data which has them is that of the model itself.
-    /// `@Model` finds them once for each object: copying the backing data, which is a value of any type, costs more than a read.
+    /// `@Model` finds them once for each object, because each access would copy the backing data, which is a value of any type.
     var _heldRecord: Unmanaged<ModelRecord>? { get }
     /// The registrar that is informed of changes which the program does not make by the accessors.
     var _observationRegistrar: ObservationRegistrar? { get }
