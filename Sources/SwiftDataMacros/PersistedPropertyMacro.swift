@@ -26,7 +26,7 @@
                 """,
                 """
                 get {
-                    let keyPath: KeyPath = \(raw: keyPath)
+                    let keyPath: Swift.KeyPath = \(raw: keyPath)
                     _$observationRegistrar.access(self, keyPath: keyPath)
                     return self.\(raw: get)(forKey: keyPath)
                 }

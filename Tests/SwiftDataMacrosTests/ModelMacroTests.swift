@@ -113,7 +113,7 @@
                                 _name = _SwiftDataNoType()
                             }
                             get {
-                                let keyPath: KeyPath = \Trip.name
+                                let keyPath: Swift.KeyPath = \Trip.name
                                 _$observationRegistrar.access(self, keyPath: keyPath)
                                 return self.getValue(forKey: keyPath)
                             }
@@ -132,7 +132,7 @@
                                 _default = _SwiftDataNoType()
                             }
                             get {
-                                let keyPath: KeyPath = \Trip.`default`
+                                let keyPath: Swift.KeyPath = \Trip.`default`
                                 _$observationRegistrar.access(self, keyPath: keyPath)
                                 return self.getTransformableValue(forKey: keyPath)
                             }
