@@ -47,6 +47,45 @@ import Testing
         }
     }
 
+    /// SwiftDatastore, `test_refresh`: unsaved changes of an object that another context has deleted are lost by a refresh without
+    /// merging, and the fault that it becomes has no values, as those of a row that is gone have none:
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/refresh(_:mergechanges:),
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/shoulddeleteinaccessiblefaults
+    @Test(arguments: [false, true])
+    func refreshingAnObjectThatIsDeletedElsewhereDiscardsItsValues(inAChild: Bool) throws {
+        let diary = try Diary()
+        let context = diary.context()
+        let (parent, other) = (diary.context(), diary.context())
+        parent.automaticallyMergesChangesFromParent = true
+        let editor = inAChild ? diary.context(of: parent) : parent
+        let id = try context.performAndWait { () throws in
+            let note = context.insert("Note", ["title": "one"])
+            try context.save()
+            return note.objectID
+        }
+        let note = try editor.performAndWait { () throws in
+            let note = try editor.existingObject(with: id)
+            note.setValue("two", forKey: "title")
+            note.setValue(Set([editor.insert("Tag", ["name": "a"])]), forKey: "tags")
+            if !inAChild { editor.automaticallyMergesChangesFromParent = false }
+            return note
+        }
+        try other.performAndWait { () throws in
+            other.delete(try other.existingObject(with: id))
+            try other.save()
+        }
+        parent.performAndWait {}
+        try editor.performAndWait { () throws in
+            // A registered object is returned, whether it has a row or not.
+            #expect(try editor.existingObject(with: id) === note)
+            editor.refresh(note, mergeChanges: false)
+            #expect(note.isFault && !editor.updatedObjects.contains(note))
+            #expect(note.value(forKey: "title") == nil)
+            #expect((note.value(forKey: "tags") as? NSSet)?.count == 0)
+            try editor.save()
+        }
+    }
+
     /// A new object that is a fault fires when it is read, changed, validated or undone; it remains one object of its context.
     @Test func anUnsavedFaultFires() throws {
         let diary = try Diary()

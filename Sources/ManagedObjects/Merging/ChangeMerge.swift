@@ -17,6 +17,8 @@ struct ChangeMerge {
     private let policy: NSMergePolicyType
     /// Whether objects without a row are resolved too; else they are left unchanged.
     private let isSettling: Bool
+    /// Whether unsaved changes are discarded, also those of objects whose row is gone: a refresh without merging.
+    private var isDiscarding: Bool { !isSettling && policy == .rollbackMergePolicyType }
     private var keys: Set<ObjectKey> = []
     /// Objects whose rows are deleted, and that are not inserted again.
     private var gone: Set<ObjectKey> = []
@@ -46,7 +48,8 @@ struct ChangeMerge {
     mutating func run(_ objects: [NSManagedObject]) throws {
         let existingKeys = try context.readAgain(objects.filter(\.hasChanges).map(\.key))
         let objects = objects.filter { object in
-            (isSettling || !object.hasChanges || existingKeys.contains(object.key)) && keys.insert(object.key).inserted
+            (isSettling || isDiscarding || !object.hasChanges || existingKeys.contains(object.key))
+                && keys.insert(object.key).inserted
         }
         guard !objects.isEmpty else { return }
         reads = ChangeMergeReads(context, keys: keys)
@@ -59,7 +62,14 @@ struct ChangeMerge {
                 context.turnIntoFault(object)
                 continue
             }
-            if existingKeys.contains(object.key) { reread(object, &edits) } else { resolveDeleted(object, &edits) }
+            if existingKeys.contains(object.key) {
+                reread(object, &edits)
+            } else if isSettling {
+                resolveDeleted(object, &edits)
+            } else {
+                context.removeChanges(of: object)
+                context.turnIntoFault(object)
+            }
         }
         context.tracker.remove { !$0.flags.contains(.listed) }
         edits.insertPreceding()

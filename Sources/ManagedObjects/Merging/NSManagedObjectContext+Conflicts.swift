@@ -73,7 +73,7 @@ extension NSManagedObjectContext {
     // MARK: - Built-in policies
 
     /// Applies unsaved changes of objects to their current rows, and calls `awake(fromSnapshotEvents:)` for those that
-    /// have some. Objects without a row are left unchanged.
+    /// have some. Objects without a row are left unchanged, unless the policy discards all changes: they then become faults.
     ///
     /// - Returns: Objects without changes that were read again with them.
     final func mergeChanges(
