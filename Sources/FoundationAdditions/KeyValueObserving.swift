@@ -21,27 +21,51 @@ public struct NSKeyValueObservingOptions: OptionSet, Sendable {
 
 /// One change of an observed property.
 public struct NSKeyValueObservedChange<Value> {
-    /// The value before the change, if requested.
+    /// How the property has changed: another value was set, or members of a to-many relationship were added, removed or replaced.
+    public let kind: NSKeyValueChange
+    /// The value before the change, if requested. Where members were removed or replaced, only those.
     public let oldValue: Value?
-    /// The value after the change, if requested.
+    /// The value after the change, if requested. Where members were added or are replacements, only those.
     public let newValue: Value?
+    /// The places of the members in an ordered relationship; nil for other properties, and where another value was set.
+    public let indexes: IndexSet?
     /// True in the call that comes before the change.
     public let isPrior: Bool
-    /// How the property has changed: another value was set. A relationship to which objects were added has another set.
-    public var kind: NSKeyValueChange { .setting }
-    /// The places in an ordered relationship; nil, because another value was set.
-    public var indexes: IndexSet? { nil }
+}
+
+/// A change of some members of a to-many relationship, as its observers are told.
+package struct MemberChange {
+    package let kind: NSKeyValueChange
+    package var added: [NSObject]
+    package var removed: [NSObject]
+    /// The places in an ordered relationship; nil in one without an order.
+    package let indexes: IndexSet?
+
+    package init(
+        _ kind: NSKeyValueChange, added: [NSObject] = [], removed: [NSObject] = [], indexes: IndexSet? = nil
+    ) {
+        (self.kind, self.added, self.removed, self.indexes) = (kind, added, removed, indexes)
+    }
+
+    fileprivate func oldValue<Value>() -> Value? { kind == .insertion ? nil : value(of: removed) }
+    fileprivate func newValue<Value>() -> Value? { kind == .removal ? nil : value(of: added) }
+
+    /// The members as a value of the property's type, if it can have them: those of an ordered relationship are an array.
+    private func value<Value>(of members: [NSObject]) -> Value? {
+        if indexes != nil { return NSArray(array: members) as? Value ?? members as? Value }
+        return NSSet(array: members) as? Value ?? Set(members) as? Value
+    }
 }
 
 /// The kinds of changes of properties, with the names of key-value observing.
 public enum NSKeyValueChange: UInt, Sendable {
     /// The property has another value.
     case setting = 1
-    /// Objects are inserted into an ordered relationship.
+    /// Objects are added to a to-many relationship.
     case insertion
-    /// Objects are removed from an ordered relationship.
+    /// Objects are removed from a to-many relationship.
     case removal
-    /// Objects of an ordered relationship are replaced by others.
+    /// Objects of a to-many relationship are replaced by others.
     case replacement
 }
 
@@ -50,8 +74,9 @@ public final class NSKeyValueObservation: NSObject {
     /// The key of the property; nil is all properties.
     package let key: String?
     package private(set) weak var object: NSObject?
-    package private(set) var willChange: (() -> Void)?
-    package private(set) var didChange: (() -> Void)?
+    /// To be called before and after a change, with the members that change; nil where another value is set.
+    package private(set) var willChange: ((MemberChange?) -> Void)?
+    package private(set) var didChange: ((MemberChange?) -> Void)?
     private var end: (() -> Void)?
 
     /// An observation of a value that is read before and after each change.
@@ -62,18 +87,34 @@ public final class NSKeyValueObservation: NSObject {
         self.object = object
         self.key = key
         super.init()
-        var before: Value?
-        willChange = { [weak object] in
+        // One for each change that has begun: changes of members may be part of another one.
+        var before: [Value?] = []
+        willChange = { [weak object] members in
             guard let object else { return }
-            before = options.contains(.old) ? value(object) : nil
-            if options.contains(.prior) {
-                handler(object, NSKeyValueObservedChange(oldValue: before, newValue: nil, isPrior: true))
+            var old: Value?
+            if options.contains(.old) {
+                if let members { old = members.oldValue() } else { old = value(object) }
+                before.append(old)
             }
+            guard options.contains(.prior) else { return }
+            handler(
+                object,
+                NSKeyValueObservedChange(
+                    kind: members?.kind ?? .setting, oldValue: old, newValue: nil, indexes: members?.indexes,
+                    isPrior: true))
         }
-        didChange = { [weak object] in
+        didChange = { [weak object] members in
             guard let object else { return }
-            let new = options.contains(.new) ? value(object) : nil
-            handler(object, NSKeyValueObservedChange(oldValue: before, newValue: new, isPrior: false))
+            let old = before.popLast() ?? nil
+            var new: Value?
+            if options.contains(.new) {
+                if let members { new = members.newValue() } else { new = value(object) }
+            }
+            handler(
+                object,
+                NSKeyValueObservedChange(
+                    kind: members?.kind ?? .setting, oldValue: old, newValue: new, indexes: members?.indexes,
+                    isPrior: false))
         }
     }
 
@@ -163,19 +204,19 @@ private final class ProgressComparison<Object: Progress, Value: Equatable>: @unc
         handler(
             progress,
             NSKeyValueObservedChange(
-                oldValue: options.contains(.old) ? old : nil, newValue: options.contains(.new) ? new : nil,
-                isPrior: false))
+                kind: .setting, oldValue: options.contains(.old) ? old : nil,
+                newValue: options.contains(.new) ? new : nil, indexes: nil, isPrior: false))
     }
 }
 
 /// The kinds of changes of sets, with the names of key-value observing.
 public enum NSKeyValueSetMutationKind: UInt, Sendable {
-    /// Members are added.
+    /// Members are added: the kind ``NSKeyValueChange/insertion``.
     case union = 1
-    /// Members are removed.
+    /// Members are removed: the kind ``NSKeyValueChange/removal``.
     case minus
-    /// All but some members are removed.
+    /// All but some members are removed: the kind ``NSKeyValueChange/removal``.
     case intersect
-    /// The members are replaced.
+    /// The members are replaced: the kind ``NSKeyValueChange/replacement``.
     case set
 }

@@ -122,9 +122,9 @@ open class NSMigrationManager: NSObject {
 
     final func setProgress(_ progress: Float) {
         let observations = shared.withLock { $0.observations.compactMap(\.observation) }
-        for observation in observations { observation.willChange?() }
+        for observation in observations { observation.willChange?(nil) }
         shared.withLock { $0.progress = progress }
-        for observation in observations { observation.didChange?() }
+        for observation in observations { observation.didChange?(nil) }
     }
 
     final func add(_ observation: NSKeyValueObservation) {
@@ -246,7 +246,7 @@ extension KeyValueObservable where Self: NSMigrationManager {
         let observation = NSKeyValueObservation(
             of: self, key: "migrationProgress", options: options, value: { $0[keyPath: keyPath] }, changeHandler)
         add(observation)
-        if options.contains(.initial) { observation.didChange?() }
+        if options.contains(.initial) { observation.didChange?(nil) }
         return observation
     }
 }

@@ -1,3 +1,4 @@
+import FoundationAdditions
 import Foundation
 
 // How classes access their properties.
@@ -115,22 +116,34 @@ extension ManagedProperty {
 
     /// Adds members to a relationship.
     public func add(_ members: NSSet, to object: NSManagedObject) {
-        for member in members.managedObjects { add(member, to: object) }
+        let (index, members) = (object.toManyIndex(of: name), members.managedObjects)
+        object.changeMembersAtOnce(at: index, object.addition(of: members, at: index)) {
+            for member in members { object.addMember(member, at: index) }
+        }
     }
 
     /// Removes members from a relationship.
     public func remove(_ members: NSSet, from object: NSManagedObject) {
-        for member in members.managedObjects { remove(member, from: object) }
+        let (index, members) = (object.toManyIndex(of: name), members.managedObjects)
+        object.changeMembersAtOnce(at: index, object.removal(of: members, at: index)) {
+            for member in members { object.removeMember(member, at: index) }
+        }
     }
 
     /// Adds members to an ordered relationship, at its end.
     public func add(_ members: NSOrderedSet, to object: NSManagedObject) {
-        for member in members.managedObjects { add(member, to: object) }
+        let (index, members) = (object.toManyIndex(of: name), members.managedObjects)
+        object.changeMembersAtOnce(at: index, object.addition(of: members, at: index)) {
+            for member in members { object.addMember(member, at: index) }
+        }
     }
 
     /// Removes members from an ordered relationship.
     public func remove(_ members: NSOrderedSet, from object: NSManagedObject) {
-        for member in members.managedObjects { remove(member, from: object) }
+        let (index, members) = (object.toManyIndex(of: name), members.managedObjects)
+        object.changeMembersAtOnce(at: index, object.removal(of: members, at: index)) {
+            for member in members { object.removeMember(member, at: index) }
+        }
     }
 
     /// Inserts an object into an ordered relationship, at a zero-based position.
@@ -140,7 +153,12 @@ extension ManagedProperty {
 
     /// Inserts objects so that each has its position after all are inserted.
     public func insert(_ members: [NSManagedObject], into object: NSManagedObject, at positions: NSIndexSet) {
-        for (member, position) in zip(members, positions as IndexSet) { insert(member, into: object, at: position) }
+        let (index, positions) = (object.toManyIndex(of: name), positions as IndexSet)
+        object.changeMembersAtOnce(at: index, MemberChange(.insertion, added: members, indexes: positions)) {
+            for (member, position) in zip(members, positions) {
+                object.addMember(member, at: index, position: position)
+            }
+        }
     }
 
     /// Removes the member at a position from an ordered relationship.
@@ -150,9 +168,11 @@ extension ManagedProperty {
 
     /// Removes the members at positions from an ordered relationship.
     public func remove(at positions: NSIndexSet, from object: NSManagedObject) {
-        let members = object.members(at: object.toManyIndex(of: name))
-        for position in positions as IndexSet where members.indices.contains(position) {
-            remove(members[position], from: object)
+        let index = object.toManyIndex(of: name)
+        let members = object.members(at: index)
+        let removed = (positions as IndexSet).filter(members.indices.contains).map { members[$0] }
+        object.changeMembersAtOnce(at: index, object.removal(of: removed, at: index)) {
+            for member in removed { object.removeMember(member, at: index) }
         }
     }
 
@@ -168,7 +188,11 @@ extension ManagedProperty {
         for (position, member) in zip(positions as IndexSet, members) where all.indices.contains(position) {
             all[position] = member
         }
-        object.setMembersOrStop(all, at: index)
+        object.changeMembersAtOnce(
+            at: index, object.replacement(at: positions as IndexSet, by: members, at: index)
+        ) {
+            object.setMembersOrStop(all, at: index)
+        }
     }
 }
 

@@ -7,7 +7,8 @@ extension NSManagedObject: KeyValueObservable {}
 
 extension KeyValueObservable where Self: NSManagedObject {
     /// Calls a block whenever a property has been set, on the queue of the object's context: by key, by a generated
-    /// accessor, from the other side of a relationship, or by undo. Values that a merge or a refresh reads from the
+    /// accessor, from the other side of a relationship, or by undo. If members of a to-many relationship are added or removed, the
+    /// change has its kind, the members, and their places in an ordered relationship. Values that a merge or a refresh reads from the
     /// store are not observed; `NSManagedObjectContextObjectsDidChange` reports these.
     ///
     /// - Parameter keyPath: A property that has a name; see ``KeyPathRegistry``.
@@ -35,8 +36,9 @@ extension KeyValueObservable where Self: NSManagedObject {
     /// when the sequence is terminated; the object is not retained.
     public func values<Value: Sendable>(of keyPath: KeyPath<Self, Value>) -> AsyncStream<Value> {
         AsyncStream { continuation in
-            let observation = observe(keyPath, options: [.initial, .new]) { _, change in
-                if let value = change.newValue { continuation.yield(value) }
+            // The whole value: of a relationship whose members change, the change has only these.
+            let observation = observe(keyPath, options: .initial) { object, _ in
+                continuation.yield(object[keyPath: keyPath])
             }
             // Unsafe because the observation is only released there.
             nonisolated(unsafe) var held: NSKeyValueObservation? = observation
@@ -64,20 +66,16 @@ extension KeyValueObservable where Self: NSManagedObject {
         checkQueue()
         let observation = NSKeyValueObservation(of: self, key: key, options: options, value: value, handler)
         context?.observations.add(observation, of: self)
-        if options.contains(.initial) { observation.didChange?() }
+        if options.contains(.initial) { observation.didChange?(nil) }
         return observation
     }
 }
 
 extension NSManagedObject {
-    /// To be called before a primitive value of an ordered relationship changes at some places.
-    public func willChange(_ changeKind: NSKeyValueChange, valuesAt indexes: IndexSet, forKey key: String) {
-        willChangeValue(forKey: key)
-    }
-
-    /// To be called after a primitive value of an ordered relationship has changed at some places.
-    public func didChange(_ changeKind: NSKeyValueChange, valuesAt indexes: IndexSet, forKey key: String) {
-        didChangeValue(forKey: key)
+    /// Calls the observers that the context's observations name: after they are named, because an observer may observe more.
+    final func tellObservers(_ calls: (inout ObjectObservations) -> [() -> Void]) {
+        guard let context else { return }
+        for call in calls(&context.observations) { call() }
     }
 }
 
@@ -87,7 +85,19 @@ struct ObjectObservations {
         weak var observation: NSKeyValueObservation?
     }
 
+    /// A change of members that has been announced and not completed.
+    private struct Announcement {
+        let object: ObjectIdentifier
+        let key: String
+        var members: MemberChange
+        /// Whether changes of the same members within this one are its parts, of which observers are not told.
+        let isWhole: Bool
+        /// How many calls announce a change within this one, which is the first.
+        var depth = 0
+    }
+
     private var entries: [ObjectIdentifier: [Entry]] = [:]
+    private var announcements: [Announcement] = []
 
     fileprivate mutating func add(_ observation: NSKeyValueObservation, of object: NSManagedObject) {
         let id = ObjectIdentifier(object)
@@ -98,19 +108,73 @@ struct ObjectObservations {
         object.state.mark(.observed)
     }
 
-    func willChange(_ key: String, of object: NSManagedObject) {
-        for observation in observations(of: key, of: object) { observation.willChange?() }
+    /// The calls that inform the observers of a property before a change: of the members that were announced, or that it is set.
+    mutating func willChange(_ key: String, of object: NSManagedObject) -> [() -> Void] {
+        var members: MemberChange?
+        if let index = announcement(of: object, key) {
+            announcements[index].depth += 1
+            if announcements[index].depth == 1 {
+                members = announcements[index].members
+            } else if announcements[index].isWhole {
+                return []
+            }
+        }
+        return observations(of: key, of: object).map { observation in { observation.willChange?(members) } }
     }
 
-    func didChange(_ key: String, of object: NSManagedObject) {
-        for observation in observations(of: key, of: object) { observation.didChange?() }
+    /// The calls that inform the observers of a property after a change.
+    mutating func didChange(_ key: String, of object: NSManagedObject) -> [() -> Void] {
+        var members: MemberChange?
+        if let index = announcement(of: object, key) {
+            announcements[index].depth -= 1
+            if announcements[index].depth == 0 {
+                members = announcements[index].members
+            } else if announcements[index].isWhole {
+                return []
+            }
+        }
+        return observations(of: key, of: object).map { observation in { observation.didChange?(members) } }
     }
+
+    // MARK: - Members
+
+    /// Announces a change of members, of which the next calls of `willChange` and `didChange` inform the observers.
+    mutating func announce(_ members: MemberChange, of object: NSManagedObject, _ key: String, isWhole: Bool) {
+        announcements.append(
+            Announcement(object: ObjectIdentifier(object), key: key, members: members, isWhole: isWhole))
+    }
+
+    /// The last announced change of members; nil if there is none.
+    func announced(of object: NSManagedObject, _ key: String) -> MemberChange? {
+        announcement(of: object, key).map { announcements[$0].members }
+    }
+
+    /// Replaces the members of the last announced change, before it is completed.
+    mutating func correct(_ members: MemberChange, of object: NSManagedObject, _ key: String) {
+        if let index = announcement(of: object, key) { announcements[index].members = members }
+    }
+
+    mutating func complete(of object: NSManagedObject, _ key: String) {
+        if let index = announcement(of: object, key) { announcements.remove(at: index) }
+    }
+
+    /// Whether changes of the same members are parts of one that was announced.
+    func isPart(of object: NSManagedObject, _ key: String) -> Bool {
+        announcement(of: object, key).map { announcements[$0].isWhole && announcements[$0].depth > 0 } ?? false
+    }
+
+    private func announcement(of object: NSManagedObject, _ key: String) -> Int? {
+        let id = ObjectIdentifier(object)
+        return announcements.lastIndex { $0.object == id && $0.key == key }
+    }
+
+    // MARK: - All properties
 
     /// Informs the observers of all properties that some objects have other values.
     func didRefresh(_ objects: Set<NSManagedObject>) {
         guard !entries.isEmpty else { return }
         for object in objects {
-            for observation in observations(of: nil, of: object) { observation.willChange?() }
+            for observation in observations(of: nil, of: object) { observation.willChange?(nil) }
         }
     }
 

@@ -283,7 +283,42 @@ final class RelationshipSet: NSMutableSet {
     }
 
     override func removeAllObjects() {
-        for member in owner?.members(at: index) ?? [] { owner?.removeMember(member, at: index, primitive: isPrimitive) }
+        guard let owner else { return }
+        remove(owner.members(at: index))
+    }
+
+    override func addObjects(from array: [Any]) { add(array.compactMap { $0 as? NSManagedObject }) }
+
+    override func union(_ other: Set<AnyHashable>) { add(other.compactMap { $0.base as? NSManagedObject }) }
+
+    override func minus(_ other: Set<AnyHashable>) { remove(other.compactMap { $0.base as? NSManagedObject }) }
+
+    override func intersect(_ other: Set<AnyHashable>) {
+        guard let owner else { return }
+        remove(owner.members(at: index).filter { !other.contains($0) })
+    }
+
+    /// Adds objects, of which observers of the relationship are told at once.
+    private func add(_ objects: [NSManagedObject]) {
+        guard let owner else { return }
+        if isPrimitive {
+            for object in objects { owner.addMember(object, at: index, primitive: true) }
+            return
+        }
+        owner.changeMembersAtOnce(at: index, owner.addition(of: objects, at: index)) {
+            for object in objects { owner.addMember(object, at: index) }
+        }
+    }
+
+    private func remove(_ members: [NSManagedObject]) {
+        guard let owner else { return }
+        if isPrimitive {
+            for member in members { owner.removeMember(member, at: index, primitive: true) }
+            return
+        }
+        owner.changeMembersAtOnce(at: index, owner.removal(of: members, at: index)) {
+            for member in members { owner.removeMember(member, at: index) }
+        }
     }
 }
 

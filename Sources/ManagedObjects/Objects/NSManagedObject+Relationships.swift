@@ -91,12 +91,16 @@ extension NSManagedObject {
         guard isRead, let state = stateToEdit(at: index, isExact: field.isOrdered, primitive: primitive),
             state.isLoaded && state.contains(member.key) || member.isReadToJoin(self, by: link)
         else { return }
-        primitive ? notePrimitiveEdit(of: .toMany(index)) : willChangeValue(forKey: field.name)
-        if state.add(adoptedKey(of: member), at: position) {
-            self.state.noteRelationshipChange()
-            if !primitive { member.joinInverse(of: self, by: link) }
+        if primitive {
+            notePrimitiveEdit(of: .toMany(index))
+            if state.add(adoptedKey(of: member), at: position) { self.state.noteRelationshipChange() }
+            return
         }
-        if !primitive { didChangeValue(forKey: field.name) }
+        changeMembers(of: field.name, addition(of: [member], at: index, position: position)) {
+            guard state.add(adoptedKey(of: member), at: position) else { return }
+            self.state.noteRelationshipChange()
+            member.joinInverse(of: self, by: link)
+        }
     }
 
     final func removeMember(_ member: NSManagedObject, at index: Int, primitive: Bool = false) {
@@ -110,12 +114,16 @@ extension NSManagedObject {
             !before.isLoaded
             && (isUncertain(member.key, in: before, at: index) || !member.refers(to: key, at: link.inverse))
         guard let state = stateToEdit(at: index, isExact: isExact, primitive: primitive) else { return }
-        primitive ? notePrimitiveEdit(of: .toMany(index)) : willChangeValue(forKey: field.name)
-        if state.remove(member.key, keepsOrder: field.isOrdered) {
-            self.state.noteRelationshipChange()
-            if !primitive { member.leaveInverse(of: self, by: link) }
+        if primitive {
+            notePrimitiveEdit(of: .toMany(index))
+            if state.remove(member.key, keepsOrder: field.isOrdered) { self.state.noteRelationshipChange() }
+            return
         }
-        if !primitive { didChangeValue(forKey: field.name) }
+        changeMembers(of: field.name, removal(of: [member], at: index)) {
+            guard state.remove(member.key, keepsOrder: field.isOrdered) else { return }
+            self.state.noteRelationshipChange()
+            member.leaveInverse(of: self, by: link)
+        }
     }
 
     /// Moves a member of an ordered relationship to a position among the others.
@@ -291,7 +299,7 @@ extension NSManagedObject {
         case .toMany(let index):
             let field = layout.toMany[index]
             let state = field.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
-            changeOneSide(named: field.name) { _ = state.add(other.key) }
+            changeMembers(of: field.name, addition(of: [other], at: index)) { _ = state.add(other.key) }
             self.state.noteRelationshipChange()
         }
     }
@@ -336,7 +344,9 @@ extension NSManagedObject {
             if field.isOrdered { state = loadedToManyState(at: index) }
         }
         if !state.isLoaded, isUncertain(member, in: state, at: index) { state = loadedToManyState(at: index) }
-        changeOneSide(named: field.name) { _ = state.remove(member, keepsOrder: field.isOrdered) }
+        changeMembers(of: field.name, removal(of: context.map { [$0.object(for: member)] } ?? [], at: index)) {
+            _ = state.remove(member, keepsOrder: field.isOrdered)
+        }
         self.state.noteRelationshipChange()
     }
 

@@ -203,27 +203,27 @@ open class NSManagedObject: NSObject {
             if isFaultInternally { state.mark(.announcedUnread) }
         }
         noteWillChange(key)
-        if flags.contains(.observed) { context?.observations.willChange(key, of: self) }
+        if flags.contains(.observed) { tellObservers { $0.willChange(key, of: self) } }
     }
     /// Called after a value has changed. Override to observe; call super.
     open func didChangeValue(forKey key: String) {
         if !flags.isDisjoint(with: .primitiveChange) { updateInverse(ofPrimitivelySet: key) }
         noteDidChange(key)
-        if flags.contains(.observed) { context?.observations.didChange(key, of: self) }
+        if flags.contains(.observed) { tellObservers { $0.didChange(key, of: self) } }
     }
     /// Called before a to-many relationship changes.
     open func willChangeValue(
         forKey inKey: String, withSetMutation inMutationKind: NSKeyValueSetMutationKind,
         using inObjects: Set<AnyHashable>
     ) {
-        willChangeValue(forKey: inKey)
+        announceChange(of: inKey, inMutationKind, inObjects)
     }
     /// Called after a to-many relationship has changed.
     open func didChangeValue(
         forKey inKey: String, withSetMutation inMutationKind: NSKeyValueSetMutationKind,
         using inObjects: Set<AnyHashable>
     ) {
-        didChangeValue(forKey: inKey)
+        completeChange(of: inKey, inMutationKind, inObjects)
     }
 
     // MARK: - Values

@@ -1,3 +1,4 @@
+import FoundationAdditions
 import Foundation
 
 /// The ordered set that ``NSManagedObject/mutableOrderedSetValue(forKey:)`` and
@@ -39,7 +40,9 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
 
     override func addObjects(from array: [Any]) {
         guard owner != nil else { return super.addObjects(from: array) }
-        for object in array { add(object) }
+        changeAtOnce({ $0.addition(of: array.compactMap { $0 as? NSManagedObject }, at: $1) }) {
+            for object in array { add(object) }
+        }
     }
 
     override func insert(_ object: Any, at position: Int) {
@@ -84,6 +87,20 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
 
     // MARK: - Changes of many members
 
+    /// Makes changes of members of which observers of the relationship are told as one.
+    private func changeAtOnce(_ members: (NSManagedObject, Int) -> MemberChange, _ changes: () -> Void) {
+        guard let owner, !isPrimitive else { return changes() }
+        owner.changeMembersAtOnce(at: index, members(owner, index), changes)
+    }
+
+    /// Keeps some members, in their order.
+    private func keepOnly(where isKept: (Any) -> Bool) {
+        let removed = array.filter { !isKept($0) }
+        changeAtOnce({ $0.removal(of: removed.compactMap { $0 as? NSManagedObject }, at: $1) }) {
+            replaceAll(array.filter(isKept))
+        }
+    }
+
     private func makeRelationshipEqual() {
         guard isComplete else { return }
         // All members come from the relationship or from `insert`, so their types are right.
@@ -91,8 +108,11 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
     }
 
     override func replaceObject(at position: Int, with object: Any) {
-        super.replaceObject(at: position, with: object)
-        makeRelationshipEqual()
+        let object = object as? NSManagedObject
+        changeAtOnce({ $0.replacement(at: [position], by: object.map { [$0] } ?? [], at: $1) }) {
+            if let object { super.replaceObject(at: position, with: object) }
+            makeRelationshipEqual()
+        }
     }
 
     override func setObject(_ object: Any, at position: Int) {
@@ -126,12 +146,18 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
     }
 
     override func insert(_ objects: [Any], at indexes: IndexSet) {
-        for (object, position) in zip(objects, indexes) { insert(object, at: position) }
+        let added = objects.compactMap { $0 as? NSManagedObject }
+        changeAtOnce({ _, _ in MemberChange(.insertion, added: added, indexes: indexes) }) {
+            for (object, position) in zip(objects, indexes) { insert(object, at: position) }
+        }
     }
 
     override func replaceObjects(at indexes: IndexSet, with objects: [Any]) {
-        super.replaceObjects(at: indexes, with: objects)
-        makeRelationshipEqual()
+        let added = objects.compactMap { $0 as? NSManagedObject }
+        changeAtOnce({ $0.replacement(at: indexes, by: added, at: $1) }) {
+            super.replaceObjects(at: indexes, with: objects)
+            makeRelationshipEqual()
+        }
     }
 
     override func removeObjects(in range: NSRange) {
@@ -139,27 +165,32 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
     }
 
     override func removeObjects(at indexes: IndexSet) {
-        for position in indexes.reversed() { removeObject(at: position) }
+        let removed = indexes.compactMap { object(at: $0) as? NSManagedObject }
+        changeAtOnce({ $0.removal(of: removed, at: $1) }) {
+            for position in indexes.reversed() { removeObject(at: position) }
+        }
     }
 
-    override func removeAllObjects() { replaceAll([]) }
+    override func removeAllObjects() { keepOnly { _ in false } }
 
     override func removeObjects(in array: [Any]) {
-        for object in array { remove(object) }
+        changeAtOnce({ $0.removal(of: array.compactMap { $0 as? NSManagedObject }, at: $1) }) {
+            for object in array { remove(object) }
+        }
     }
 
-    override func intersect(_ other: NSOrderedSet) { replaceAll(array.filter { other.contains($0) }) }
+    override func intersect(_ other: NSOrderedSet) { keepOnly { other.contains($0) } }
 
-    override func minus(_ other: NSOrderedSet) { replaceAll(array.filter { !other.contains($0) }) }
+    override func minus(_ other: NSOrderedSet) { keepOnly { !other.contains($0) } }
 
     override func union(_ other: NSOrderedSet) { addObjects(from: other.array) }
 
     override func intersectSet(_ other: Set<AnyHashable>) {
-        replaceAll(array.filter { ($0 as? NSManagedObject).map(other.contains) ?? false })
+        keepOnly { ($0 as? NSManagedObject).map(other.contains) ?? false }
     }
 
     override func minusSet(_ other: Set<AnyHashable>) {
-        replaceAll(array.filter { !(($0 as? NSManagedObject).map(other.contains) ?? false) })
+        keepOnly { !(($0 as? NSManagedObject).map(other.contains) ?? false) }
     }
 
     override func unionSet(_ other: Set<AnyHashable>) { addObjects(from: other.map(\.base)) }
