@@ -262,6 +262,19 @@
             #expect(try read("Sources/Notes/Preview.swift") == "#if canImport(SwiftUI)\n\(view)#endif\n")
         }
 
+        /// PredicateKit adds initialisers to SwiftUI's wrapper of a fetch, and has a type of its name.
+        @Test("A file that extends a type of SwiftUI's is compiled on Apple's platforms only")
+        func extendedTypes() throws {
+            try write("public struct FetchRequest {}\n".utf8, to: "Sources/Notes/FetchRequest.swift")
+            let named = "import SwiftUI\nextension SwiftUI.FetchRequest { init(title: String) {} }\n"
+            let own = "import SwiftUI\nextension FetchRequest { init(view: some View) {} }\n"
+            try write(named.utf8, to: "Sources/Notes/Named.swift")
+            try write(own.utf8, to: "Sources/Notes/Own.swift")
+            #expect(try port() == [])
+            #expect(try read("Sources/Notes/Named.swift") == "#if canImport(SwiftUI)\n\(named)#endif\n")
+            #expect(try read("Sources/Notes/Own.swift") == own)
+        }
+
         @Test("Members are moved within a module only; a name that two classes have is not looked up")
         func modules() throws {
             try write("import CoreData\nclass A: NSManagedObject {}\n".utf8, to: "Sources/One/A.swift")

@@ -246,6 +246,9 @@ import Testing
             found("request(of: NSFetchRequestResult.self)") == [
                 "1:13 NSFetchRequestResult.self", "1:13 NSFetchRequestResult",
             ])
+        let calls = ["type", "super", "self", "Results", ""].map { $0 + ".init(fetchRequest: a)" }
+        #expect(found(calls.joined(separator: "\n")) == ["1:6 init"])
+        #expect(found("a = type.init(\n\n    concurrencyType: a)\ntype.init(\n  name: a)") == ["1:10 init"])
         #expect(found("String(localized: \"none\")") == [])
         #expect(found("LocalizedStringResource(\"none\")") == ["1:1 LocalizedStringResource"])
         #expect(found("let lock = OSAllocatedUnfairLock()") == ["1:12 OSAllocatedUnfairLock"])

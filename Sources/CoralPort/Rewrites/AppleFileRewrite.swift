@@ -159,7 +159,9 @@
                     guard let declaration = item.item.as(DeclSyntax.self) else { continue }
                     if let block = declaration.as(ExtensionDeclSyntax.self) {
                         for member in block.memberBlock.members {
-                            if member.decl.is(InitializerDeclSyntax.self), declared.contains(block.extendedName) {
+                            if member.decl.is(InitializerDeclSyntax.self), declared.contains(block.extendedName),
+                                !Self.extendsTypeOfApple(block)
+                            {
                                 mustStay = true
                             }
                             members.formUnion(Self.names(of: member.decl))
@@ -170,6 +172,12 @@
                     let attributes = declaration.asProtocol((any WithAttributesSyntax).self)?.attributes
                     if attributes?.named("main") != nil { (mustStay, isProgram) = (true, true) }
                 }
+            }
+
+            /// Whether an extension names the module of its type, as `SwiftUI.FetchRequest` beside a type of the package.
+            private static func extendsTypeOfApple(_ block: ExtensionDeclSyntax) -> Bool {
+                let module = block.extendedType.as(MemberTypeSyntax.self)?.baseType.trimmedDescription
+                return module.map(AppleFileRewrite.modules.contains) ?? false
             }
 
             private static func names(of declaration: DeclSyntax) -> [String] {

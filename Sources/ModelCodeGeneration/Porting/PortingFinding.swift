@@ -93,6 +93,7 @@ public struct PortingFinding: Sendable, Hashable {
         var extensions = ExtensionBlocks()
         var transformers = TransformerClasses()
         var waits = ExpectationWaits()
+        var initializers = VariableInitializers()
         var imports = ImportedNames()
         let readsSyntax = text.containsBytes(of: "import SwiftSyntax")
         var findings: [PortingFinding] = []
@@ -133,6 +134,7 @@ public struct PortingFinding: Sendable, Hashable {
             // These constructs may begin in an earlier line.
             for place in transformers.take(line, number) { report(place, "init", .transformerInitializer) }
             for (line, column, name) in waits.take(line, number) { report((line, column), name, .unlimitedWait) }
+            for place in initializers.take(line, number) { report(place, "init", .initializerOfVariable) }
             for (column, name, rule) in imports.take(line) { add(column, name, rule) }
             for (column, name) in ambiguous.isEmpty ? [] : SwiftCode.words(of: line) {
                 if let module = ambiguous[name] { add(column, name, .ambiguousType(name, of: module)) }

@@ -36,3 +36,22 @@ func allowedClasses() -> [AnyClass] {
 func files(in bundle: Bundle) -> [URL] {
     bundle.urls(forResourcesWithExtension: "momd", subdirectory: nil) ?? []
 }
+
+func controller(
+    of type: NSFetchedResultsController<Book>.Type, _ request: NSFetchRequest<Book>, in context: NSManagedObjectContext
+) -> NSFetchedResultsController<Book> {
+    let first = NSFetchedResultsController<Book>.init(
+        fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+    print(first)
+    return type.init(fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+}
+
+func child(of type: NSManagedObjectContext.Type) -> NSManagedObjectContext {
+    type.init(concurrencyType: .privateQueueConcurrencyType)
+}
+
+final class BookResults: NSFetchedResultsController<Book> {
+    init(_ request: NSFetchRequest<Book>, in context: NSManagedObjectContext) {
+        super.init(fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+    }
+}
