@@ -106,7 +106,9 @@ struct CoralCommand: ParsableCommand {
         var level: any ParsableCommand.Type = CoralCommand.self
         for word in CommandLine.arguments.dropFirst() {
             let commands = level.configuration.subcommands
-            guard !word.hasPrefix("-"), word != "help", !commands.isEmpty else { return }
+            guard !word.hasPrefix("-"), !commands.isEmpty else { return }
+            // The words after it name a command too.
+            if word == "help" { continue }
             if let next = commands.first(where: { $0.configuration.commandName == word }) {
                 level = next
                 continue

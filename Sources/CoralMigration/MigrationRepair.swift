@@ -58,14 +58,14 @@ public struct MigrationRepair: Sendable, Hashable {
     func requireProperties(in models: [NSManagedObjectModel]) throws {
         guard let last = models.last, !models.contains(where: has) else { return }
         guard let entity = last.entitiesByName[entity] else {
-            let question = NameSuggestion.question(for: entity, in: last.entitiesByName.keys)
-            throw MigrationError(.wrongRepair, "The model has no entity \"\(entity)\".\(question)")
+            let advice = NameSuggestion.advice(for: entity, in: last.entitiesByName.keys)
+            throw MigrationError(.wrongRepair, "The model has no entity \"\(entity)\".\(advice)")
         }
         let unknown = properties.first { entity.propertiesByName[$0] == nil } ?? ""
-        let question = NameSuggestion.question(for: unknown, in: entity.propertiesByName.keys)
+        let advice = NameSuggestion.advice(for: unknown, in: entity.propertiesByName.keys)
         throw MigrationError(
             .wrongRepair,
-            "The entity \"\(self.entity)\" has no property \"\(unknown)\" that can be repaired.\(question)")
+            "The entity \"\(self.entity)\" has no property \"\(unknown)\" that can be repaired.\(advice)")
     }
 
     private func has(_ model: NSManagedObjectModel) -> Bool {

@@ -66,7 +66,7 @@ public final class MutableValues {
             throw TransformableError(
                 .unknownAttribute,
                 "\(object.entity.name ?? "") has no attribute \"\(attribute)\"."
-                    + NameSuggestion.question(for: attribute, in: object.entity.attributesByName.keys))
+                    + NameSuggestion.advice(for: attribute, in: object.entity.attributesByName.keys))
         }
         let key = Key(object: ObjectIdentifier(object), attribute: attribute)
         try notice(key)

@@ -106,6 +106,13 @@ extension ModelError {
         set { knownPlace.property = newValue }
     }
 
+    /// This error, and the others that were found with it, each alone.
+    package var all: [ModelError] {
+        var first = self
+        (first.others, first.otherCount) = ([], 0)
+        return [first] + others
+    }
+
     private var knownPlace: ModelErrorPlace {
         get { place ?? ModelErrorPlace() }
         set { place = newValue }

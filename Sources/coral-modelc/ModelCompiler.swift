@@ -27,7 +27,7 @@ struct ModelCompiler {
             for error in errors.errors { complain(error.compilerMessage) }
             exit(1)
         } catch let error as ModelError {
-            complain(error.compilerMessage)
+            for error in error.all { complain(error.compilerMessage) }
             exit(1)
         } catch {
             complain("coral-modelc: error: \(error.localizedDescription)")

@@ -106,6 +106,40 @@
             #expect(try CommandRun("check", NotesStore().path, "--model", store.path).status == 1)
         }
 
+        @Test(arguments: [
+            (#"{"Note": []}"#, "It is a JSON document. coral import "),
+            ("<graph/>", "It is an XML document. coral import "),
+            ("bplist00", "It is a property list, a model or an archive."), ("PK\u{3}\u{4}", "It is a ZIP archive."),
+            ("Groceries: milk, bread", "It is a text."),
+            (
+                "<?xml version=\"1.0\"?>\n<!DOCTYPE database SYSTEM \"file:///System/Library/DTDs/CoreData.dtd\">",
+                "It is a store of the type XML"
+            ),
+        ])
+        func `a file of another kind is named, and is not a damaged store`(_ content: String, _ sentence: String) throws
+        {
+            let path = store.file("other")
+            try Data(content.utf8).write(to: URL(fileURLWithPath: path))
+            for command in ["check", "info", "serve"] {
+                let run = try CommandRun(command, path)
+                #expect(run.status == 1 && run.output.isEmpty, "\(run.output)")
+                #expect(run.errors.hasPrefix("coral: \(path) is not a store. \(sentence)"), "\(run.errors)")
+            }
+        }
+
+        @Test func `a database of another kind is not a damaged store, and a store without its metadata is one`() throws
+        {
+            let path = store.file("Other.sqlite")
+            let database = try DatabaseQueue(path: path)
+            try database.write { try $0.execute(sql: "CREATE TABLE notes (id INTEGER PRIMARY KEY)") }
+            try database.close()
+            let run = try CommandRun("check", path)
+            #expect(run.status == 1 && run.errors.contains("it is not a store of Core Data"), "\(run.errors)")
+            try spoil("DROP TABLE Z_METADATA")
+            let damaged = try CommandRun("check", store.path)
+            #expect(damaged.status == 2 && damaged.output.contains("The metadata of the store are missing"))
+        }
+
         @Test func `a store is never repaired in place`() throws {
             let run = try CommandRun("check", store.path, "--repair", store.path, "--force")
             #expect(run.status == 1)

@@ -43,6 +43,22 @@ import Testing
         }
     }
 
+    @Test
+    func
+        `a command that changes a store makes a backup, shows its changes with --dry-run, and is confirmed with --yes`()
+        throws
+    {
+        for (words, command) in try CommandDescription.all() {
+            let name = words.joined(separator: " ")
+            let names = Set(command.longNames)
+            // The browser shows and confirms each change of coral serve.
+            if names.contains("no-backup"), name != "serve" { #expect(names.contains("dry-run"), "coral \(name)") }
+            if names.contains("yes") { #expect(names.isSuperset(of: ["no-backup", "dry-run"]), "coral \(name)") }
+            // --force replaces a file or a folder, and nothing else.
+            if names.contains("force") { #expect(!names.isDisjoint(with: ["output", "repair"]), "coral \(name)") }
+        }
+    }
+
     @Test func `a name has the same meaning in every command`() throws {
         var values: [String: Set<String>] = [:]
         for (_, command) in try CommandDescription.all() {

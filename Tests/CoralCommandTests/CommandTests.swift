@@ -42,6 +42,10 @@ import Testing
         (["export"], ["notes.json"], "The output is named with --output notes.json."),
         (["serve"], ["8080"], "A port is given as --port 8080."),
         (["find"], ["two", "words"], "A text of several words is written in quotes."),
+        (
+            ["query"], ["--entity", "Note", "--where", "rank", "==", "3"],
+            "A condition is written in quotes: --where 'rank == 3'"
+        ),
     ]) func `a word that a command does not expect is explained`(command: [String], words: [String], advice: String)
         throws
     {
@@ -62,6 +66,15 @@ import Testing
             "Unknown option '--since'. It is an option of coral diff, coral history show, coral timeline."
         ),
         (["query", "Notes.sqlite", "--entitty", "Note"], "Unknown option '--entitty'. Did you mean \"--entity\"?"),
+        (
+            ["query", "Notes.sqlite", "--entity", "Note", "--sort", "rank", "desc"],
+            "A descending order is written as --sort KEY:descending."
+        ),
+        (["salvage", "Notes.sqlite"], "For example: coral salvage "),
+        (["help", "qurey"], "There is no command \"qurey\". Did you mean \"query\"?"),
+        (["query", "Notes.sqlite", "--sql", "SELECT 1"], "A condition is a predicate, such as --where 'rank > 3'."),
+        (["serve", "Notes.sqlite", "--host", "0.0.0.0"], "Only programs on this machine can connect."),
+        (["export", "Notes.sqlite", "--yes"], "An existing file is replaced with --force."),
         (["query", "Notes.sqlite", "--no-such-thing"], "Unknown option '--no-such-thing'.\n"),
     ]) func `missing and unknown arguments are answered with what to write`(words: [String], advice: String) throws {
         let run = try CommandRun(words)

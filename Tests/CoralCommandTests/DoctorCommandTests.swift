@@ -71,7 +71,7 @@ import Testing
         let rest = try CommandRun("query", store.path, "--entity", "Item", "--where", "name ENDSWITH '<0>'", "--json")
             .output
         let notes = try CommandRun("query", store.path, "--entity", "Note", "--json").output
-        let cured = try CommandRun("doctor", store.path, "--fix", "orphans=Item", "--force")
+        let cured = try CommandRun("doctor", store.path, "--fix", "orphans=Item", "--yes")
         #expect(cured.status == 0, "\(cured.errors)")
         #expect(cured.errors.contains("Backup of the store: "))
         #expect(try CommandRun("query", store.path, "--entity", "Item", "--json").output == rest)
@@ -87,14 +87,14 @@ import Testing
     @Test func `rows that contradict the model do not hinder cures that leave them as they are`() throws {
         try execute("UPDATE ZITEM SET ZNOTE = 999 WHERE Z_PK = 2")
         #expect(try examined().report.findings.contains { $0.kind == "damage" })
-        let files = try CommandRun("doctor", store.path, "--fix", "files", "--force", "--no-backup")
+        let files = try CommandRun("doctor", store.path, "--fix", "files", "--yes", "--no-backup")
         #expect(files.status == 1 && files.errors.contains("has to be repaired first"), "\(files.errors)")
-        let space = try CommandRun("doctor", store.path, "--fix", "space", "--force", "--no-backup")
+        let space = try CommandRun("doctor", store.path, "--fix", "space", "--yes", "--no-backup")
         #expect(space.status == 0, "\(space.errors)")
         #expect(try examined().report.findings.contains { $0.kind == "damage" })
         // A reference to an object that does not exist is to be repaired: the row is not taken for one that nothing owns.
         let items = try CommandRun("query", store.path, "--entity", "Item", "--json").output
-        let orphans = try CommandRun("doctor", store.path, "--fix", "orphans=Item", "--force", "--no-backup")
+        let orphans = try CommandRun("doctor", store.path, "--fix", "orphans=Item", "--yes", "--no-backup")
         #expect(orphans.status == 0 && !orphans.output.contains("Deleted"), "\(orphans.errors)")
         #expect(try CommandRun("query", store.path, "--entity", "Item", "--json").output == items)
         #expect(try examined().report.findings.contains { $0.kind == "damage" })
@@ -171,11 +171,11 @@ import Testing
         let before = try itemCount()
         try execute("DROP TABLE Z_MODELCACHE")
         for cure in ["space", "statistics"] {
-            let run = try CommandRun("doctor", store.path, "--fix", cure, "--force", "--no-backup")
+            let run = try CommandRun("doctor", store.path, "--fix", cure, "--yes", "--no-backup")
             #expect(run.status == 0, "\(run.errors)")
         }
         for cure in ["files", "orphans=Item"] {
-            let run = try CommandRun("doctor", store.path, "--fix", cure, "--force", "--no-backup")
+            let run = try CommandRun("doctor", store.path, "--fix", cure, "--yes", "--no-backup")
             #expect(run.status == 1 && run.errors.contains("Give the app's model with --model"), "\(run.errors)")
         }
         #expect(try itemCount() == before && before > 0)
@@ -207,7 +207,7 @@ import Testing
             try damage()
             let before = try store.contents()
             for cure in ["space", "statistics", "orphans=Item"] {
-                let run = try CommandRun("doctor", store.path, "--fix", cure, "--force", "--no-backup")
+                let run = try CommandRun("doctor", store.path, "--fix", cure, "--yes", "--no-backup")
                 #expect(run.status == 1, "\(cure): \(run.output)")
                 #expect(try store.contents() == before)
             }
@@ -223,7 +223,7 @@ import Testing
         #expect(status == 2)
         #expect(report.findings.contains { $0.kind == "freePages" && !$0.isNote }, "\(report.findings)")
         let cured = try CommandRun(
-            "doctor", store.path, "--fix", "space", "--fix", "statistics", "--force", "--no-backup", "--json")
+            "doctor", store.path, "--fix", "space", "--fix", "statistics", "--yes", "--no-backup", "--json")
         #expect(cured.status == 0, "\(cured.errors)")
         let after = try examined()
         #expect(after.status == 0)
@@ -329,9 +329,9 @@ import Testing
     @Test func `mistakes are errors, and change nothing`() throws {
         let before = try store.contents()
         for (arguments, status, text) in [
-            (["--fix", "everything", "--force"], 1, "There is no cure \"everything\""),
-            (["--fix", "orphans=Itme", "--force"], 1, "The model has no entity \"Itme\""),
-            (["--fix", "orphans=Tag", "--force", "--no-backup"], 1, "Nothing owns objects of the entity"),
+            (["--fix", "everything", "--yes"], 1, "There is no cure \"everything\""),
+            (["--fix", "orphans=Itme", "--yes"], 1, "The model has no entity \"Itme\""),
+            (["--fix", "orphans=Tag", "--yes", "--no-backup"], 1, "Nothing owns objects of the entity"),
             (["--dry-run"], 64, "--dry-run requires --fix"), (["--trace", "/nonexistent"], 1, "cannot be read"),
         ] as [([String], Int32, String)] {
             let run = try CommandRun(["doctor", store.path] + arguments)
@@ -340,7 +340,7 @@ import Testing
         #expect(try store.contents() == before)
         try execute("UPDATE ZITEM SET ZNOTE = NULL WHERE Z_PK = 2")
         try execute("CREATE TABLE ANSCKRECORDMETADATA (Z_PK INTEGER PRIMARY KEY)")
-        let mirrored = try CommandRun("doctor", store.path, "--fix", "orphans=Item", "--force")
+        let mirrored = try CommandRun("doctor", store.path, "--fix", "orphans=Item", "--yes")
         #expect(mirrored.status == 1 && mirrored.errors.contains("mirrored to CloudKit"), "\(mirrored.errors)")
         #expect(try examined().report.findings.contains { $0.kind == "mirroring" && $0.isNote })
     }

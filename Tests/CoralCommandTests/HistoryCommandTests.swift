@@ -136,7 +136,7 @@ import Testing
         #expect(try CommandRun("history", "purge", url.path, "--before", "3").status == 1)
         let mistaken = try CommandRun("history", "purge", url.path, "--before", "yesterday")
         #expect(mistaken.errors.contains("is not a point in"))
-        let purge = try CommandRun("history", "purge", url.path, "--before", "3", "--force", "--vacuum")
+        let purge = try CommandRun("history", "purge", url.path, "--before", "3", "--yes", "--vacuum")
         #expect(purge.output == "3 changes deleted from the history.\n", "\(purge.errors)")
         #expect(try lines("history", url.path).count == 2)
         let expired = try CommandRun("history", url.path, "--since", "1")
@@ -145,17 +145,51 @@ import Testing
         #expect(try CommandRun("history", url.path, "--since", "yesterday").errors.contains("is not a point in"))
         #if !canImport(Darwin)
             #expect(
-                try CommandRun("history", "purge", url.path, "--keep", "0", "--force").output
+                try CommandRun("history", "purge", url.path, "--keep", "0", "--yes").output
                     == "1 change deleted from the history.\n")
             #expect(try lines("history", url.path) == ["There are no matching transactions."])
         #endif
     }
 
     #if !canImport(Darwin)
+        // Core Data's own requests count no changes before they delete them.
+        @Test func `a purge is planned, confirmed and backed up, like every change of a store`() throws {
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let before = try Data(contentsOf: url)
+            let options = [
+                ["--before", "3"], ["--before", "2999-01-01"], ["--keep", "1"], ["--keep-bytes", "0"], ["--keep", "9"],
+            ]
+            let counts = try options.map { option in
+                let plan = try CommandRun(["history", "purge", url.path, "--dry-run"] + option)
+                #expect(plan.status == 0, "\(plan.errors)")
+                return plan.output
+            }
+            #expect(counts == [3, 4, 3, 4, 0].map { "Would delete \($0) changes from the history.\n" })
+            let json = try CommandRun("history", "purge", url.path, "--keep", "1", "--dry-run", "--json").output
+            #expect(json.contains(#""deletedChanges" : 3"#) && json.contains(#""isSaved" : false"#), "\(json)")
+            let asked = try CommandRun("history", "purge", url.path, "--keep", "1")
+            #expect(asked.errors == "coral: Nothing was changed. Use --yes to delete 3 changes from the history.\n")
+            #expect(try CommandRun("history", "purge", url.path, "--keep", "9").output == "Nothing to delete.\n")
+            let forced = try CommandRun("history", "purge", url.path, "--keep", "1", "--force")
+            #expect(forced.errors.contains("A change is confirmed with --yes."), "\(forced.errors)")
+            #expect(try Data(contentsOf: url) == before)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["Notes.sqlite"])
+
+            let purge = try CommandRun("history", "purge", url.path, "--keep", "1", "--yes")
+            let backup = try #require(purge.errors.split(separator: "\n").first)
+            #expect(backup.hasPrefix("Backup of the store: "), "\(purge.errors)")
+            #expect(try lines("history", String(backup.dropFirst("Backup of the store: ".count))).count == 7)
+            #expect(try lines("history", url.path).count == 2)
+            let last = try CommandRun("history", "purge", url.path, "--keep", "0", "--yes", "--no-backup")
+            #expect(last.errors.isEmpty && last.status == 0, "\(last.errors)")
+        }
+    #endif
+
+    #if !canImport(Darwin)
         // Core Data's own requests delete a history by date and token only.
         @Test func `a purge whose report cannot be written is made once, or not at all`() throws {
             defer { try? FileManager.default.removeItem(at: folder) }
-            let purge = "coral history purge '\(url.path)' --force"
+            let purge = "coral history purge '\(url.path)' --yes --no-backup"
             let before = try Data(contentsOf: url)
             for closed in [">&-", "| :"] {
                 // The reader of the pipe has ended before the command begins.
@@ -175,7 +209,7 @@ import Testing
     @Test func `a store without a history is an error, and no history is started`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = try NotesStore()
-        for arguments in [["history", store.path], ["history", "purge", store.path, "--keep", "0", "--force"]] {
+        for arguments in [["history", store.path], ["history", "purge", store.path, "--keep", "0", "--yes"]] {
             let run = try CommandRun(arguments)
             #expect(run.status == 1 && run.errors.contains("keeps no history"))
         }

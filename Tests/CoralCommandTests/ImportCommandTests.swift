@@ -19,6 +19,81 @@ import Testing
         #expect(run.status == 0 && run.output == "0 inserts, 0 updates, 0 links, 0 errors\n")
     }
 
+    @Test func `the plan says that no key identifies the objects, and an import too`() throws {
+        let json = #"{"Note": [{"title": "Groceries", "items": [{"name": "Milk"}]}, {"title": "New"}]}"#
+        let run = try plan(json)
+        #expect(
+            run.output.contains(
+                "? No key identifies the objects of Item, Note: 3 objects are created, even if the store has equal ones. To "
+                    + "update those, give the key: --key Item="), "\(run.output)")
+        #expect(try plan(json, "--json").output.contains("No key identifies"))
+        let keyed = try plan(json, "--key", "Note=title", "--key", "Item=name")
+        #expect(keyed.status == 0 && !keyed.output.contains("No key"), "\(keyed.output)")
+        #expect(!(try plan(json, "--by-content").output.contains("No key")))
+        // A tag has a key in the model.
+        #expect(!(try plan(#"{"Tag": [{"name": "new"}]}"#).output.contains("No key")))
+        let store = try NotesStore()
+        let document = store.file("document.json")
+        #expect(try CommandRun("export", store.path, "-o", document).status == 0)
+        let own = try CommandRun("import", document, "--into", store.path, "--dry-run")
+        #expect(own.output == "0 inserts, 0 updates, 0 links, 0 errors\n", "\(own.output)")
+        // In a new store there is nothing to find.
+        let new = ["import", document, "--into", store.file("New.sqlite"), "--model", store.path]
+        #expect(!(try CommandRun(new + ["--dry-run"]).output.contains("No key")))
+        #expect(try CommandRun(new).errors.isEmpty)
+        let again = try CommandRun(new + ["--no-backup"])
+        #expect(again.status == 0 && again.errors.hasPrefix("No key identifies "), "\(again.errors)")
+    }
+
+    @Test func `a part of a store that another one cannot take is refused with what to do`() throws {
+        let store = try NotesStore()
+        let (part, new) = (store.file("part.json"), store.file("New.sqlite"))
+        #expect(try CommandRun("export", store.path, "--entity", "Item", "-o", part).status == 0)
+        let run = try CommandRun("import", part, "--into", new, "--model", store.path)
+        #expect(run.status == 1 && run.errors.contains("--dangling skip, record or stub."), "\(run.errors)")
+        let plan = try CommandRun("import", part, "--into", new, "--model", store.path, "--dry-run")
+        #expect(plan.status == 1 && plan.errors.contains("coral export --follow everything"), "\(plan.errors)")
+        let whole = ["export", store.path, "--entity", "Item", "--follow", "everything", "-o", part, "--force"]
+        #expect(try CommandRun(whole).status == 0)
+        #expect(try CommandRun("import", part, "--into", new, "--model", store.path).status == 0)
+    }
+
+    @Test func `a record without an entity of the model is answered with the entities, and with the option`() throws {
+        for json in [#"[{"title": "a"}]"#, #"{"trips": [{"title": "a"}]}"#] {
+            let run = try plan(json)
+            #expect(run.status == 1, "\(run.output)")
+            #expect(
+                run.errors.hasSuffix(
+                    "\n--entity names the entity of objects that do not state theirs. There are: Item, Note, Person, Tag.\n"
+                ),
+                "\(run.errors)")
+        }
+        #expect(try plan(#"[{"title": "a"}]"#, "--entity", "Note").status == 0)
+    }
+
+    @Test func `a plan names new objects by a text, and not by a number`() throws {
+        let json = ##"""
+            {"Note": [{"$id": "#7", "title": "Trip", "items": [{"$id": "#8", "name": "Map"}, {"$id": "#9", "quantity": 2}]}]}
+            """##
+        let run = try plan(json)
+        #expect(run.output.contains("+ Note \"Trip\"") && run.output.contains("+ Item \"Map\""), "\(run.output)")
+        #expect(run.output.contains("+ Item /Note/0/items/1"), "\(run.output)")
+        #expect(!run.output.contains("#"), "\(run.output)")
+    }
+
+    @Test func `an export whose condition matches nothing says so`() throws {
+        let store = try NotesStore()
+        let none = ["--entity", "Note", "--where", "rank > 9"]
+        let run = try CommandRun(["export", store.path] + none)
+        #expect(run.status == 0 && !run.output.isEmpty)
+        #expect(run.errors == "coral: warning: The document has no objects: none of Note matches --where.\n")
+        let tables = try CommandRun(["export", store.path, "--format", "csv", "-o", store.file("tables")] + none)
+        #expect(tables.errors.contains("none of Note matches --where"), "\(tables.errors)")
+        let page = try CommandRun(["export", store.path, "--format", "html"] + none)
+        #expect(page.errors.contains("none of Note matches --where"), "\(page.errors)")
+        #expect(try CommandRun("export", store.path, "--entity", "Note").errors.isEmpty)
+    }
+
     @Test func `an import states its path on request`() throws {
         let run = try plan(#"{"Note": []}"#, "--explain")
         #expect(

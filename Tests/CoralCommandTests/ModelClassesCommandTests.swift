@@ -144,5 +144,8 @@ import Testing
         let run = try CommandRun("model", "generate", model.path, path("Classes"))
         #expect(run.status == 1)
         #expect(run.errors.contains("contents:4: The attribute type 'Sting' is unknown."))
+        let lines = run.errors.split(separator: "\n")
+        #expect(lines.count == text.components(separatedBy: "\"String\"").count - 1, "\(run.errors)")
+        #expect(lines.allSatisfy { $0.contains("The attribute type 'Sting' is unknown.") }, "\(run.errors)")
     }
 }

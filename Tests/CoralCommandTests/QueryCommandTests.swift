@@ -144,6 +144,28 @@ import Testing
         #expect(run.errors.hasSuffix(end), "\(run.errors)")
     }
 
+    @Test(arguments: [
+        ("createdAt > 2024-02-29", "A date is written in quotes: \"2024-02-29\"."),
+        ("title != '2024-02-29' AND createdAt > 2024-02-29T12:30:00Z", "\"2024-02-29T12:30:00Z\"."),
+        ("items.count > 1", "The number of objects is written as items.@count."),
+        ("colour == 'red'", "There are: author, "),
+        ("@count > 1", "@count follows a relationship with several objects, such as items.@count."),
+        ("title.@count > 1", "title is one value: @count follows"),
+    ])
+    func `an error of a predicate says what to write`(_ predicate: String, _ advice: String) throws {
+        let run = try CommandRun("query", store.path, "--entity", "Note", "--where", predicate)
+        #expect(run.status == 1 && run.errors.contains(advice), "\(run.errors)")
+    }
+
+    @Test(arguments: [
+        "items.@count > 0", "SUBQUERY(items, $i, $i.quantity >= 0).@count > 0", "author.notes.@count != 9",
+        "title != '@count' AND SUBQUERY(tags, $t, $t.notes.@count > 0).@count < 9", "title != '2024-02-29'",
+    ])
+    func `a count of objects and text that looks like one are accepted`(_ predicate: String) throws {
+        let run = try CommandRun("query", store.path, "--entity", "Note", "--where", predicate)
+        #expect(run.status == 0 && run.errors.isEmpty, "\(run.errors)")
+    }
+
     @Test func `dates, UUIDs and URLs are given as text`() throws {
         #expect(
             try query("--where", "author.site = 'https://example.com/a?b&c'", "--columns", "title").output

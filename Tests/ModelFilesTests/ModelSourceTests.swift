@@ -159,4 +159,27 @@ struct ModelSourceTests {
         #expect(line("")?.0 == .malformedFile)
         #expect(line(String(repeating: "<a>", count: 100_000))?.0 == .malformedFile)
     }
+
+    @Test func `all invalid values are reported, each with its line`() throws {
+        let source = """
+            <model>
+                <entity name="Note">
+                    <attribute name="title" attributeType="Sting"/>
+                    <attribute name="rank" attributeType="Double" optional="MAYBE"/>
+                    <attribute name="text" attributeType="String"/>
+                </entity>
+                <entity name="Tag"><relationship name="notes" deletionRule="Explode"/></entity>
+                <composite name="Place"><attribute name="x" attributeType="Dubble"/></composite>
+            </model>
+            """
+        let error = try #require(throws: ModelError.self) { try ModelSourceReader.read(Data(source.utf8), file: "m") }
+        #expect(
+            error.all.map(\.description) == [
+                "m:3: The attribute type 'Sting' is unknown. (title)",
+                "m:4: optional is 'MAYBE', neither YES nor NO. (rank)",
+                "m:7: The delete rule 'Explode' is unknown. (notes)",
+                "m:8: The attribute type 'Dubble' is unknown. (x)",
+            ])
+        #expect(error.description.hasSuffix("3 more errors were found."))
+    }
 }

@@ -28,8 +28,8 @@ package final class CopyBlueprint {
         for name in rules.conditions.keys.sorted() { _ = try paths.entity(name, in: name) }
         let names = Set(model.entities.flatMap(\.relationshipsByName.keys))
         for name in rules.excludedNames.union(rules.excludedRootNames).sorted() where !names.contains(name) {
-            let question = NameSuggestion.question(for: name, in: names)
-            throw ShapeError(.unknownProperty, "No entity has a relationship \"\(name)\".\(question)", at: name)
+            let advice = NameSuggestion.advice(for: name, in: names)
+            throw ShapeError(.unknownProperty, "No entity has a relationship \"\(name)\".\(advice)", at: name)
         }
     }
 

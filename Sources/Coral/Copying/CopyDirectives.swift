@@ -112,7 +112,7 @@ struct CopyDirectives {
             throw CopyError(
                 .wrongDirective,
                 "\(place) has the directive \(keys.followParent) = \(path), but the model has no entity \"\(name)\"."
-                    + NameSuggestion.question(for: name, in: model.entitiesByName.keys),
+                    + NameSuggestion.advice(for: name, in: model.entitiesByName.keys),
                 at: place)
         }
         let entities = model.entities.filter { entity in parent.entity.map { entity.name == $0 } ?? true }
@@ -122,7 +122,7 @@ struct CopyDirectives {
             throw CopyError(
                 .wrongDirective,
                 "\(place) has the directive \(keys.followParent) = \(path), which no entity has."
-                    + NameSuggestion.question(for: parent.attribute, in: names),
+                    + NameSuggestion.advice(for: parent.attribute, in: names),
                 at: place)
         }
         guard candidates.contains(where: { $0.attributeType == attribute.attributeType }) else {

@@ -18,9 +18,9 @@ package struct IdentityRules {
         declared.merge(KeyPathResolver.named(identity.keys, in: model)) { $1 }
         for (name, key) in declared.sorted(by: { $0.key < $1.key }) {
             guard let entity = entities[name] else {
-                let question = NameSuggestion.question(for: name, in: entities.keys)
+                let advice = NameSuggestion.advice(for: name, in: entities.keys)
                 throw ImportError(
-                    .misuse, "A key is declared for \"\(name)\", which the model does not have.\(question)")
+                    .misuse, "A key is declared for \"\(name)\", which the model does not have.\(advice)")
             }
             for part in key { _ = try Self.part(part, of: entity) }
             if key.isEmpty { throw ImportError(.misuse, "The key of \(name) has no parts.", entity: name) }
@@ -66,10 +66,10 @@ package struct IdentityRules {
             return .attribute(name)
         }
         if let relationship = entity.relationshipsByName[name], !relationship.isToMany { return .relationship(name) }
-        let question = NameSuggestion.question(for: name, in: entity.propertiesByName.keys)
+        let advice = NameSuggestion.advice(for: name, in: entity.propertiesByName.keys)
         throw ImportError(
             .misuse,
-            "The key of \(entity.name ?? "") contains \"\(name)\", which is not an attribute or to-one relationship.\(question)",
+            "The key of \(entity.name ?? "") contains \"\(name)\", which is not an attribute or to-one relationship.\(advice)",
             entity: entity.name, property: name)
     }
 }

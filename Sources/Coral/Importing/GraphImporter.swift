@@ -89,8 +89,8 @@ public struct GraphImporter {
 
     // MARK: - Importing
 
-    /// Plans and applies. Returns the objects of the root records in the document's header, in
-    /// their order; without these, those of the records at its top.
+    /// Plans and applies. Returns the objects at the top of the document, in its order; of a document that `encoded()` has
+    /// written, the objects that were encoded, without those that they own. `ImportPlan.objects` has all.
     ///
     /// Throws as `plan` and `ImportPlan.apply` do, and `ImportError` for a document whose objects are all of other classes; then
     /// nothing in the context has changed.

@@ -12,7 +12,7 @@ public struct ImportSubject: Sendable, Hashable {
     public var object: String?
     /// The position of the record; nil if the object has no record in the document.
     public var place: DocumentPlace?
-    /// A name for messages: the record's id, else its key, else its position.
+    /// A name for messages: the record's id, unless that is a number in its document; else its key, its name or its position.
     public var label: String
 
     /// The last two components of an object's URI, which identify it within one store: `Note/p12`.

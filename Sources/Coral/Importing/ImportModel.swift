@@ -99,7 +99,7 @@ package final class ImportModel {
         let named = options.deletionScopes.keys.sorted() + options.newerAttributes.keys.sorted()
         for name in named where entities[name] == nil {
             throw ImportError(
-                .misuse, "The model has no entity \"\(name)\".\(NameSuggestion.question(for: name, in: entities.keys))")
+                .misuse, "The model has no entity \"\(name)\".\(NameSuggestion.advice(for: name, in: entities.keys))")
         }
     }
 }
@@ -109,8 +109,8 @@ extension ImportModel {
     fileprivate static func check(_ hooks: ImportHooks, _ entities: [String: NSEntityDescription]) throws {
         let records = [Array(hooks.shouldImport.keys), Array(hooks.willImport.keys), Array(hooks.didImport.keys)]
         for name in Set(records.joined()).sorted() where name != "*" && entities[name] == nil {
-            let question = NameSuggestion.question(for: name, in: entities.keys)
-            throw ImportError(.misuse, "A hook names the entity \"\(name)\", which the model does not have.\(question)")
+            let advice = NameSuggestion.advice(for: name, in: entities.keys)
+            throw ImportError(.misuse, "A hook names the entity \"\(name)\", which the model does not have.\(advice)")
         }
         func check(_ names: some Collection<String>, _ has: (NSEntityDescription, String) -> Bool) throws {
             for name in names.sorted() {
@@ -138,6 +138,8 @@ package final class EntityImport {
     package let rules: [IdentityRule]
     /// The attribute that orders versions of an object.
     package let newerAttribute: String?
+    /// The attribute whose text names an object in messages.
+    private(set) lazy var labelAttribute: String? = LabelAttribute.name(of: entity)
 
     package init(
         _ entity: NSEntityDescription, rules: [IdentityRule], newer: String?,

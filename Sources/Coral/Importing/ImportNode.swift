@@ -124,20 +124,37 @@ package final class ImportNode {
         link(of: relationship)?.destinations.nodes ?? []
     }
 
-    /// The node's name in messages: its id, else its key, else its position.
+    /// The node's name in messages: its id, unless that is a mere number; else its key, its name or its position.
     package var label: String {
-        if let id { return id.text }
-        if let key = keys.first {
-            let values = key.parts.map { part in
-                switch part {
-                case .value(let value): ValueText.text(value)
-                case .object(let id): id.uriRepresentation().lastPathComponent
-                case .node(let number): "#\(number)"
-                }
-            }
-            return "\(entity.name) \(values.joined(separator: ", "))"
+        if let id, !id.isNumber { return id.text }
+        let name = keys.first.flatMap { text(of: $0) } ?? nameOrPosition
+        return name.map { "\(entity.name) \($0)" } ?? id?.text ?? entity.name
+    }
+
+    /// The text that names the object for people, in quotes; else the position of the record.
+    private var nameOrPosition: String? {
+        if let name = entity.labelAttribute, case .string(let text)? = value(of: name), !text.isEmpty {
+            return ValueText.text(.string(text))
         }
-        return place.map { "\(entity.name) \($0.pointer)" } ?? entity.name
+        return place.map(\.pointer)
+    }
+
+    /// The values of a key; nil if an object in it has no name.
+    private func text(of key: IdentityKey) -> String? {
+        var texts: [String] = []
+        for part in key.parts {
+            switch part {
+            case .value(let value): texts.append(ValueText.text(value))
+            case .object(let id): texts.append(id.uriRepresentation().lastPathComponent)
+            case .node(let number):
+                let others = Array(referencedNodes.values) + parents.values
+                guard let text = others.first(where: { $0.resolved.number == number })?.resolved.nameOrPosition else {
+                    return nil
+                }
+                texts.append(text)
+            }
+        }
+        return texts.joined(separator: ", ")
     }
 
     package var subject: ImportSubject {

@@ -63,11 +63,29 @@ public final class ImportPlan<Root: NSManagedObject> {
         return parts.joined(separator: ", ")
     }
 
+    /// The new objects that nothing could have identified: their entities have no key, and the document is not from one of the
+    /// context's stores. Each of them is inserted, whatever the stores contain. The entities' names, and the numbers of objects.
+    package var unidentified: [(entity: String, count: Int)] {
+        let options = session.options
+        guard !options.identity.matchesContent else { return [] }
+        let stores = ImportSession.coordinator(of: target)?.persistentStores ?? []
+        let isOfStore = stores.contains { $0.identifier != nil && $0.identifier == header?.storeUUID }
+        var counts: [String: Int] = [:]
+        for node in session.payload.nodes where node.resolved === node && !node.isReference && !node.isTombstone {
+            guard node.object != nil, node.matchedID == nil, node.entity.rules.isEmpty, node.keyNames == nil,
+                !(isOfStore && node.id != nil)
+            else { continue }
+            counts[node.entity.name, default: 0] += 1
+        }
+        return counts.map { (entity: $0.key, count: $0.value) }.sorted { $0.entity < $1.entity }
+    }
+
     /// Whether the plan has no changes.
     public var isEmpty: Bool { inserts.isEmpty && updates.isEmpty && links.isEmpty && deletions.isEmpty }
 
-    /// Makes the changes in the context: all of them, unsaved, or on any error none. Returns the objects of the root
-    /// records in the document's header, in their order; without these, those at its top.
+    /// Makes the changes in the context: all of them, unsaved, or on any error none. Returns the objects at the top of the
+    /// document, in its order. Of a document that `encoded()` has written these are the objects that were encoded, without those
+    /// that they own; `objects` has all.
     ///
     /// Throws the first `ImportError`, which contains the others, if the plan has errors; else errors of saving to a
     /// parent context. Throws `ImportError` with the code `outdatedPlan` if an object was changed or deleted in the context
@@ -132,6 +150,13 @@ public final class ImportPlan<Root: NSManagedObject> {
         }
         guard let object = try apply(isNew: true).first else { throw missing }
         return object
+    }
+
+    /// The objects of all records, in the document's order, whether they are at its top or inside others; empty before `apply`. An
+    /// object that the document only refers to is not among them, nor is one that was deleted.
+    public var objects: [NSManagedObject] {
+        guard isApplied else { return [] }
+        return session.payload.nodes.filter { $0.resolved === $0 && !$0.isReference }.compactMap { object(of: $0) }
     }
 
     /// The object of a record, in the context that the plan was made for; nil before `apply`, and for a record that was

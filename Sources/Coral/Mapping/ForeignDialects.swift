@@ -151,11 +151,11 @@ enum MagicalImportDialect {
     ) -> [String]? {
         if let declared {
             if entity.attributesByName[declared] != nil { return [declared] }
-            let question = NameSuggestion.question(for: declared, in: entity.attributesByName.keys)
+            let advice = NameSuggestion.advice(for: declared, in: entity.attributesByName.keys)
             // MagicalImport prints a message, and continues without a key.
             reading.note(
                 .unknownProperty,
-                "relatedByAttribute is \"\(declared)\", which \(entity.name ?? "") does not have.\(question)", name,
+                "relatedByAttribute is \"\(declared)\", which \(entity.name ?? "") does not have.\(advice)", name,
                 property,
                 isWarning: true)
             return nil

@@ -1,4 +1,4 @@
-import Coral
+import CoreData
 
 /// The attribute whose texts name the objects of an entity: in tables, links, sequences and pages.
 ///
@@ -18,9 +18,8 @@ package enum LabelAttribute {
     /// Cost: at first, the texts of some objects are read. If they cannot be read, the names of the attributes decide.
     package static func name(of entity: NSEntityDescription, in context: NSManagedObjectContext) -> String? {
         if let stated = statedName(of: entity) { return stated }
-        let texts = entity.attributesByName.filter { $0.value.attributeType == .stringAttributeType }
-        let names = texts.filter { !$0.value.isTransient }.keys.sorted { (rank(of: $0), $0) < (rank(of: $1), $1) }
-        guard names.count > 1 else { return names.first ?? texts.keys.min() }
+        let names = names(of: entity)
+        guard names.count > 1 else { return names.first ?? texts(of: entity).keys.min() }
         let key = "\(userInfoKey).\(entity.name ?? "")"
         if let known = context.userInfo[key] as? String { return known }
         let rows = (try? sample(of: entity, names, in: context)) ?? []
@@ -31,8 +30,22 @@ package enum LabelAttribute {
         return best?.element
     }
 
+    /// The name of the attribute, where no objects can decide: the names of the attributes do. Nil if no attribute has text.
+    package static func name(of entity: NSEntityDescription) -> String? {
+        statedName(of: entity) ?? names(of: entity).first
+    }
+
+    /// The attributes with text that are stored, the one that reads best as a name first.
+    private static func names(of entity: NSEntityDescription) -> [String] {
+        texts(of: entity).filter { !$0.value.isTransient }.keys.sorted { (rank(of: $0), $0) < (rank(of: $1), $1) }
+    }
+
+    private static func texts(of entity: NSEntityDescription) -> [String: NSAttributeDescription] {
+        entity.attributesByName.filter { $0.value.attributeType == .stringAttributeType }
+    }
+
     /// The attributes of all entities in a context, by the names of the entities. Must be called on its queue.
-    static func names(in context: NSManagedObjectContext) -> [String: String] {
+    package static func names(in context: NSManagedObjectContext) -> [String: String] {
         (context.persistentStoreCoordinator?.managedObjectModel.entities ?? []).reduce(into: [:]) {
             $0[$1.name ?? ""] = name(of: $1, in: context)
         }
@@ -72,7 +85,7 @@ package enum LabelAttribute {
     // MARK: - Names
 
     /// How well the name of an attribute reads as that of a label: the lowest number is best.
-    static func rank(of attribute: String) -> Int {
+    package static func rank(of attribute: String) -> Int {
         if let index = preferredIndex(of: attribute) { return index }
         let kinds: [Set<String>] = [["name", "title"], texts, identifiers.union(classes).union(places)]
         let word = lastWord(of: attribute)

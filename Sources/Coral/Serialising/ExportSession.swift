@@ -159,7 +159,13 @@ package final class ExportSession {
             let found = UnresolvableReference(
                 .keyless, recorder.names.name(of: reference.owner), reference.relationship,
                 to: recorder.names.name(of: reference.target))
-            if exporter.isPortable { throw ExportError(.keylessReference, found.description) }
+            if exporter.isPortable {
+                let entity = reference.target.entity.name ?? ""
+                throw ExportError(
+                    .keylessReference,
+                    "\(found) Give \(entity) a key: a uniqueness constraint, coral.identity in the model's user info, or "
+                        + "GraphExporter.identity. Or let the shape embed \(reference.relationship).")
+            }
             result.keylessReferences.add(found)
         }
     }

@@ -40,8 +40,8 @@ package struct KeyPathResolver {
     /// Throws `ShapeError` with a suggestion if it does not exist.
     func entity(_ name: String, in keyPath: String) throws -> NSEntityDescription {
         guard let entity = entities[name] ?? byClass[name] else {
-            let question = NameSuggestion.question(for: name, in: entities.keys)
-            throw ShapeError(.unknownEntity, "The model has no entity \"\(name)\".\(question)", at: keyPath)
+            let advice = NameSuggestion.advice(for: name, in: entities.keys)
+            throw ShapeError(.unknownEntity, "The model has no entity \"\(name)\".\(advice)", at: keyPath)
         }
         return entity
     }
@@ -89,9 +89,9 @@ package struct KeyPathResolver {
         _ name: String, of entity: NSEntityDescription, in keyPath: String
     ) throws -> NSPropertyDescription {
         guard let property = entity.propertiesByName[name] else {
-            let question = NameSuggestion.question(for: name, in: entity.propertiesByName.keys)
+            let advice = NameSuggestion.advice(for: name, in: entity.propertiesByName.keys)
             throw ShapeError(
-                .unknownProperty, "\(entity.name ?? "") has no property \"\(name)\".\(question)", at: keyPath)
+                .unknownProperty, "\(entity.name ?? "") has no property \"\(name)\".\(advice)", at: keyPath)
         }
         return property
     }

@@ -47,7 +47,7 @@ struct AssignmentPlan {
             try KeyPathCheck(entity).check(path, in: assignment.text)
             guard let element = schema.elements.first(where: { $0.name == path[1] }) else {
                 throw CommandError(
-                    "\(path[0]) has no element \"\(path[1])\".\(CommandError.hint(for: path[1], in: schema.elements.map(\.name)))"
+                    "\(path[0]) has no element \"\(path[1])\".\(NameSuggestion.advice(for: path[1], in: schema.elements.map(\.name)))"
                 )
             }
             schema = element

@@ -50,13 +50,8 @@ struct StoreChange: ParsableArguments {
     ) throws {
         let (planned, values) = try preview(store, source, change)
         guard !dryRun, !planned.summary.isEmpty else { return try show(planned, false) }
-        if !yes {
-            try show(planned, false)
-            guard Confirmation.isGiven("\(planned.summary.prefix(1).uppercased() + planned.summary.dropFirst())?")
-            else {
-                throw CommandError("Nothing was changed. Use --yes to \(planned.summary).")
-            }
-        }
+        if !yes { try show(planned, false) }
+        try confirm(planned.summary)
         let open = try OpenStore(path: store, model: source, isReadOnly: false, changesFewObjects: true)
         try open.context.performAndWait {
             guard try self.planned(change, open).agrees(with: planned), ChangedValues(of: open.context) == values else {
@@ -72,6 +67,15 @@ struct StoreChange: ParsableArguments {
         }
         // Closing the last connection removes the write-ahead log.
         try open.close()
+    }
+
+    /// Asks for confirmation, unless --yes is given. Throws `CommandError` if it is not given.
+    ///
+    /// - Parameter summary: The change as an infinitive phrase: `delete 2 objects`.
+    func confirm(_ summary: String) throws {
+        guard yes || Confirmation.isGiven("\(summary.prefix(1).uppercased() + summary.dropFirst())?") else {
+            throw CommandError("Nothing was changed. Use --yes to \(summary).")
+        }
     }
 
     /// The error for a store that was changed after the plan was shown.

@@ -20,8 +20,8 @@ struct DoctorCommand: ParsableCommand {
             --fix applies a cure: orphans=ENTITY deletes the rows of an entity that nothing owns, files removes \
             files without a row, statistics lets SQLite count the values of its indexes, and space only compacts the \
             file. The work is done on a copy, in one transaction, and all rows are compared with those before. Then \
-            the copy is compacted, and replaces the store. A backup is made before. The history does not record the \
-            cure. --dry-run tries the cure on a temporary copy only.
+            the copy is compacted, and replaces the store, after a confirmation or with --yes. A backup is made before. \
+            The history does not record the cure. --dry-run tries the cure on a temporary copy only.
 
             Exit code 2 means that the examination has findings.
 
@@ -47,16 +47,10 @@ struct DoctorCommand: ParsableCommand {
             "Apply a cure: orphans=ENTITY, files, statistics or space. May be repeated.", valueName: "cure"))
     var fix: [String] = []
 
-    @Flag(name: .long, help: "Try the cures on a copy, and change nothing.")
-    var dryRun = false
-
-    @Flag(name: .long, help: "Apply the cures without confirmation.")
-    var force = false
-
     @Flag(name: .long, help: "Print JSON.")
     var json = false
 
-    @OptionGroup var backup: BackupOption
+    @OptionGroup var change: StoreChange
 
     @OptionGroup var proof: ProofOption
 
@@ -65,8 +59,9 @@ struct DoctorCommand: ParsableCommand {
     @OptionGroup var source: ModelSource
 
     func validate() throws {
-        if dryRun, fix.isEmpty { throw ValidationError("--dry-run requires --fix.") }
-        if proof.proof, !fix.isEmpty, !dryRun {
+        if change.dryRun, fix.isEmpty { throw ValidationError("--dry-run requires --fix.") }
+        if change.yes, fix.isEmpty { throw ValidationError("--yes requires --fix.") }
+        if proof.proof, !fix.isEmpty, !change.dryRun {
             throw ValidationError("--proof is for reading: --fix changes the store.")
         }
         if trace != nil, !fix.isEmpty { throw ValidationError("--trace and --fix are separate steps.") }
@@ -119,9 +114,9 @@ struct DoctorCommand: ParsableCommand {
             {
                 throw CommandError("Nothing was changed: the store has to be repaired first. \(damage.message)")
             }
-            let result = try dryRun ? rehearse(url, model, cures) : apply(url, model, cures)
-            let report = TreatmentReport(result, store: store, isRehearsal: dryRun)
-            if dryRun { return try json ? JSONOutput.write(report) : StandardOutput.write(report.text) }
+            let result = try change.dryRun ? rehearse(url, model, cures) : apply(url, model, cures)
+            let report = TreatmentReport(result, store: store, isRehearsal: change.dryRun)
+            if change.dryRun { return try json ? JSONOutput.write(report) : StandardOutput.write(report.text) }
             try json ? JSONOutput.report(report) : StandardOutput.report(report.text)
         }
 
@@ -179,12 +174,8 @@ struct DoctorCommand: ParsableCommand {
         private func apply(
             _ url: URL, _ model: NSManagedObjectModel, _ cures: Set<StoreTreatment.Cure>
         ) throws -> StoreTreatment.Result {
-            guard force || Confirmation.isGiven("Change \(store)?") else {
-                throw CommandError(
-                    "Nothing was changed. Use --dry-run to see the effect, and --force to apply it without confirmation."
-                )
-            }
-            return try backup.protecting(storeAt: url, model: model) {
+            try change.confirm("change \(store)")
+            return try change.backup.protecting(storeAt: url, model: model) {
                 try Work.run("Curing", noun: nil) { _ in
                     try StoreTreatment.replaceStore(at: url, model: model, cures: cures)
                 }

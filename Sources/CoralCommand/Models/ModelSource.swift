@@ -154,7 +154,7 @@ enum ModelFileSource {
         guard let name else { return file.current }
         guard let version = file.versions.first(where: { $0.name == name }) else {
             throw CommandError(
-                "There is no version \"\(name)\".\(CommandError.hint(for: name, in: file.versions.map(\.name)))")
+                "There is no version \"\(name)\".\(NameSuggestion.advice(for: name, in: file.versions.map(\.name)))")
         }
         return version
     }

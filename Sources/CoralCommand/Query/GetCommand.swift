@@ -108,7 +108,7 @@ struct GetCommand: ParsableCommand {
         guard object.entity.attributesByName[name] != nil else {
             throw CommandError(
                 "\(object.entity.name ?? "") has no attribute \(name)."
-                    + NameSuggestion.question(for: name, in: object.entity.attributesByName.keys))
+                    + NameSuggestion.advice(for: name, in: object.entity.attributesByName.keys))
         }
         guard let data = values[name] else {
             throw CommandError("\(StoredName(object.objectID).text) has no binary value for \(name).")

@@ -59,7 +59,9 @@ struct CheckCommand: ParsableCommand {
                 url: url, model: model ?? ModelSource.ownModel(of: url.withoutLinks), modelPath: source.model)
         } catch {
             // A store that cannot be opened cannot be copied.
-            guard `repair` == nil, let damage = StoreProblem(damage: error) else { throw error }
+            guard `repair` == nil, !ForeignFile.isDatabase(error), let damage = StoreProblem(damage: error) else {
+                throw error
+            }
             try show(CheckReport(store: ServerURLs.shown(store), problems: [damage]))
             throw CommandStatus.findings.exitCode
         }

@@ -83,6 +83,9 @@ struct CopyCommand: ParsableCommand {
         let open = try OpenStore(path: store, model: source, isReadOnly: dryRun)
         try open.context.performAndWait {
             let originals = try condition.objects(of: entity, in: open)
+            guard !originals.isEmpty || json else {
+                return try StandardOutput.write("Nothing to copy: no object matches.\n")
+            }
             var rules = CopyRules()
             rules.countsUpNumbers = countUp
             let copier = GraphCopier(shape: shape, rules: rules)

@@ -143,7 +143,7 @@ struct ExportCommand: ParsableCommand {
             case .graph, .tables: try write(open, request, with: exporter, to: sink, progress)
             }
         }
-        report(result)
+        report(result, of: request)
         try missing.report(result)
     }
 
@@ -223,7 +223,7 @@ struct ExportCommand: ParsableCommand {
         try tables.finish()
         // An empty folder is replaced too.
         try partial.commit()
-        report(result)
+        report(result, of: request)
         try missing.report(result)
     }
 
@@ -275,7 +275,13 @@ struct ExportCommand: ParsableCommand {
         return part
     }
 
-    private func report(_ result: ExportResult) {
+    private func report(_ result: ExportResult, of request: NSFetchRequest<NSManagedObjectID>?) {
+        if let entity, request != nil, result.recordCount == 0 {
+            StandardError.warn(
+                "The document has no objects: "
+                    + (condition.predicate == nil
+                        ? "the store has none of \(entity)." : "none of \(entity) matches --where."))
+        }
         StandardError.warn(result.danglingReferences.map(\.description), of: result.danglingReferences.count)
         StandardError.warn(result.keylessReferences.map(\.description), of: result.keylessReferences.count)
         file.report(Quantity.count(result.recordCount, "object"))

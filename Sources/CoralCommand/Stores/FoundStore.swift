@@ -1,3 +1,4 @@
+import AtomicFiles
 import Coral
 
 /// A store that was found in a folder.
@@ -36,9 +37,11 @@ struct FoundStore: Encodable {
             #endif
         } catch {
             // Most databases of an app are not stores. Whether a damaged database is a store cannot be determined.
+            guard !ForeignFile.isDatabase(error) else { return nil }
+            byteCount = FileStatus(url.path)?.byteCount ?? 0
+            // The table has the path beside it.
             let text = ErrorText.text(of: error)
-            guard !text.contains("it is not a store of Core Data") else { return nil }
-            problem = text
+            problem = text.hasPrefix("\(url.path): ") ? String(text.dropFirst(url.path.count + 2)) : text
         }
     }
 

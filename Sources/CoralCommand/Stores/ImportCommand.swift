@@ -92,6 +92,18 @@ struct ImportCommand: ParsableCommand {
     }
 
     func run() throws {
+        do {
+            try importFile()
+        } catch let error as ImportError where !restore {
+            guard let advice = ImportAdvice.text(of: [error] + error.others) else { throw error }
+            throw CommandError("\(error)\n\(advice)")
+        } catch let error as DocumentError where error.code == .unknownEntity && !restore {
+            let model = try? source.model(for: URL(storeAt: into))
+            throw CommandError("\(error)\n\(ImportAdvice.text(ofUnknownEntityIn: model))")
+        }
+    }
+
+    private func importFile() throws {
         if restore, file.isStore { return try copyStore() }
         if file.isTable {
             guard !restore else {
@@ -141,7 +153,7 @@ struct ImportCommand: ParsableCommand {
             let open = try ImportTarget(inMemoryWith: model)
             return try open.context.performAndWait {
                 try show(
-                    try plan(document, into: open.context, importer),
+                    try plan(document, into: open.context, importer), note: nil,
                     try path(of: document, intoNewStoreAt: store, model, importer))
             }
         }
@@ -149,17 +161,25 @@ struct ImportCommand: ParsableCommand {
         let open = try OpenStore(url: store, model: model, isReadOnly: dryRun, modelPath: source.model)
         try open.context.performAndWait {
             let path = ExecutionPath.objects(because: Self.storeReason)
-            guard !dryRun else { return try show(plan(document, into: open.context, importer), path) }
+            guard !dryRun else {
+                let plan = try self.plan(document, into: open.context, importer)
+                return try show(plan, note: UnidentifiedNote.text(of: plan, in: model), path)
+            }
             // In one transaction: of two imports at the same time, the second one finds the objects of the first.
             let imported = try GraphImporter(into: open.context, options: importer).planAndSave {
                 try self.plan(document, with: $0)
             } saving: {
                 try backup.save(open, $0)
             }
-            if let imported { return try report(imported, path) }
-            let plan = try self.plan(document, into: open.context, importer)
-            try plan.apply(isNew: true)
-            try backup.save(open)
+            let plan: ImportPlan<NSManagedObject>
+            if let imported {
+                plan = imported
+            } else {
+                plan = try self.plan(document, into: open.context, importer)
+                try plan.apply(isNew: true)
+                try backup.save(open)
+            }
+            if let note = UnidentifiedNote.text(of: plan, in: model) { StandardError.report(note) }
             try report(plan, path)
         }
         try open.close()
@@ -284,15 +304,22 @@ struct ImportCommand: ParsableCommand {
         try missing.report(result.missingFiles.map(\.description), of: result.missingFiles.count)
     }
 
-    /// - Parameter path: The path of the import without --dry-run.
-    private func show(_ plan: ImportPlan<NSManagedObject>, _ path: @autoclosure () throws -> ExecutionPath) throws {
+    /// - Parameters:
+    ///   - note: What holds for the whole plan.
+    ///   - path: The path of the import without --dry-run.
+    private func show(
+        _ plan: ImportPlan<NSManagedObject>, note: String?, _ path: @autoclosure () throws -> ExecutionPath
+    ) throws {
         if json {
-            try JSONOutput.write(ImportSummary(plan, isSaved: false, path: try path()))
+            try JSONOutput.write(ImportSummary(plan, isSaved: false, path: try path(), note: note))
         } else {
-            try StandardOutput.write(ImportReport.text(of: plan))
+            try StandardOutput.write(ImportReport.text(of: plan, note: note))
             try state(try path())
         }
-        if !plan.errors.isEmpty, !skipInvalid { throw CommandStatus.failure.exitCode }
+        if !plan.errors.isEmpty, !skipInvalid {
+            if let advice = ImportAdvice.text(of: Array(plan.errors.kept)) { StandardError.report(advice) }
+            throw CommandStatus.failure.exitCode
+        }
         // The plan contains the names of the files.
         if !plan.missingFiles.isEmpty, missing.missingFiles == .keep { throw CommandStatus.findings.exitCode }
     }

@@ -104,7 +104,7 @@ private struct StoreReport: Encodable {
         var lines: [(String, String)] = [("Store", path), ("UUID", uuid)]
         if let frameworkVersion { lines.append(("Framework", TriedStores.description(ofVersion: frameworkVersion))) }
         let versions =
-            modelVersionIdentifiers.isEmpty ? "no identifiers" : modelVersionIdentifiers.joined(separator: ", ")
+            modelVersionIdentifiers.isEmpty ? "no version identifiers" : modelVersionIdentifiers.joined(separator: ", ")
         lines.append(("Model", versions + (keepsModel == false ? "; the store does not contain it" : "")))
         if let byteCount {
             let log = (logByteCount ?? 0) > 0 ? ", log \(Quantity.bytes(logByteCount ?? 0))" : ""

@@ -88,9 +88,7 @@ struct MigrateCommand: ParsableCommand {
                 + "coral import objects.json --into NEW.sqlite --model \(ShellWord.quoted(choice.to))")
         if sql { return try writeStatements(of: migration, forStoreAt: url) }
         let start = Date()
-        let result = try Work.run("Rehearsing", noun: nil) {
-            try MigrationRehearsal(migration).run(onStoreAt: url, progress: $0)
-        }
+        let result = try rehearse(migration, onStoreAt: url)
         warnOfUnfittingMappings(migration, result)
         var report = MigrationReport(
             result, of: migration, store: ServerURLs.shown(store), rehearsalSeconds: Date().timeIntervalSince(start))
@@ -109,6 +107,18 @@ struct MigrateCommand: ParsableCommand {
         try migrate(url, migration, result)
         report.isMigrated = true
         try show(report)
+    }
+
+    private func rehearse(
+        _ migration: ProgressiveMigration, onStoreAt url: URL
+    ) throws -> MigrationRehearsal.Result {
+        do {
+            return try Work.run("Rehearsing", noun: nil) {
+                try MigrationRehearsal(migration).run(onStoreAt: url, progress: $0)
+            }
+        } catch let error as MigrationError where error.code == .missingSourceVersion {
+            throw CommandError("\(error) --through names it, or --to an .xcdatamodeld or .momd that contains it.")
+        }
     }
 
     private func migrate(_ url: URL, _ migration: ProgressiveMigration, _ result: MigrationRehearsal.Result) throws {

@@ -59,13 +59,16 @@ struct OpenStore {
             changesFewObjects: changesFewObjects, modelPath: source.model)
     }
 
-    /// The location of a store. Throws `CommandError` if there is none, or if it is a device or a pipe.
+    /// The location of a store. Throws `CommandError` if there is none, or if it is a device, a pipe, or a file of another kind.
     static func location(at path: String) throws -> URL {
         let url = URL(storeAt: path)
         guard try url.storeExists() else {
             throw CommandError("There is no store at \(ServerURLs.shown(path)).")
         }
         try requireFile(url)
+        if let foreign = ForeignFile(at: url) {
+            throw CommandError("\(path) is not a store. It is \(foreign.kind). \(foreign.advice)")
+        }
         return url
     }
 

@@ -257,7 +257,7 @@ private enum RedactOption {
         case "null": return .null
         default:
             let known = ["shape", "name", "email", "token", "uuid", "date", "number", "null", "text:…"]
-            throw CommandError("There is no substitute \"\(word)\".\(CommandError.hint(for: word, in: known))")
+            throw CommandError("There is no substitute \"\(word)\".\(NameSuggestion.advice(for: word, in: known))")
         }
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Coral
 import GRDB
+import ModelFiles
 
 /// An error that a command reports to the user.
 struct CommandError: Error, CustomStringConvertible {
@@ -13,15 +14,9 @@ struct CommandError: Error, CustomStringConvertible {
 
     /// The error for an unknown entity name.
     static func noEntity(_ name: String, in names: some Sequence<String>) -> CommandError {
-        CommandError("The model has no entity \"\(name)\".\(hint(for: name, in: names))")
+        CommandError("The model has no entity \"\(name)\".\(NameSuggestion.advice(for: name, in: names))")
     }
 
-    /// The most similar name, as a question; otherwise all names, if there are few.
-    static func hint(for name: String, in names: some Sequence<String>) -> String {
-        let question = NameSuggestion.question(for: name, in: names)
-        let all = names.sorted()
-        return question.isEmpty && all.count <= 20 ? " There are: \(all.joined(separator: ", "))." : question
-    }
 }
 
 /// The exit status of the command.
@@ -68,6 +63,7 @@ enum ErrorText {
     static func text(of error: any Error) -> String {
         // An error of a database that is not a store, such as the destination of a conversion.
         if let error = error as? DatabaseError { return "A database cannot be read or written: \(reason(of: error))." }
+        if let error = error as? ModelError { return error.all.map(\.description).joined(separator: "\n") }
         // The errors of this project are sentences. The type is compared because every error can be cast to NSError.
         let isCocoa = error is CocoaError || type(of: error) is NSError.Type
         if !isCocoa, type(of: error) is any CustomStringConvertible.Type { return "\(error)" }

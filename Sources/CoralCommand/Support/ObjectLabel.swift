@@ -37,7 +37,7 @@ struct LabelOption: ParsableArguments {
                 let reason =
                     entity.propertiesByName[parts[1]] == nil
                     ? "There is no attribute \"\(path)\"." : "\(path) is not an attribute with text."
-                throw CommandError(reason + CommandError.hint(for: parts[1], in: texts.keys.sorted()))
+                throw CommandError(reason + NameSuggestion.advice(for: parts[1], in: texts.keys.sorted()))
             }
             entity.userInfo = (entity.userInfo ?? [:]).merging([LabelAttribute.userInfoKey: parts[1]]) { $1 }
         }

@@ -104,7 +104,7 @@ struct DialectOption: ParsableArguments {
         guard let name = dialect else { return nil }
         guard let dialect = Dialect(named: name) else {
             throw CommandError(
-                "There is no dialect \"\(name)\".\(CommandError.hint(for: name, in: Dialect.all.map(\.name)))")
+                "There is no dialect \"\(name)\".\(NameSuggestion.advice(for: name, in: Dialect.all.map(\.name)))")
         }
         return dialect
     }

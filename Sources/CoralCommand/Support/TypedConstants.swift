@@ -103,8 +103,8 @@ struct TypedConstants {
 
     private func mistake(_ sentence: String, _ text: String) -> CommandError {
         let quoted = ["'\(text)'", "\"\(text)\""].lazy.compactMap { format.range(of: $0) }.first
-        guard !format.contains("\n"), let place = quoted else { return CommandError(sentence) }
-        let column = format.distance(from: format.startIndex, to: place.lowerBound)
-        return CommandError("\(sentence)\n\(format)\n\(String(repeating: " ", count: column))^")
+        guard let place = quoted else { return CommandError(sentence) }
+        return CommandError(
+            sentence + Caret.under(format.distance(from: format.startIndex, to: place.lowerBound), of: format))
     }
 }

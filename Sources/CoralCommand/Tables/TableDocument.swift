@@ -130,7 +130,7 @@ struct TableDocument {
         guard let attribute, attribute.elements.isEmpty else {
             let names = TableFolderWriter.columns(of: entity)
             throw CommandError(
-                "\(file): \(entity.name) has no property \(title).\(NameSuggestion.question(for: title, in: names))")
+                "\(file): \(entity.name) has no property \(title).\(NameSuggestion.advice(for: title, in: names))")
         }
         return .attribute(keys, attribute)
     }

@@ -93,10 +93,10 @@ extension MappingCompiler {
             }
             if let identity = said.identity, let destination = schema.entity(relationship.destination) {
                 for part in identity where destination.attribute(part) == nil {
-                    let question = NameSuggestion.question(for: part, in: destination.attributes.map(\.name))
+                    let advice = NameSuggestion.advice(for: part, in: destination.attributes.map(\.name))
                     note(
                         .unknownProperty,
-                        "Its objects are identified by \"\(part)\", which \(destination.name) lacks.\(question)",
+                        "Its objects are identified by \"\(part)\", which \(destination.name) lacks.\(advice)",
                         entity, name)
                 }
             }

@@ -38,14 +38,14 @@ struct MappingCompiler {
     private mutating func checkNames() {
         for (name, declared) in mapping.entities {
             guard let entity = schema.entity(name) else {
-                let question = NameSuggestion.question(for: name, in: schema.entities.map(\.name))
-                note(.unknownEntity, "The model has no entity \"\(name)\".\(question)", name, nil)
+                let advice = NameSuggestion.advice(for: name, in: schema.entities.map(\.name))
+                note(.unknownEntity, "The model has no entity \"\(name)\".\(advice)", name, nil)
                 continue
             }
             for property in declared.properties.keys where !isDeclared(property, in: entity) {
                 let names = entity.attributes.map(\.name) + entity.relationships.map(\.name)
-                let question = NameSuggestion.question(for: property, in: names)
-                note(.unknownProperty, "Unknown property \"\(property)\".\(question)", name, property)
+                let advice = NameSuggestion.advice(for: property, in: names)
+                note(.unknownProperty, "Unknown property \"\(property)\".\(advice)", name, property)
             }
             checkIdentity(declared.identity ?? [], of: entity, isWarning: false)
         }
@@ -71,10 +71,10 @@ struct MappingCompiler {
         for name in names {
             if entity.attribute(name) != nil { continue }
             if let relationship = entity.relationship(name), !relationship.isToMany { continue }
-            let question = NameSuggestion.question(for: name, in: entity.attributes.map(\.name))
+            let advice = NameSuggestion.advice(for: name, in: entity.attributes.map(\.name))
             note(
                 .unknownProperty,
-                "The identity contains \"\(name)\", which is not an attribute or to-one relationship.\(question)",
+                "The identity contains \"\(name)\", which is not an attribute or to-one relationship.\(advice)",
                 entity.name, nil)
         }
     }
@@ -164,10 +164,10 @@ struct MappingCompiler {
             }
             for name in names.values.sorted() where isOwn {
                 guard schema.entity(name) != nil, schema.isEntity(name, kindOf: entity.name) else {
-                    let question = NameSuggestion.question(for: name, in: schema.entities.map(\.name))
+                    let advice = NameSuggestion.advice(for: name, in: schema.entities.map(\.name))
                     note(
                         .unknownEntity,
-                        "The choice by \"\(key)\" contains \"\(name)\", which is not one of its entities.\(question)",
+                        "The choice by \"\(key)\" contains \"\(name)\", which is not one of its entities.\(advice)",
                         entity.name, nil)
                     continue
                 }

@@ -125,6 +125,12 @@ public struct RecordID: Sendable, Hashable {
         RecordID("#\(number)")
     }
 
+    /// Whether the id has the form `#12`, which says nothing about the object.
+    package var isNumber: Bool {
+        text.utf8.first == UInt8(ascii: "#") && text.utf8.count > 1
+            && text.utf8.dropFirst().allSatisfy { (48...57).contains($0) }
+    }
+
     /// The entity in the id, for the forms that contain one.
     public var entity: String? {
         guard let (entity, rest) = name else { return nil }

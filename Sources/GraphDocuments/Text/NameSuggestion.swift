@@ -37,6 +37,16 @@ package enum NameSuggestion {
         nearest(to: name, in: names).map { " Did you mean \"\($0)\"?" } ?? ""
     }
 
+    /// The question for a similar name; without one, all names if there are at most 20, and otherwise the first 20: ` There are: a, b.`
+    package static func advice(for name: String, in names: some Sequence<String>) -> String {
+        let question = question(for: name, in: names)
+        guard question.isEmpty else { return question }
+        let all = names.sorted()
+        guard !all.isEmpty else { return "" }
+        let more = all.count > 20 ? ", and \(all.count - 20) more" : ""
+        return " There are: \(all.prefix(20).joined(separator: ", "))\(more)."
+    }
+
     /// The number of characters to insert, delete, replace, or exchange with their neighbour.
     private static func distance(_ left: [Character], _ right: [Character]) -> Int {
         var before: [Int] = []

@@ -28,25 +28,37 @@ extension NSPersistentStoreCoordinator {
     /// - Throws: Code 134091 if no store has a history, and errors of the stores.
     @discardableResult
     public final func purgeHistory(_ purge: HistoryPurge) throws -> Int {
+        try purging(purge) { try $0.deleteHistory(.oldest($1)) }
+    }
+
+    /// The number of changes that `purgeHistory` would delete. The stores may be opened for reading only. Throws as it does.
+    package final func countHistory(of purge: HistoryPurge) throws -> Int {
+        try purging(purge) { try $0.countHistory(before: $1) }
+    }
+
+    /// The sum of what a function returns for each store that has a history, given the part that a purge deletes.
+    private final func purging(
+        _ purge: HistoryPurge, _ body: (any HistoryStore, OldestHistory) throws -> Int
+    ) throws -> Int {
         let stores = try historyStores(nil).filter { try $0.history.historyExtent() != nil }
         guard !stores.isEmpty else { throw CocoaError.noHistory }
         return try stores.reduce(0) { count, entry in
-            guard let deletion = try deletion(purge, entry.store, entry.history) else { return count }
-            return try count + entry.history.deleteHistory(deletion)
+            guard let oldest = try oldest(purge, entry.store, entry.history) else { return count }
+            return try count + body(entry.history, oldest)
         }
     }
 
-    private final func deletion(
+    private final func oldest(
         _ purge: HistoryPurge, _ store: NSPersistentStore, _ history: any HistoryStore
-    ) throws -> HistoryDeletion? {
+    ) throws -> OldestHistory? {
         switch purge {
-        case .before(let date): return .oldest(.earlier(date))
-        case .beforeToken(let token): return token.number(ofStore: store.identifier).map { .oldest(.before($0)) }
-        case .keepingChanges(let count): return .oldest(.leavingChanges(count))
-        case .keepingBytes(let count): return .oldest(.leavingBytes(count))
+        case .before(let date): return .earlier(date)
+        case .beforeToken(let token): return token.number(ofStore: store.identifier).map { .before($0) }
+        case .keepingChanges(let count): return .leavingChanges(count)
+        case .keepingBytes(let count): return .leavingBytes(count)
         case .readByAllFollowers:
             guard let slowest = try history.historyFollowers().values.min(), slowest < .max else { return nil }
-            return .oldest(.before(slowest + 1))
+            return .before(slowest + 1)
         }
     }
 

@@ -20,6 +20,9 @@ package protocol HistoryStore: RowStore {
     /// The number of changes of the transactions that a query selects.
     func countHistory(_ query: HistoryQuery) throws -> Int
 
+    /// The number of changes that the deletion of the oldest part would delete.
+    func countHistory(before deletion: OldestHistory) throws -> Int
+
     /// Deletes transactions and their changes.
     ///
     /// - Returns: The number of changes that were deleted.

@@ -8,8 +8,9 @@ public struct ModelSourceReader {
 
     /// Reads a source model. `file` is the path for errors and positions.
     ///
-    /// Throws ``ModelError`` with file and line when the XML is malformed or contains an invalid value. Errors that
-    /// concern several parts of the model, such as unknown names, are found by ``Model/validate()``.
+    /// Throws ``ModelError`` with file and line when the XML is malformed or contains an invalid value. Of several invalid
+    /// values the error is the first, and contains the others. Errors that concern several parts of the model, such as
+    /// unknown names, are found by ``Model/validate()``.
     public static func read(_ data: Data, file: String? = nil) throws -> Model {
         let root = try SourceElementReader.read(data, file: file)
         return try ModelSourceReader(file: file).model(root)
@@ -24,16 +25,20 @@ public struct ModelSourceReader {
             throw error(.unknownFormat, "The root element is <\(root.name)>, not <model>.", root)
         }
         var model = Model()
+        var mistakes = SourceMistakes()
         for child in root.children {
-            switch child.name {
-            case "entity": model.entities.append(try entity(child))
-            case "composite": model.composites.append(try composite(child))
-            case "configuration": model.configurations.append(try configuration(child))
-            case "fetchRequest": model.fetchRequestTemplates.append(try fetchRequestTemplate(child))
-            case "elements": model.source.diagram = child.children(named: "element").map(diagramElement)
-            default: break
+            try mistakes.noting {
+                switch child.name {
+                case "entity": model.entities.append(try entity(child))
+                case "composite": model.composites.append(try composite(child))
+                case "configuration": model.configurations.append(try configuration(child))
+                case "fetchRequest": model.fetchRequestTemplates.append(try fetchRequestTemplate(child))
+                case "elements": model.source.diagram = child.children(named: "element").map(diagramElement)
+                default: break
+                }
             }
         }
+        try mistakes.report()
         let identifier = root.attributes["userDefinedModelVersionIdentifier"]
         model.versionIdentifiers = identifier.map { [$0] } ?? []
         model.source.attributes = root.attributes.filter { $0.key != "userDefinedModelVersionIdentifier" }
@@ -59,30 +64,39 @@ public struct ModelSourceReader {
             entity.codeGeneration = generation
         }
         entity.position = position(element)
+        var mistakes = SourceMistakes()
         for child in element.children {
-            switch child.name {
-            case "attribute": entity.attributes.append(try attribute(child))
-            case "relationship": entity.relationships.append(try relationship(child))
-            case "fetchedProperty": entity.fetchedProperties.append(try fetchedProperty(child))
-            case "fetchIndex": entity.fetchIndexes.append(try fetchIndex(child))
-            case "uniquenessConstraints":
-                entity.uniquenessConstraints = try child.children(named: "uniquenessConstraint").map {
-                    try $0.children(named: "constraint").map { try required("value", $0) }
+            try mistakes.noting {
+                switch child.name {
+                case "attribute": entity.attributes.append(try attribute(child))
+                case "relationship": entity.relationships.append(try relationship(child))
+                case "fetchedProperty": entity.fetchedProperties.append(try fetchedProperty(child))
+                case "fetchIndex": entity.fetchIndexes.append(try fetchIndex(child))
+                case "uniquenessConstraints":
+                    entity.uniquenessConstraints = try child.children(named: "uniquenessConstraint").map {
+                        try $0.children(named: "constraint").map { try required("value", $0) }
+                    }
+                case "compoundIndexes":
+                    entity.compoundIndexes = try child.children(named: "compoundIndex").map {
+                        try $0.children(named: "index").map { try required("value", $0) }
+                    }
+                case "userInfo": entity.userInfo = try userInfo(child)
+                default: break
                 }
-            case "compoundIndexes":
-                entity.compoundIndexes = try child.children(named: "compoundIndex").map {
-                    try $0.children(named: "index").map { try required("value", $0) }
-                }
-            case "userInfo": entity.userInfo = try userInfo(child)
-            default: break
             }
         }
+        try mistakes.report()
         return entity
     }
 
     func composite(_ element: SourceElement) throws -> ModelComposite {
-        ModelComposite(
-            name: try required("name", element), elements: try element.children(named: "attribute").map(attribute))
+        var composite = ModelComposite(name: try required("name", element), elements: [])
+        var mistakes = SourceMistakes()
+        for child in element.children(named: "attribute") {
+            try mistakes.noting { composite.elements.append(try attribute(child)) }
+        }
+        try mistakes.report()
+        return composite
     }
 
     private func configuration(_ element: SourceElement) throws -> ModelConfiguration {
@@ -97,5 +111,26 @@ public struct ModelSourceReader {
         return ModelDiagramElement(
             entityName: element.attributes["name"] ?? "", positionX: text("positionX"), positionY: text("positionY"),
             width: text("width"), height: text("height"))
+    }
+}
+
+/// The errors of a source's elements. Reading goes on with the next element, so that one build shows all of them.
+private struct SourceMistakes {
+    private var found: [ModelError] = []
+
+    /// Calls a function, and notes the error that it throws with those that the error contains.
+    mutating func noting(_ read: () throws -> Void) throws {
+        do {
+            try read()
+        } catch let error as ModelError {
+            found += error.all
+        }
+    }
+
+    /// Throws the first error, which contains the others, if there is one.
+    func report() throws {
+        guard var first = found.first else { return }
+        first.others = Array(found.dropFirst())
+        throw first
     }
 }

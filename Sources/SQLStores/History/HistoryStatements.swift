@@ -120,6 +120,9 @@ enum HistoryStatements {
 
     // MARK: - Deleting
 
+    /// Counts the changes of the transactions before one, whose number is the parameter.
+    static let countOldest = countChanges(where: .text("ZTRANSACTIONID < ?"))
+
     /// The statements that delete the transactions before one, whose number is the parameter; the changes are the first.
     static func deleteOldest(hasOldValues: Bool) -> [SQLDelete] {
         deletions(hasOldValues) { .text("\($0) < ?") }

@@ -20,7 +20,11 @@ extension StoreMetadata {
             let row = try reader.firstRow(
                 "SELECT Z_UUID, Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1")
         else {
-            var reason = "The database has no metadata: it is not a store of Core Data."
+            // A database that has other tables of a store is a damaged one.
+            var reason =
+                names.contains("Z_PRIMARYKEY")
+                ? "The metadata of the store are missing: the table Z_METADATA does not exist, or has no row."
+                : "The database has no table Z_METADATA: it is not a store of Core Data."
             // A store that was copied while it was in use, without its log.
             if names.isEmpty, let url, FileStatus(SQLiteFile(url).path + "-wal") == nil {
                 reason += " If it is a copy of one, copy \(url.lastPathComponent)-wal too: it may contain the data."

@@ -52,6 +52,31 @@ import Testing
         #expect(try context.importObject(from: note.encoded()) === note)
     }
 
+    @Test(arguments: [
+        #"{"Note": [{"title": "a", "items": [{"name": "x"}]}, {"title": "b"}]}"#,
+        #"{"$objects": [{"$entity": "Note", "title": "a", "items": [{"name": "x"}]}, {"$entity": "Note", "title": "b"}]}"#,
+        #"[{"$entity": "Note", "title": "a", "items": [{"name": "x"}]}, {"$entity": "Note", "title": "b"}]"#,
+    ])
+    func `a document without a list of roots gives the objects at its top, and the plan all of them`(
+        _ text: String
+    ) throws {
+        let context = try makeNotesContext()
+        let plan: ImportPlan<NSManagedObject> = try GraphImporter(into: context).plan(Data(text.utf8))
+        #expect(plan.objects.isEmpty)
+        #expect(try plan.apply().map { $0.value(forKey: "title") as? String } == ["a", "b"])
+        #expect(plan.objects.map { $0.entity.name } == ["Note", "Item", "Note"])
+        #expect(plan.objects.allSatisfy { $0.managedObjectContext === context })
+    }
+
+    @Test(arguments: GraphFormat.allCases)
+    func `the plan of an encoded object has the objects that it owns`(_ format: GraphFormat) throws {
+        let context = try makeNotesContext()
+        let plan: ImportPlan<NSManagedObject> = try GraphImporter(into: makeNotesContext()).plan(
+            notes(context)[0].encoded(as: format))
+        #expect(try plan.apply().count == 1)
+        #expect(Set(plan.objects.map { $0.entity.name }) == ["Note", "Item"] && plan.objects.count == 3)
+    }
+
     /// Writers that do not sort keys, such as `JSONSerialization`, may state the entity last.
     @Test(arguments: [0, 1, 70_000, 300_000])
     func `the entity of a record may stand after its members`(_ length: Int) throws {

@@ -85,7 +85,9 @@ struct OutsideReferenceTests {
                         + "it cannot be found in other stores."
                 ])
             exporter.isPortable = true
-            #expect(throws: ExportError.self) { try exporter.encoded([note]) }
+            let error = try #require(throws: ExportError.self) { try exporter.encoded([note]) }
+            #expect(error.message.contains("Give Person a key: a uniqueness constraint, "))
+            #expect(error.message.hasSuffix("Or let the shape embed author."))
             #expect(throws: ExportError.self) { try note.encoded(layout: layout, portable: true) }
             #expect(throws: ExportError.self) { try note.dictionary(portable: true) }
             exporter.identity.keys = ["Person": ["name"]]

@@ -176,6 +176,10 @@ final class FailingStore: HistoryStore, BatchStore {
 
     func countHistory(_ query: HistoryQuery) throws -> Int { try history()?.countHistory(query) ?? 0 }
 
+    func countHistory(before deletion: OldestHistory) throws -> Int {
+        try history()?.countHistory(before: deletion) ?? 0
+    }
+
     func deleteHistory(_ deletion: HistoryDeletion) throws -> Int {
         try history()?.deleteHistory(deletion) ?? 0
     }

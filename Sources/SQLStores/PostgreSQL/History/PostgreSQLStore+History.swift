@@ -71,6 +71,34 @@
                 url: place)
         }
 
+        package func countHistory(before deletion: OldestHistory) throws -> Int {
+            let content = try content()
+            guard let tables = content.history else { return 0 }
+            let settled = content.numbering.isConcurrent ? try readablePosition(content).settled : nil
+            return try reading(nil, .state) { database in
+                let position = try content.numbering.position(in: database.connection, settled: settled)
+                guard let bound = try Self.firstKept(deletion, tables, position, in: database.connection) else {
+                    return 0
+                }
+                let cursor = try database.cursor(
+                    SQLQuery(HistoryStatements.countOldest, [.integer(bound)], in: PostgreSQLDialect()))
+                return try cursor.step() ? Int(cursor.integer(0)) : 0
+            }
+        }
+
+        /// The number of the first transaction that a deletion keeps; nil if there is no transaction.
+        private static func firstKept(
+            _ deletion: OldestHistory, _ tables: HistoryTables, _ position: HistoryPosition,
+            in connection: PostgreSQLConnection
+        ) throws -> Int64? {
+            let bound = HistoryStatements.firstKept(
+                deletion, tables, hasOldValues: try hasOldValues(connection), dialect: PostgreSQLDialect())
+            let cursor = try PostgreSQLDatabase(connection: connection).cursor(bound)
+            guard try cursor.step(), !cursor.isNull(0) else { return nil }
+            // Transactions that readers do not see yet stay, and those that will be before them.
+            return min(cursor.integer(0), position.bound ?? .max)
+        }
+
         package func deleteHistory(_ deletion: HistoryDeletion) throws -> Int {
             let content = try content()
             guard let tables = content.history else { return 0 }
@@ -91,12 +119,8 @@
                         argument = .text(dialect.value(of: numbers))
                     case .oldest(let oldest):
                         statements = HistoryStatements.deleteOldest(hasOldValues: hasOldValues)
-                        let bound = HistoryStatements.firstKept(
-                            oldest, tables, hasOldValues: hasOldValues, dialect: dialect)
-                        let cursor = try PostgreSQLDatabase(connection: connection).cursor(bound)
-                        guard try cursor.step(), !cursor.isNull(0) else { return 0 }
-                        // Transactions that readers do not see yet stay, and those that will be before them.
-                        argument = .integer(min(cursor.integer(0), position.bound ?? .max))
+                        guard let bound = try Self.firstKept(oldest, tables, position, in: connection) else { return 0 }
+                        argument = .integer(bound)
                     }
                     let isConcurrent = position.bound != nil
                     let deleted = isConcurrent ? try numbers(deletion, argument, in: connection) : []

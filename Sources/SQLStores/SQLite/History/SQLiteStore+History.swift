@@ -60,6 +60,30 @@ extension SQLiteStore: HistoryStore {
         return tables
     }
 
+    package func countHistory(before deletion: OldestHistory) throws -> Int {
+        try reading(nil, .state) { database in
+            guard let tables = try HistoryTables(in: database),
+                let bound = try Self.firstKept(deletion, tables, in: database)
+            else { return 0 }
+            let statement = try SQLStatement(
+                SQLQuery(HistoryStatements.countOldest, [.integer(bound)]), in: database)
+            defer { statement.finish() }
+            return try statement.step() ? Int(statement.integer(0)) : 0
+        }
+    }
+
+    /// The number of the first transaction that a deletion keeps; nil if there is no transaction.
+    private static func firstKept(
+        _ deletion: OldestHistory, _ tables: HistoryTables, in database: Database
+    ) throws -> Int64? {
+        let hasOldValues = try database.hasTable(OldValueStatements.values)
+        let statement = try SQLStatement(
+            HistoryStatements.firstKept(deletion, tables, hasOldValues: hasOldValues, dialect: SQLiteDialect()),
+            in: database)
+        defer { statement.finish() }
+        return try statement.step() && !statement.isNull(0) ? statement.integer(0) : nil
+    }
+
     package func deleteHistory(_ deletion: HistoryDeletion) throws -> Int {
         guard !isReadOnly else {
             throw CocoaError(.persistentStoreSave, "The store is opened for reading only.", url: url)
@@ -76,12 +100,8 @@ extension SQLiteStore: HistoryStore {
                     argument = .text(SQLiteDialect().value(of: numbers))
                 case .oldest(let oldest):
                     statements = HistoryStatements.deleteOldest(hasOldValues: hasOldValues)
-                    let bound = try SQLStatement(
-                        HistoryStatements.firstKept(
-                            oldest, tables, hasOldValues: hasOldValues, dialect: SQLiteDialect()), in: database)
-                    defer { bound.finish() }
-                    guard try bound.step(), !bound.isNull(0) else { return 0 }
-                    argument = .integer(bound.integer(0))
+                    guard let bound = try Self.firstKept(oldest, tables, in: database) else { return 0 }
+                    argument = .integer(bound)
                 }
                 // Recorded before the rows are deleted, so that their numbers are not assigned again.
                 let last = try PrimaryKeys.last(HistoryTables.Number.transaction, table: "ATRANSACTION", in: database)
