@@ -34,7 +34,7 @@ import Testing
                 """)
         let unconfirmed = try set("rank == 0", "rank=4")
         #expect(unconfirmed.status == 1)
-        #expect(unconfirmed.errors.contains("Nothing was changed. Use --yes to change 1 object of Note."))
+        #expect(unconfirmed.errors.contains("Nothing was changed. Use --yes to change 1 object of Note, or --dry-run"))
         #expect(try store.contents() == before)
     }
 

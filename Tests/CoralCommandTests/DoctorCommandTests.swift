@@ -65,7 +65,7 @@ import Testing
         #expect(
             rehearsal.output.hasPrefix("On a copy; \(store.path) is unchanged:\nDeleted: 1 object of Item\nCompared: "))
         #expect(try store.contents() == before)
-        #expect(try CommandRun("doctor", store.path, "--fix", "orphans=Item").errors.contains("Use --dry-run"))
+        #expect(try CommandRun("doctor", store.path, "--fix", "orphans=Item").errors.contains("Use --yes to"))
         #expect(try store.contents() == before)
 
         let rest = try CommandRun("query", store.path, "--entity", "Item", "--where", "name ENDSWITH '<0>'", "--json")

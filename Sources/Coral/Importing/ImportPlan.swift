@@ -152,7 +152,7 @@ public final class ImportPlan<Root: NSManagedObject> {
         return object
     }
 
-    /// The objects of all records, in the document's order, whether they are at its top or inside others; empty before `apply`. An
+    /// The objects of all records, whether they are at the document's top or inside others; empty before `apply`. An
     /// object that the document only refers to is not among them, nor is one that was deleted.
     public var objects: [NSManagedObject] {
         guard isApplied else { return [] }

@@ -74,7 +74,7 @@ struct StoreChange: ParsableArguments {
     /// - Parameter summary: The change as an infinitive phrase: `delete 2 objects`.
     func confirm(_ summary: String) throws {
         guard yes || Confirmation.isGiven("\(summary.prefix(1).uppercased() + summary.dropFirst())?") else {
-            throw CommandError("Nothing was changed. Use --yes to \(summary).")
+            throw CommandError("Nothing was changed. Use --yes to \(summary), or --dry-run to see the changes.")
         }
     }
 

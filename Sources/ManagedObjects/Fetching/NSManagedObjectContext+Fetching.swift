@@ -127,7 +127,7 @@ extension NSManagedObjectContext {
     private func fetching<Element>(
         _ specification: FetchSpecification, _ work: (FetchSpecification, NSEntityDescription) throws -> [Element]
     ) throws -> [Element] {
-        try fetching(specification, count: \.count, work)
+        try fetching(specification, count: { $0.count }, work)
     }
 
     private func fetching<Result>(
@@ -274,7 +274,7 @@ extension NSManagedObjectContext {
 
     /// The objects by their position, of which a batch is created when one is asked for.
     final func batchedObjects(_ specification: FetchSpecification) throws -> BatchedObjects {
-        try fetching(specification, count: \.count) { specification, entity in
+        try fetching(specification, count: { $0.count }) { specification, entity in
             guard parentContext == nil, specification.readsInBatches, !specification.shouldRefreshRefetchedObjects,
                 try fetchedStores(specification, entity: entity).allSatisfy({ $0.objectStore == nil }),
                 let keys = try keys(specification, entity: entity)

@@ -323,17 +323,15 @@ extension Value {
 /// for the usual types of values before the casts that also accept others.
 @inline(__always)
 package func exactValue<Type>(_ value: Any, as _: Type.Type = Type.self) -> Type? {
-    isExactly(value, Type.self) ? exactly(value, as: Type.self) : nil
+    isExactly(value, Type.self, id: ObjectIdentifier(Type.self)) ? exactly(value, as: Type.self) : nil
 }
 
 /// Whether the value of an `Any` is exactly of a type, and in the container itself.
 ///
-/// - Parameter id: That of the type, if the caller knows it without looking the type up.
+/// - Parameter id: That of the type, which a caller may know without looking the type up.
 @inlinable
 @inline(__always)
-package func isExactly<Type>(
-    _ value: Any, _: Type.Type, id: @autoclosure () -> ObjectIdentifier = ObjectIdentifier(Type.self)
-) -> Bool {
+package func isExactly<Type>(_ value: Any, _: Type.Type, id: @autoclosure () -> ObjectIdentifier) -> Bool {
     ObjectIdentifier(type(of: value)) == id() && MemoryLayout<Type>.size <= 3 * MemoryLayout<Int>.size
 }
 
