@@ -168,7 +168,10 @@ import Testing
             let json = try CommandRun("history", "purge", url.path, "--keep", "1", "--dry-run", "--json").output
             #expect(json.contains(#""deletedChanges" : 3"#) && json.contains(#""isSaved" : false"#), "\(json)")
             let asked = try CommandRun("history", "purge", url.path, "--keep", "1")
-            #expect(asked.errors == "coral: Nothing was changed. Use --yes to delete 3 changes from the history, or --dry-run to see the changes.\n")
+            #expect(
+                asked.errors
+                    == "coral: Nothing was changed. Use --yes to delete 3 changes from the history, or --dry-run to see the changes.\n"
+            )
             #expect(try CommandRun("history", "purge", url.path, "--keep", "9").output == "Nothing to delete.\n")
             let forced = try CommandRun("history", "purge", url.path, "--keep", "1", "--force")
             #expect(forced.errors.contains("A change is confirmed with --yes."), "\(forced.errors)")
