@@ -41,7 +41,7 @@ extension NSManagedObjectContext {
     /// The objects that a request describes, created batch by batch when they are asked for: one statement for the keys.
     ///
     /// - Parameter batchSize: The number of objects in a batch; that of the request has no effect.
-    /// - Throws: The errors of ``fetch(_:)``, and code 134060 if the objects are not of the request's class or the request asks for
+    /// - Throws: The errors of `fetch(_:)`, and code 134060 if the objects are not of the request's class or the request asks for
     ///   results of another kind.
     public func fetch<T: NSManagedObject>(_ request: NSFetchRequest<T>, batchSize: Int) throws -> FetchedBatches<T> {
         checkQueue()
