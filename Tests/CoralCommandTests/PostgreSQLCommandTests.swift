@@ -358,10 +358,10 @@
             _ = try succeed(
                 "set", url, "--entity", "Tag", "--where", #"name == "new""#, "name=x", "--yes", "--no-backup")
             #if canImport(Darwin)
-                let deleted = try succeed("history", "purge", url, "--before", "2100-01-01", "--force")
+                let deleted = try succeed("history", "purge", url, "--before", "2100-01-01", "--yes", "--no-backup")
                 #expect(deleted.hasSuffix("deleted from the history.\n"))
             #else
-                let deleted = try succeed("history", "purge", url, "--keep", "1", "--force")
+                let deleted = try succeed("history", "purge", url, "--keep", "1", "--yes", "--no-backup")
                 #expect(deleted == "1 change deleted from the history.\n")
             #endif
         }
