@@ -1,3 +1,6 @@
+@_exported import CoreData
+@_exported import GraphDocuments
+
 // The toolkit, on Core Data's public API alone. Reading begins here.
 //
 // - `Walking`: which part of a graph is meant (`GraphShape`), and the walk over it.
@@ -28,3 +31,5 @@
 // - which ancestor's value a copy takes: `Copying/ParentValues.swift`
 // - which uniqueness constraints the copies could violate: `Copying/UniqueValues.swift`
 // - the meaning of the copying directives: `Copying/CopyDirectives.swift`
+//
+// Importing the toolkit also imports Core Data, and the plain values of documents.

@@ -31,9 +31,10 @@ extension Set {
     ///
     /// An element of another type stops the program, as a forced cast of the set does.
     public init(_ set: NSSet) {
-        // Forced, because Apple's initialiser cannot fail either, and an element that is left out would be lost in silence.
         self.init(minimumCapacity: set.count)
-        for element in set { insert(element as! Element) }
+        for element in set {
+            insert(element as! Element)  // because Apple's initialiser cannot fail, and skipping an element would lose it
+        }
     }
 }
 

@@ -33,7 +33,7 @@ public struct NSKeyValueObservedChange<Value> {
     public let isPrior: Bool
 }
 
-/// A change of some members of a to-many relationship, as its observers are told.
+/// The members that a change adds to a to-many relationship or removes from it, in the form that observers receive.
 package struct MemberChange {
     package let kind: NSKeyValueChange
     package var added: [NSObject]

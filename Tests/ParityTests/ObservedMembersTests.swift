@@ -1,7 +1,7 @@
 import CoreData
 import Testing
 
-/// What observers of to-many relationships are told.
+/// The changes that observers of to-many relationships receive.
 ///
 /// https://developer.apple.com/documentation/foundation/nskeyvaluechange: kinds other than `.setting` are those of a relationship whose
 /// members change. https://developer.apple.com/documentation/foundation/nskeyvaluesetmutationkind: the kinds of the changes of sets.

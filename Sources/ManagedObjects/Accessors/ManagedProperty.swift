@@ -116,34 +116,22 @@ extension ManagedProperty {
 
     /// Adds members to a relationship.
     public func add(_ members: NSSet, to object: NSManagedObject) {
-        let (index, members) = (object.toManyIndex(of: name), members.managedObjects)
-        object.changeMembersAtOnce(at: index, object.addition(of: members, at: index)) {
-            for member in members { object.addMember(member, at: index) }
-        }
+        object.addMembers(members.managedObjects, at: object.toManyIndex(of: name))
     }
 
     /// Removes members from a relationship.
     public func remove(_ members: NSSet, from object: NSManagedObject) {
-        let (index, members) = (object.toManyIndex(of: name), members.managedObjects)
-        object.changeMembersAtOnce(at: index, object.removal(of: members, at: index)) {
-            for member in members { object.removeMember(member, at: index) }
-        }
+        object.removeMembers(members.managedObjects, at: object.toManyIndex(of: name))
     }
 
     /// Adds members to an ordered relationship, at its end.
     public func add(_ members: NSOrderedSet, to object: NSManagedObject) {
-        let (index, members) = (object.toManyIndex(of: name), members.managedObjects)
-        object.changeMembersAtOnce(at: index, object.addition(of: members, at: index)) {
-            for member in members { object.addMember(member, at: index) }
-        }
+        object.addMembers(members.managedObjects, at: object.toManyIndex(of: name))
     }
 
     /// Removes members from an ordered relationship.
     public func remove(_ members: NSOrderedSet, from object: NSManagedObject) {
-        let (index, members) = (object.toManyIndex(of: name), members.managedObjects)
-        object.changeMembersAtOnce(at: index, object.removal(of: members, at: index)) {
-            for member in members { object.removeMember(member, at: index) }
-        }
+        object.removeMembers(members.managedObjects, at: object.toManyIndex(of: name))
     }
 
     /// Inserts an object into an ordered relationship, at a zero-based position.
@@ -171,9 +159,7 @@ extension ManagedProperty {
         let index = object.toManyIndex(of: name)
         let members = object.members(at: index)
         let removed = (positions as IndexSet).filter(members.indices.contains).map { members[$0] }
-        object.changeMembersAtOnce(at: index, object.removal(of: removed, at: index)) {
-            for member in removed { object.removeMember(member, at: index) }
-        }
+        object.removeMembers(removed, at: index)
     }
 
     /// Replaces the member at a position of an ordered relationship.

@@ -80,16 +80,22 @@ package final class BatchedObjects {
     private let content: Content
     /// The fetched entity; nil if the classes of the objects are known.
     fileprivate let entity: NSEntityDescription?
+    /// The results that the store does not have yet. They are kept, because a rollback ends their registration.
+    private let unsaved: [ObjectKey: NSManagedObject]
     /// The objects of the batches that were used last, the latest at the end.
     private var recent: [(batch: Int, objects: [NSManagedObject])] = []
 
     init(all objects: [NSManagedObject], of entity: NSEntityDescription? = nil) {
         content = .all(objects)
+        unsaved = [:]
         self.entity = entity
     }
 
     init(_ fetched: FetchBatches, in context: NSManagedObjectContext) {
         content = .keys(fetched, origin: RowPage(fetched: fetched, layout: fetched.entity.layout), context)
+        unsaved = fetched.keys.reduce(into: [:]) { unsaved, key in
+            if key.isTemporary { unsaved[key] = context.registeredObject(for: key) }
+        }
         entity = fetched.entity
     }
 
@@ -112,8 +118,9 @@ package final class BatchedObjects {
                 objects = recent.remove(at: known).objects
             } else {
                 if recent.count == FetchBatches.recentLimit { recent.removeFirst() }
-                objects = fetched.positions(inBatch: batch).map {
-                    context.object(at: $0, of: fetched, origin: origin, isYoung: true)
+                objects = fetched.positions(inBatch: batch).map { position in
+                    unsaved[fetched.keys[position]]
+                        ?? context.object(at: position, of: fetched, origin: origin, isYoung: true)
                 }
             }
             recent.append((batch, objects))

@@ -72,8 +72,8 @@ extension KeyValueObservable where Self: NSManagedObject {
 }
 
 extension NSManagedObject {
-    /// Calls the observers that the context's observations name: after they are named, because an observer may observe more.
-    final func tellObservers(_ calls: (inout ObjectObservations) -> [() -> Void]) {
+    /// Calls observers. The list of calls is complete before the first one, because an observer may add observations.
+    final func notifyObservers(_ calls: (inout ObjectObservations) -> [() -> Void]) {
         guard let context else { return }
         for call in calls(&context.observations) { call() }
     }
@@ -90,7 +90,7 @@ struct ObjectObservations {
         let object: ObjectIdentifier
         let key: String
         var members: MemberChange
-        /// Whether changes of the same members within this one are its parts, of which observers are not told.
+        /// Whether changes of the same relationship within this one are parts of it, which observers do not receive separately.
         let isWhole: Bool
         /// How many calls announce a change within this one, which is the first.
         var depth = 0

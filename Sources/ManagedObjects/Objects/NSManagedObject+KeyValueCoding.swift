@@ -298,27 +298,10 @@ final class RelationshipSet: NSMutableSet {
         remove(owner.members(at: index).filter { !other.contains($0) })
     }
 
-    /// Adds objects, of which observers of the relationship are told at once.
-    private func add(_ objects: [NSManagedObject]) {
-        guard let owner else { return }
-        if isPrimitive {
-            for object in objects { owner.addMember(object, at: index, primitive: true) }
-            return
-        }
-        owner.changeMembersAtOnce(at: index, owner.addition(of: objects, at: index)) {
-            for object in objects { owner.addMember(object, at: index) }
-        }
-    }
+    private func add(_ objects: [NSManagedObject]) { owner?.addMembers(objects, at: index, primitive: isPrimitive) }
 
     private func remove(_ members: [NSManagedObject]) {
-        guard let owner else { return }
-        if isPrimitive {
-            for member in members { owner.removeMember(member, at: index, primitive: true) }
-            return
-        }
-        owner.changeMembersAtOnce(at: index, owner.removal(of: members, at: index)) {
-            for member in members { owner.removeMember(member, at: index) }
-        }
+        owner?.removeMembers(members, at: index, primitive: isPrimitive)
     }
 }
 

@@ -203,13 +203,13 @@ open class NSManagedObject: NSObject {
             if isFaultInternally { state.mark(.announcedUnread) }
         }
         noteWillChange(key)
-        if flags.contains(.observed) { tellObservers { $0.willChange(key, of: self) } }
+        if flags.contains(.observed) { notifyObservers { $0.willChange(key, of: self) } }
     }
     /// Called after a value has changed. Override to observe; call super.
     open func didChangeValue(forKey key: String) {
         if !flags.isDisjoint(with: .primitiveChange) { updateInverse(ofPrimitivelySet: key) }
         noteDidChange(key)
-        if flags.contains(.observed) { tellObservers { $0.didChange(key, of: self) } }
+        if flags.contains(.observed) { notifyObservers { $0.didChange(key, of: self) } }
     }
     /// Called before a to-many relationship changes.
     open func willChangeValue(

@@ -1,11 +1,12 @@
 import FoundationAdditions
 import Foundation
 
-// What the observers of a to-many relationship are told: which members were added and removed, and where in an ordered one.
+// Key-value observing of to-many relationships. An observer receives the kind of a change, the members that were added and removed, and
+// their indexes in an ordered relationship.
 //
-// As Apple documents for key-value observing, observers of a relationship that is set are told so (`.setting`), and those of one
-// whose mutable collection changes are told the kind and the members. So they are where a generated function changes members, and
-// where an object joins or leaves by the inverse. Without observers nothing is collected.
+// Setting a relationship has the kind `.setting`. A change through a mutable collection, a generated method or the inverse relationship
+// has another kind. Apple documents this for mutable collections; for the inverse it is assumed. Nothing is collected for an object
+// without observers.
 
 extension NSManagedObject {
     /// Makes a change of members between the calls that announce it.
@@ -19,7 +20,7 @@ extension NSManagedObject {
         announce(members(), of: name, in: context, isWhole: false, change)
     }
 
-    /// Makes changes of members of which observers are told as one.
+    /// Changes several members. Observers receive one change with all of them.
     @inline(__always)
     final func changeMembersAtOnce(at index: Int, _ members: @autoclosure () -> MemberChange, _ changes: () -> Void) {
         let name = layout.toMany[index].name
@@ -27,6 +28,18 @@ extension NSManagedObject {
             return changes()
         }
         announce(members(), of: name, in: context, isWhole: true, changes)
+    }
+
+    /// Adds members, at the end of an ordered relationship. Observers receive one change.
+    final func addMembers(_ members: [NSManagedObject], at index: Int, primitive: Bool = false) {
+        func add() { for member in members { addMember(member, at: index, primitive: primitive) } }
+        primitive ? add() : changeMembersAtOnce(at: index, addition(of: members, at: index), add)
+    }
+
+    /// Removes members. Observers receive one change.
+    final func removeMembers(_ members: [NSManagedObject], at index: Int, primitive: Bool = false) {
+        func remove() { for member in members { removeMember(member, at: index, primitive: primitive) } }
+        primitive ? remove() : changeMembersAtOnce(at: index, removal(of: members, at: index), remove)
     }
 
     private func announce(
@@ -65,9 +78,10 @@ extension NSManagedObject {
             return MemberChange(.removal, removed: removed)
         }
         let state = loadedToManyState(at: index)
-        let places = IndexSet(objects.compactMap { state.index(of: $0.key) })
-        let members = members(at: index)
-        return MemberChange(.removal, removed: places.map { members[$0] }, indexes: places)
+        var removed: [Int: NSManagedObject] = [:]
+        for object in objects { if let place = state.index(of: object.key) { removed[place] = object } }
+        let places = IndexSet(removed.keys)
+        return MemberChange(.removal, removed: places.compactMap { removed[$0] }, indexes: places)
     }
 
     /// The replacement of the members at some places of an ordered relationship.

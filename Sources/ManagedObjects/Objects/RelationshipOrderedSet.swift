@@ -65,9 +65,21 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
     override func remove(_ object: Any) {
         guard let object = object as? NSManagedObject else { return super.remove(object) }
         change {
-            super.remove(object)
+            if let place = place(of: object) { super.removeObject(at: place) } else { super.remove(object) }
             owner?.removeMember(object, at: index, primitive: isPrimitive)
         }
+    }
+
+    override func index(of object: Any) -> Int {
+        (object as? NSManagedObject).flatMap(place) ?? super.index(of: object)
+    }
+
+    /// The position of a member, if the relationship has it at the same one: Foundation's set compares one member after the other.
+    private func place(of object: NSManagedObject) -> Int? {
+        guard let place = owner?.loadedToManyState(at: index).index(of: object.key), place < count,
+            self.object(at: place) as? NSManagedObject === object
+        else { return nil }
+        return place
     }
 
     /// Changes one member in this set and in the relationship. If nothing else has changed the relationship, this set still
@@ -87,7 +99,7 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
 
     // MARK: - Changes of many members
 
-    /// Makes changes of members of which observers of the relationship are told as one.
+    /// Changes several members. Observers of the relationship receive one change with all of them.
     private func changeAtOnce(_ members: (NSManagedObject, Int) -> MemberChange, _ changes: () -> Void) {
         guard let owner, !isPrimitive else { return changes() }
         owner.changeMembersAtOnce(at: index, members(owner, index), changes)

@@ -32,15 +32,7 @@ enum LinkedModules {
         .compactMap { NSClassFromString($0) as? any StoreDirectory.Type }
         .reduce(into: [:]) { classes, directory in classes.merge(directory.init().classes) { $1 } }
 
-    static let migration: any StoreMigrating =
-        (NSClassFromString("StoreMigrations.Migrations") as? any StoreMigrating.Type)?.init() ?? NoMigration()
-
-    /// Migration in a program that links the engine alone.
-    private struct NoMigration: StoreMigrating {
-        func migrate(
-            _ store: NSPersistentStore, in coordinator: NSPersistentStoreCoordinator, willMigrate: () -> Void
-        ) throws -> Bool { false }
-
-        var managerClass: AnyClass { NSObject.self }
-    }
+    /// Nil in a program that links the engine alone.
+    static let migration: (any StoreMigrating)? =
+        (NSClassFromString("StoreMigrations.Migrations") as? any StoreMigrating.Type)?.init()
 }

@@ -169,7 +169,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {  // because a lock
 
     /// The class of the managers that migrate to stores of this class: `NSMigrationManager`. A manager of another class throws
     /// an error, unless its `usesStoreSpecificMigrationManager` is false.
-    open class func migrationManagerClass() -> AnyClass { LinkedModules.migration.managerClass }
+    open class func migrationManagerClass() -> AnyClass { LinkedModules.migration?.managerClass ?? NSObject.self }
 
     /// Removes the store from its coordinator.
     final func detach() { state.withLock { $0.coordinator = nil } }

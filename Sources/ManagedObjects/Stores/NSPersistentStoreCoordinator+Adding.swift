@@ -27,8 +27,8 @@ extension NSPersistentStoreCoordinator {
             }
         }
         var store = try made()
-        let isMigrated = try LinkedModules.migration.migrate(store, in: self) { close(store) }
-        if isMigrated { store = try made() }
+        let isMigrated = try LinkedModules.migration?.migrate(store, in: self) { close(store) }
+        if isMigrated == true { store = try made() }
         do {
             try requireFittingModel(store)
             try assignNumber(to: store)

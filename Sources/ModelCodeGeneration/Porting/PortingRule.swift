@@ -96,8 +96,8 @@ public struct PortingRule: Sendable, Hashable {
     /// An initialiser of a class that a variable has.
     static let initializerOfVariable = PortingRule(
         "init",
-        "The initialiser is not required here, so that a class which is known at run time only cannot call it: pass a closure that"
-            + " creates the object in place of the class.")
+        "Swift calls an initialiser of a class in a variable only if it is `required`, and this one is not: pass a closure that creates"
+            + " the object.")
     /// A call that waits for expectations without a time limit.
     static let unlimitedWait = PortingRule(
         "wait", "The time limit has no default value in this XCTest: write `timeout: 60`, or another number of seconds."

@@ -86,6 +86,33 @@ struct FetchedBatchesTests {
         }
     }
 
+    @Test func `an unsaved result is the same object after a save, and after a rollback`() throws {
+        let context = try stackOfNotes(3).context()
+        let new = context.insert("Note", ["count": 0])
+        let notes = try context.fetch(request(), batchSize: 2)
+        context.rollback()
+        #expect(notes.count == 4)
+        #expect(notes[0] === new)
+        #expect(notes.dropFirst().map(count) == [1, 2, 3])
+        let other = context.insert("Note", ["count": 9])
+        let saved = try context.fetch(request(), batchSize: 2)
+        try context.save()
+        #expect(saved[3] === other)
+        #expect(saved.map(count) == [1, 2, 3, 9])
+    }
+
+    @Test func `a result whose row was deleted since is a fault without a row, as in an array`() throws {
+        let stack = try stackOfNotes(6)
+        let context = stack.context()
+        let notes = try context.fetch(request(), batchSize: 2)
+        let other = stack.context()
+        for note in try other.all("Note", sortedBy: "count").suffix(3) { other.delete(note) }
+        try other.save()
+        #expect(notes.count == 6)
+        #expect(notes.prefix(3).map(count) == [1, 2, 3])
+        #expect(throws: CocoaError.self) { try context.existingObject(with: notes[4].objectID) }
+    }
+
     @Test(arguments: TestStores.rowTypes) func `every store has them`(type: String) throws {
         let context = try TestStack(type: type).context()
         for number in 0..<30 { _ = context.insert("Note", ["count": number]) }

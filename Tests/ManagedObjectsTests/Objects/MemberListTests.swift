@@ -230,4 +230,33 @@ struct MemberListTests {
         context.redo()
         #expect((note.value(forKey: "items") as? NSOrderedSet)?.count == 200)
     }
+
+    /// An item that counts how often it is compared.
+    private final class ComparedItem: NSManagedObject {
+        nonisolated(unsafe) static var comparisonCount = 0  // because one test uses the class, on one thread
+
+        override func isEqual(_ object: Any?) -> Bool {
+            Self.comparisonCount += 1
+            return super.isEqual(object)
+        }
+    }
+
+    @Test func `a member of an ordered set is found and removed without comparing the others`() throws {
+        let model = NotesModel.make()
+        for name in ["Item", "SpecialItem"] {
+            let entity = try #require(model.entitiesByName[name])
+            entity.managedObjectClassName = ManagedObjects.NSStringFromClass(ComparedItem.self)
+        }
+        let context = try TestStack(model: model).context()
+        let note = context.insert("Note")
+        let items = (0..<500).map { context.insert("Item", ["index": $0]) }
+        let set = note.mutableOrderedSetValue(forKey: "items")
+        set.addObjects(from: items)
+        ComparedItem.comparisonCount = 0
+        #expect(items.indices.reversed().allSatisfy { set.index(of: items[$0]) == $0 })
+        for item in items.reversed() { set.remove(item) }
+        #expect(set.count == 0)
+        #expect((note.value(forKey: "items") as? NSOrderedSet)?.count == 0)
+        #expect(ComparedItem.comparisonCount < 20 * items.count)
+    }
 }

@@ -58,6 +58,13 @@ let relationships: [Operation] = [
         let lines = (0..<count).map { scene.make("Line", ["text": "\($0)"]) }
         meter.measure { for line in lines { note.mutableOrderedSetValue(forKey: "lines").add(line) } }
     },
+    Operation("ordered-remove", "n members removed one by one from the end of an ordered relationship") { count, meter in
+        let (scene, note) = try note(of: count)
+        let lines = note.mutableOrderedSetValue(forKey: "lines")
+        let members = lines.array
+        meter.measure { for line in members.reversed() { lines.remove(line) } }
+        withExtendedLifetime(scene) {}
+    },
     Operation("ordered-subscript", "each of n ordered members by its index") { count, meter in
         let (scene, note) = try note(of: count)
         meter.measure {
