@@ -33,7 +33,7 @@ extension Set {
     public init(_ set: NSSet) {
         self.init(minimumCapacity: set.count)
         for element in set {
-            insert(element as! Element)  // because Apple's initialiser cannot fail, and skipping an element would lose it
+            insert(element as! Element)  // because an element that is skipped would be lost in silence
         }
     }
 }

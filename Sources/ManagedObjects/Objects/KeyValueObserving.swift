@@ -90,7 +90,7 @@ struct ObjectObservations {
         let object: ObjectIdentifier
         let key: String
         var members: MemberChange
-        /// Whether changes of the same relationship within this one are parts of it, which observers do not receive separately.
+        /// Whether this is one change with several parts: observers do not receive the parts.
         let isWhole: Bool
         /// How many calls announce a change within this one, which is the first.
         var depth = 0
