@@ -72,6 +72,28 @@
             #expect(try history(in: stack).count == 2)
         }
 
+        @Test func `the transactions of the store are told from others only where it matters`() throws {
+            let (stack, store) = try stack()
+            try save(in: stack)
+            let location = try store.content().location
+            let reader = try PostgreSQLConnection(location.server, settings: location.settings)
+            func id(_ connection: PostgreSQLConnection) throws -> Int64 {
+                try connection.execute("SELECT pg_current_xact_id()::text::bigint").integer(0, 0)
+            }
+            let other = try openTransaction(store, isWriter: false)
+            let writer = try openTransaction(store)
+            let ids = (other: try id(other), writer: try id(writer))
+            try save(in: stack)
+            // The lowest transaction of the database is high enough.
+            #expect(try HistoryNumbering.settled(for: ids.other - 1, offset: 0, in: reader) == ids.other)
+            #expect(try HistoryNumbering.settled(for: ids.other, offset: 0, in: reader) == ids.writer)
+            #expect(try HistoryNumbering.settled(for: ids.writer + 1, offset: 0, in: reader) == ids.writer)
+            try writer.execute(script: "COMMIT")
+            #expect(try HistoryNumbering.settled(for: ids.writer + 1, offset: 0, in: reader) > ids.writer + 1)
+            #expect(try HistoryNumbering.settled(for: ids.other - 1, offset: 0, in: reader) == ids.other)
+            try other.execute(script: "COMMIT")
+        }
+
         // MARK: - Followers
 
         @Test(arguments: [false, true])

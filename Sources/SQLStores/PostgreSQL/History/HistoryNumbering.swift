@@ -16,7 +16,7 @@
     /// All IDs of a transaction that has not ended are at least the snapshot's `xmin`. So a number below the offset and `xmin` belongs to a
     /// transaction that is in the history, or never will be, and readers see these only: ``HistoryPosition/bound``. A transaction of
     /// another store, or another database, holds `xmin` back too. If it matters, a reader looks for those of this store: each has
-    /// inserted a mark before its number was given, so that it holds a lock on the table of the marks (``settled(in:)``).
+    /// inserted a mark before its number was given, so that it holds a lock on the table of the marks (``settled``).
     ///
     /// Another cluster has other IDs: a store may have been moved or restored there. The row of the offset therefore contains the
     /// identifier of the cluster. Where it differs, no transaction has been numbered yet: readers see all that were copied, and the first
@@ -85,25 +85,39 @@
             """
 
         /// The lowest ID of a transaction of the store that has not ended; if there is none, an ID that is not higher than any that is given
-        /// after this statement. The transactions below it have ended before any later snapshot.
+        /// after this statement. The transactions below it have ended before any later snapshot. Parameter: the ID that suffices.
         ///
-        /// The locks are read after the snapshot of the statement. A transaction that locks the table later gets its number later.
+        /// The transactions of the database, of all stores, are read first, because the server lists all of its locks or none. If none is
+        /// below the ID that suffices, the lowest of them is the result. Otherwise the locks tell which are this store's.
+        ///
+        /// Both are read after the snapshot of the statement. A transaction that locks the table later gets its number later.
         private static let settled = """
-            WITH locks AS MATERIALIZED (SELECT locktype, database, relation, transactionid, virtualtransaction FROM pg_locks \
+            WITH next AS MATERIALIZED (SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS id), \
+            open AS MATERIALIZED (SELECT min(\(distance("x.id"))) AS n FROM next, \
+            (SELECT backend_xid::text::bigint AS id FROM pg_stat_activity WHERE datname = current_database() AND backend_xid IS NOT NULL \
+            UNION ALL SELECT transaction::text::bigint FROM pg_prepared_xacts WHERE database = current_database()) AS x), \
+            locks AS MATERIALIZED (SELECT locktype, database, relation, transactionid, virtualtransaction FROM pg_locks \
             WHERE granted AND locktype IN ('relation', 'transactionid')), \
-            next AS (SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS id), \
             writers AS (SELECT t.transactionid::text::bigint AS id FROM locks AS l JOIN locks AS t \
             ON t.virtualtransaction = l.virtualtransaction AND t.locktype = 'transactionid' \
             WHERE l.locktype = 'relation' AND l.relation = 'Z_SAVEMARK'::regclass \
             AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())) \
-            SELECT next.id + LEAST(0, (SELECT min((w.id - next.id % 4294967296 + 6442450944) % 4294967296 - 2147483648) \
-            FROM writers AS w)) FROM next
+            SELECT next.id + LEAST(0, CASE WHEN open.n IS NULL OR next.id + open.n >= $1::bigint THEN open.n \
+            ELSE (SELECT min(\(distance("w.id"))) FROM writers AS w) END) FROM next, open
             """
 
-        /// The ID below which all transactions of the store have ended. Cost: a statement that reads all locks of the server.
-        static func settled(in connection: PostgreSQLConnection) throws -> Int64 {
+        /// How far an ID, of which the server shows the last 32 bits, is from the next one.
+        private static func distance(_ id: String) -> String {
+            "(\(id) - next.id % 4294967296 + 6442450944) % 4294967296 - 2147483648"
+        }
+
+        /// The ID below which all transactions of the store have ended.
+        ///
+        /// - Parameter number: The number of the transaction that is waited for.
+        static func settled(for number: Int64, offset: Int64, in connection: PostgreSQLConnection) throws -> Int64 {
             // A standby shows no locks of writers.
-            connection.isStandby ? 0 : try connection.execute(settled).integer(0, 0)
+            connection.isStandby
+                ? 0 : try connection.execute(settled, [.integer(number - offset + 1)]).integer(0, 0)
         }
 
         /// Raises the last deleted number. Parameter: a number that was deleted, or null.

@@ -37,7 +37,9 @@
             // A snapshot for each: what is settled must be older than the one that shows the history.
             let position = try reading(nil, .statements) { try content.numbering.position(in: $0.connection) }
             guard position.hidesTransactions, var settled = position.settled else { return position }
-            settled.id = try reading(nil, .statements) { try HistoryNumbering.settled(in: $0.connection) }
+            settled.id = try reading(nil, .statements) {
+                try HistoryNumbering.settled(for: position.newest, offset: settled.offset, in: $0.connection)
+            }
             return try reading(nil, .statements) {
                 try content.numbering.position(in: $0.connection, settled: settled)
             }
