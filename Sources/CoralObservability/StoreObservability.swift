@@ -41,7 +41,9 @@
             metrics: any MetricsFactory = MetricsSystem.factory,
             tracer: (any Tracer)? = InstrumentationSystem.tracer
         ) {
-            (self.logger, self.slowStatement, self.tracer) = (logger, slowStatement, tracer)
+            (self.logger, self.slowStatement) = (logger, slowStatement)
+            // Without a tracer of the process, spans would be made for nobody.
+            self.tracer = tracer is NoOpTracer ? nil : tracer
             self.metrics = StoreMetrics(metrics)
         }
 
@@ -59,8 +61,10 @@
             metrics.record(activity)
             let context = activity.request as? ServiceContext ?? .topLevel
             if let tracer { trace(activity, tracer, context) }
-            // With the context, so that the logger's provider adds the metadata of the request.
-            ServiceContext.withValue(context) { log(activity) }
+            if isLogged(activity) {
+                // With the context, so that the logger's provider adds the metadata of the request.
+                ServiceContext.withValue(context) { log(activity) }
+            }
         }
 
         package func poolDidChange(running: Int, waiting: Int) {
@@ -82,6 +86,16 @@
             }
             if let error = activity.error { span.recordError(ReportedError(error)) }
             span.end(at: Instant(nanosecondsSinceEpoch: end))
+        }
+
+        /// Whether an activity is worth a message. Most are not: their message is not composed.
+        private func isLogged(_ activity: ReportedWork) -> Bool {
+            switch activity.kind {
+            case .statement: activity.duration >= slowStatement || activity.error != nil
+            case .conflict: logger.logLevel <= .debug
+            case .retry: logger.logLevel <= .info
+            default: activity.error != nil
+            }
         }
 
         private func log(_ activity: ReportedWork) {

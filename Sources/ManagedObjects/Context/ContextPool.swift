@@ -30,9 +30,20 @@ public final class ContextPool: Sendable {
         var waiting: [Int: Waiter] = [:]
         var first = 0
         var next = 0
+        /// The next point in time at which the deadlines of queued requests are checked; nil if none has a deadline.
+        var check: ContinuousClock.Instant?
         var isClosed = false
         /// Called when the last request has ended.
         var closers: [CheckedContinuation<Void, Never>] = []
+
+        /// Plans a check at a deadline, unless there is an earlier one.
+        ///
+        /// - Returns: Whether the caller must start its timer.
+        mutating func planCheck(at deadline: ContinuousClock.Instant) -> Bool {
+            if let check, check <= deadline { return false }
+            check = deadline
+            return true
+        }
     }
 
     private enum Waiter {
@@ -40,7 +51,7 @@ public final class ContextPool: Sendable {
         case arriving
         /// The request got a slot before its task was suspended.
         case admitted
-        case suspended(CheckedContinuation<Void, any Error>)
+        case suspended(CheckedContinuation<Void, any Error>, PooledRequest)
     }
 
     /// Creates a pool whose contexts come from ``NSPersistentContainer/newBackgroundContext()``.
@@ -167,13 +178,6 @@ public final class ContextPool: Sendable {
                 request.withObserved { StoreObservation.report(.wait, "contexts", start.duration(to: .now)) }
             }
         }
-        let timer = request.deadline.map { deadline in
-            Task {
-                try await Task.sleep(until: deadline, clock: .continuous)
-                dequeue(ticket, request)
-            }
-        }
-        defer { timer?.cancel() }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation(isolation: isolation) { continuation in
                 suspend(continuation, ticket, request)
@@ -187,6 +191,7 @@ public final class ContextPool: Sendable {
     private func suspend(
         _ continuation: CheckedContinuation<Void, any Error>, _ ticket: Int, _ request: PooledRequest
     ) {
+        var needsTimer = false
         let outcome: Result<Void, any Error>? = state.withLock { state in
             if case .admitted = state.waiting[ticket] {
                 state.waiting[ticket] = nil
@@ -197,16 +202,51 @@ public final class ContextPool: Sendable {
                 state.waiting[ticket] = nil
                 return .failure(request.error)
             }
-            state.waiting[ticket] = .suspended(continuation)
+            state.waiting[ticket] = .suspended(continuation, request)
+            needsTimer = request.deadline.map { state.planCheck(at: $0) } ?? false
             return nil
         }
         if let outcome { continuation.resume(with: outcome) }
+        if needsTimer, let deadline = request.deadline { startTimer(until: deadline) }
     }
 
-    /// Removes a cancelled or timed-out request from the queue, unless it already has a slot.
+    // One timer for the whole queue: a timer that is cancelled stays in the system until its time has come, so that one for each request
+    // would cost a wake-up of a thread for each.
+
+    private func startTimer(until deadline: ContinuousClock.Instant) {
+        Task.detached { [weak self] in
+            try? await Task.sleep(until: deadline, clock: .continuous)
+            self?.checkDeadlines(planned: deadline)
+        }
+    }
+
+    /// Removes the queued requests whose deadlines are past, and plans the next check.
+    private func checkDeadlines(planned: ContinuousClock.Instant) {
+        let (ended, next) = state.withLock { state in
+            if state.check == planned { state.check = nil }
+            var ended: [(CheckedContinuation<Void, any Error>, PooledRequest)] = []
+            var next: ContinuousClock.Instant?
+            for (ticket, waiter) in state.waiting {
+                guard case .suspended(let continuation, let request) = waiter, let deadline = request.deadline else {
+                    continue
+                }
+                if request.isToEnd {
+                    state.waiting[ticket] = nil
+                    ended.append((continuation, request))
+                } else {
+                    next = min(next ?? deadline, deadline)
+                }
+            }
+            return (ended, next.flatMap { state.planCheck(at: $0) ? $0 : nil })
+        }
+        for (continuation, request) in ended { continuation.resume(throwing: request.error) }
+        if let next { startTimer(until: next) }
+    }
+
+    /// Removes a cancelled request from the queue, unless it already has a slot.
     private func dequeue(_ ticket: Int, _ request: PooledRequest) {
         let continuation: CheckedContinuation<Void, any Error>? = state.withLock { state in
-            guard case .suspended(let continuation) = state.waiting[ticket] else { return nil }
+            guard case .suspended(let continuation, _) = state.waiting[ticket] else { return nil }
             state.waiting[ticket] = nil
             return continuation
         }
@@ -224,7 +264,7 @@ public final class ContextPool: Sendable {
                 case .arriving:
                     state.waiting[ticket] = .admitted
                     return nil
-                case .suspended(let continuation):
+                case .suspended(let continuation, _):
                     state.waiting[ticket] = nil
                     return continuation
                 }
